@@ -1,0 +1,69 @@
+"""The one tree of exceptions.
+
+An error says what was found, where, and what to do. It never carries question text, answers or secrets:
+messages reach terminals, logs and Prefect's database.
+"""
+
+from __future__ import annotations
+
+
+class ProctorError(Exception):
+    """Anything Proctor refuses or fails at, in a sentence fit for the person who ran the command.
+
+    `exit_code` is what the command line returns: 1 failed or incomplete, 2 usage, 3 a quality gate refused.
+    """
+
+    exit_code = 1
+
+
+class UsageError(ProctorError):
+    """The command, a parameter or a setting is wrong: nothing was started."""
+
+    exit_code = 2
+
+
+class RegistryError(UsageError):
+    """The model registry is malformed, names an unknown model, or an API key variable is not set."""
+
+
+class DocumentError(ProctorError):
+    """A source paper cannot be read.
+
+    `code` is the stable problem code stored in `documents.status` (for example `encrypted`, `corrupt`, `empty`,
+    `zip_bomb`, `too_large`, `needs_libreoffice`, `needs_ocr`).
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class WorkbookError(ProctorError):
+    """A review or rating workbook is damaged, foreign, or filled in wrongly; names sheet, row and column."""
+
+
+class ContractError(ProctorError):
+    """A frame does not have the columns or types of its table: a fault of ours, never of a user's data."""
+
+
+class GateError(ProctorError):
+    """A quality gate refused to go on (a bank too small for the plan, unparsed judgements before publishing)."""
+
+    exit_code = 3
+
+
+class BudgetError(GateError):
+    """The next call could exceed the budget of the run; nothing was sent."""
+
+
+class StoreError(ProctorError):
+    """The ledger or the lake cannot be opened, is from another version, or another writer holds it too long."""
+
+
+class ExamError(ProctorError):
+    """The exam protocol refuses a call. `status` is the HTTP status of the API, `code` a stable word for clients."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code

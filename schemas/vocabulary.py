@@ -1,0 +1,55 @@
+"""Closed lists of words that several tables share."""
+
+from __future__ import annotations
+
+QUESTION_TYPES = (
+    "multiple_choice",
+    "true_false",
+    "fill_in_the_blank",
+    "short_answer",
+    "term_explanation",
+    "material_analysis",
+    "calculation",
+    "essay",
+)
+
+# The 13 primary disciplines of China's Ministry of Education (LLMEval-Fair, appendix A.1.1).
+DISCIPLINES = (
+    "Philosophy",
+    "Economics",
+    "Law",
+    "Education",
+    "Literature",
+    "History",
+    "Science",
+    "Engineering",
+    "Agronomy",
+    "Medicine",
+    "Military Science",
+    "Management",
+    "Arts",
+)
+
+# The ten that are examined by default (LLMEval-Fair, table 8); the others are banked, not sampled.
+EXAMINED_DISCIPLINES = (
+    "Engineering",
+    "Economics",
+    "Education",
+    "Law",
+    "Literature",
+    "Management",
+    "Science",
+    "History",
+    "Medicine",
+    "Military Science",
+)
+
+SOURCE_KINDS = ("undergraduate_final", "postgraduate_entrance", "other")
+LANGUAGES = ("zh", "en")
+PROMPT_STYLES = ("zero_shot", "few_shot", "chain_of_thought")
+
+# What became of an answer. A refused or empty answer gets 0 stars and keeps its status (SPEC 6.2).
+ANSWER_STATUSES = ("answered", "empty", "refused", "truncated", "error")
+PARSE_STATUSES = ("parsed", "unparsed")
+
+ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")
