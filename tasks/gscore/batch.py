@@ -18,12 +18,11 @@ from tasks.gscore.tokens import Symbols, parse_characters, parse_zh_tokens
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# Sorted keys should stay in the processor's cache; more pairs share one pass of fixed costs. Measured optimum is flat.
-_BATCH_CHARACTERS = 60_000
+# The keys of one batch should stay in the processor's cache while they are sorted; fixed costs want large batches.
+_BATCH_CHARACTERS = 30_000
 _BATCH_PAIRS = 2_048
-# pair (11 bits) | symbol (22) | position (30): a key must stay a positive int64
-_POSITION_BITS = 30
 _SYMBOL_BITS = 22
+_KEY_BITS = 63
 
 
 class NgramCounts(NamedTuple):
@@ -133,20 +132,24 @@ def count_ngrams(symbols: Symbols, max_order: int) -> NgramCounts:
     distinct_reference = np.zeros(pairs, dtype=np.int64)
     distinct_matches = np.zeros(pairs, dtype=np.int64)
 
+    position_bits = size.bit_length()
     position = np.arange(size)
     names = (pair_of << _SYMBOL_BITS) | symbols.values
+    name_bits = pairs.bit_length() + _SYMBOL_BITS
     shared = np.zeros(size + 1, dtype=np.bool_)
     ranks = np.zeros(size + 1, dtype=np.int64)
     for order in orders.tolist():
         if len(position) == 0:
             break
-        groups = _group(names, position, first_response)
+        groups = _group(names, position, name_bits, position_bits, first_response)
         pair_of_group = pair_of[groups.first]
         matches[:, order - 1] = np.bincount(pair_of_group, weights=groups.matches, minlength=pairs)
         in_both = groups.matches > 0
         if order == 2:
-            distinct_reference = np.bincount(pair_of_group[groups.in_reference > 0], minlength=pairs)
+            distinct_reference = np.bincount(pair_of_group[groups.is_in_reference], minlength=pairs)
             distinct_matches = np.bincount(pair_of_group[in_both], minlength=pairs)
+        if order == max_order:
+            break
         ranks[groups.position] = groups.rank
         if order == 1:
             # All bigrams are looked at: the set recall needs those that only the reference has.
@@ -155,7 +158,8 @@ def count_ngrams(symbols: Symbols, max_order: int) -> NgramCounts:
             shared[:] = False
             shared[groups.position] = in_both[groups.rank]
             position = np.flatnonzero(shared[:-1] & shared[1:])
-        names = (ranks[position] << _POSITION_BITS) | ranks[position + 1]
+        names = (ranks[position] << position_bits) | ranks[position + 1]
+        name_bits = 2 * position_bits
     return NgramCounts(totals[:pairs], totals[pairs:], matches, distinct_reference, distinct_matches)
 
 
@@ -169,25 +173,37 @@ class _Groups(NamedTuple):
     first: Ints
     """One position of each group."""
 
-    in_reference: Ints
-    """How often the group's n-gram occurs in the reference."""
+    is_in_reference: npt.NDArray[np.bool_]
+    """Whether the group's n-gram occurs in the reference."""
 
     matches: Ints
     """The smaller of its frequencies in reference and response."""
 
 
-def _group(names: Ints, position: Ints, first_response: int) -> _Groups:
-    order = np.argsort(names)
-    position = position[order]
-    names = names[order]
+def _group(
+    names: Ints, position: Ints, name_bits: int, position_bits: int, first_response: int
+) -> _Groups:
+    if name_bits + position_bits <= _KEY_BITS:
+        # Sorting keys that carry their position is about three times as fast as sorting an index.
+        keys = np.sort((names << position_bits) | position)
+        position = keys & ((1 << position_bits) - 1)
+        names = keys >> position_bits
+    else:
+        order = np.argsort(names)
+        position, names = position[order], names[order]
     starts = np.empty(len(names), dtype=np.bool_)
     starts[0] = True
     np.not_equal(names[1:], names[:-1], out=starts[1:])
     rank = np.cumsum(starts) - 1
     bounds = np.flatnonzero(starts)
-    sizes = np.diff(bounds, append=len(names))
-    in_reference = np.add.reduceat((position < first_response).astype(np.int64), bounds)
-    return _Groups(position, rank, position[bounds], in_reference, np.minimum(in_reference, sizes - in_reference))
+    ends = np.append(bounds[1:], len(names))
+    references = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum(position < first_response, out=references[1:])
+    in_reference = references[ends] - references[bounds]
+    in_response = ends - bounds - in_reference
+    return _Groups(
+        position, rank, position[bounds], in_reference > 0, np.minimum(in_reference, in_response)
+    )
 
 
 def _compute_bleu(counts: NgramCounts, profile: Profile) -> Floats:
