@@ -1,0 +1,64 @@
+"""Source papers and their text."""
+
+from __future__ import annotations
+
+from schemas.table import UUID_PATTERN, Column, Table
+from schemas.vocabulary import DISCIPLINES, LANGUAGES, SOURCE_KINDS
+
+DOCUMENT_STATUSES = (
+    "parsed",
+    "no_questions",
+    "needs_libreoffice",
+    "needs_ocr",
+    "encrypted",
+    "corrupt",
+    "empty",
+    "zip_bomb",
+    "too_large",
+    "unsupported",
+    "timeout",
+    "crashed",
+)
+
+DOCUMENTS = Table(
+    name="documents",
+    grain="One row per source paper (per distinct content), readable or not.",
+    key=("document_id",),
+    unit="a document",
+    stage="ingest",
+    own_columns=(
+        Column("document_id", "text", "UUIDv5 of the file's bytes.", required=True, pattern=UUID_PATTERN),
+        Column("sha256", "text", "SHA-256 of the file's bytes; names the archived original.", required=True),
+        Column("document_name", "text", "File name as it came in.", required=True),
+        Column("source_path", "text", "Path relative to the folder that was ingested."),
+        Column("size_bytes", "int", "Size of the file.", required=True, low=0),
+        Column("media_type", "text", "Media type found in the content, whatever the suffix says."),
+        Column("page_count", "int", "Pages or sheets; null where the format has none.", low=0),
+        Column("converter", "text", "What turned the file into text."),
+        Column("language", "text", "Main language of the text.", allowed=LANGUAGES),
+        Column("discipline", "text", "Discipline of the whole paper, if one was found.", allowed=DISCIPLINES),
+        Column("sub_discipline", "text", "Sub-discipline of the whole paper, if one was found."),
+        Column("source_kind", "text", "Kind of exam.", allowed=SOURCE_KINDS),
+        Column("status", "text", "What came of reading it.", required=True, allowed=DOCUMENT_STATUSES),
+        Column("error", "text", "Why it could not be read and what to do; null when it could."),
+        Column("question_count", "int", "Questions found.", required=True, low=0),
+        Column("warnings", "texts", "Notes of the converter and the splitter."),
+        Column("ingested_at", "timestamp", "When it was landed.", required=True),
+    ),
+)
+
+DOCUMENT_TEXTS = Table(
+    name="document_texts",
+    grain="One row per document that gave text: the raw text before any cleaning.",
+    key=("document_id",),
+    unit="a document",
+    stage="ingest",
+    own_columns=(
+        Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
+        Column("text", "text", "Text in reading order, UTF-8.", required=True),
+        Column("char_count", "int", "Length of the text in characters.", required=True, low=0),
+        Column("page_offsets", "ints", "Character offset at which each page starts."),
+        Column("converter", "text", "What turned the file into text."),
+        Column("converter_version", "text", "Its version."),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Scores beside the stars: Gscore, external benchmarks, contamination replays, resamples."""
+
+from __future__ import annotations
+
+from schemas.table import MONTH_PATTERN, Column, Table
+from schemas.vocabulary import DISCIPLINES
+
+_MODEL = Column("model", "text", "The candidate.", required=True)
+
+GSCORES = Table(
+    name="gscores",
+    grain="One row per scored pair of response and reference, profile and similarity model.",
+    key=("item_id", "model", "profile", "similarity_model"),
+    unit="a scored file or run",
+    stage="gscore",
+    own_columns=(
+        Column("item_id", "text", "Question of the bank, or number in an imported set.", required=True),
+        _MODEL,
+        Column("category", "text", "One of CG-Eval's six categories."),
+        Column("subject", "text", "One of its 55 subjects."),
+        Column(
+            "item_kind",
+            "text",
+            "Kind of item.",
+            allowed=("definition", "short_answer", "calculation", "arithmetic"),
+        ),
+        Column("bleu4", "float", "BLEU-4, 0 to 1.", low=0, high=1),
+        Column("rouge2", "float", "ROUGE-2, 0 to 1.", low=0, high=1),
+        Column("chrf", "float", "chrF, 0 to 1.", low=0, high=1),
+        Column(
+            "similarity", "float", "Cosine of embeddings; null without a model.", low=-1.0001, high=1.0001
+        ),
+        Column("accuracy", "float", "Exact match of a calculation's final answer.", low=0, high=1),
+        Column("gscore", "float", "Gscore, 0 to 1; null when a part is missing.", low=-0.31, high=1.0001),
+        Column("profile", "text", "Metric profile.", required=True, allowed=("cgeval-paper", "standard")),
+        Column(
+            "similarity_model",
+            "text",
+            "Embedding model with its content hash; `none` without one.",
+            required=True,
+        ),
+        Column("similarity_note", "text", "Why the similarity is null."),
+    ),
+)
+
+EXTERNAL_SCORES = Table(
+    name="external_scores",
+    grain="One row per model, benchmark and date.",
+    key=("model", "benchmark", "scored_on"),
+    unit="an imported file",
+    stage="import",
+    own_columns=(
+        _MODEL,
+        Column("benchmark", "text", "Name of the benchmark.", required=True),
+        Column("scored_on", "date", "Date of the published score.", required=True),
+        Column("score", "float", "Published score.", required=True),
+        Column("source", "text", "Where it was published.", required=True),
+    ),
+)
+
+REPLAYS = Table(
+    name="replays",
+    grain="One row per contamination replay: a question, a candidate, a completion.",
+    key=("replay_id", "model", "item_id", "completion"),
+    unit="a replay",
+    stage="contamination",
+    own_columns=(
+        Column("replay_id", "text", "The replay.", required=True),
+        _MODEL,
+        Column("source", "text", "`bank`, or the public set.", required=True),
+        Column("item_id", "text", "The question.", required=True),
+        Column("completion", "int", "Completion, 1 to 3.", required=True, low=1),
+        Column(
+            "is_correct", "bool", "Whether the blanked span was recalled; null when it could not be compared."
+        ),
+    ),
+)
+
+BOOTSTRAP_SCORES = Table(
+    name="bootstrap_scores",
+    grain="One row per candidate, month and resample.",
+    key=("model", "month", "resample", "sample_size"),
+    unit="a run",
+    stage="rank",
+    own_columns=(
+        _MODEL,
+        Column("month", "text", "Month, YYYY-MM.", required=True, pattern=MONTH_PATTERN),
+        Column("resample", "int", "Resample, from 1.", required=True, low=1),
+        Column("sample_size", "int", "Questions drawn.", required=True, low=1),
+        Column("discipline", "text", "Discipline; null for all.", allowed=DISCIPLINES),
+        Column("score", "float", "S of the resample, 0 to 100.", required=True, low=0, high=100),
+    ),
+)

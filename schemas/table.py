@@ -1,0 +1,147 @@
+"""What a table is: grain, key and one sentence per column.
+
+From a `Table` come the Arrow schema, the lake table with its comments, the Great Expectations suite
+(`schemas.expectations`) and the data dictionary (`schemas.dictionary`). No IO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+MONTH_PATTERN = r"^\d{4}-(0[1-9]|1[0-2])$"
+UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+
+# The column types we use, with their names in DuckDB. Lists and structs keep options and answers queryable.
+DUCKDB_TYPES = {
+    "text": "VARCHAR",
+    "int": "BIGINT",
+    "float": "DOUBLE",
+    "bool": "BOOLEAN",
+    "timestamp": "TIMESTAMPTZ",
+    "date": "DATE",
+    "texts": "VARCHAR[]",
+    "ints": "BIGINT[]",
+    "options": 'STRUCT("label" VARCHAR, "text" VARCHAR)[]',
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes:
+        name: as analysts type it; suffixes as in the style guide (`_uuid _id _at _month _count _rate _ms _usd`).
+        type: a key of `DUCKDB_TYPES`.
+        about: one sentence, without unit guesses: what the value means, and what null means.
+        required: null is refused.
+        allowed: the closed list of values, where there is one.
+        low: smallest accepted number, inclusive.
+        high: largest accepted number, inclusive.
+        pattern: regular expression that text must match.
+    """
+
+    name: str
+    type: str
+    about: str
+    required: bool = False
+    allowed: tuple[str, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A lake table.
+
+    Attributes:
+        name: the table's name, an interface for analysts.
+        grain: what one row is.
+        key: columns that are unique together within a landing.
+        unit: the natural unit of work that is landed, replaced and counted at once.
+        columns: in order; `landing_unit` is appended to every table.
+        partition_by: column by which Parquet files are split (large tables: by month).
+        stage: the stage of the pipeline that writes it.
+    """
+
+    name: str
+    grain: str
+    key: tuple[str, ...]
+    unit: str
+    stage: str
+    own_columns: tuple[Column, ...]
+    partition_by: str | None = None
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The table's own columns and the unit they were landed with."""
+        return (*self.own_columns, LANDING_UNIT)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """The Arrow schema; nullability is checked by the expectations, not by Arrow."""
+        import pyarrow as pa
+
+        types = {
+            "text": pa.string(),
+            "int": pa.int64(),
+            "float": pa.float64(),
+            "bool": pa.bool_(),
+            "timestamp": pa.timestamp("us", tz="UTC"),
+            "date": pa.date32(),
+            "texts": pa.list_(pa.string()),
+            "ints": pa.list_(pa.int64()),
+            "options": pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())])),
+        }
+        return pa.schema([(column.name, types[column.type]) for column in self.columns])
+
+    @cached_property
+    def polars_schema(self) -> dict[str, pl.DataType]:
+        """The same as Polars types, for building and casting frames."""
+        import polars as pl
+
+        types: dict[str, pl.DataType] = {
+            "text": pl.String(),
+            "int": pl.Int64(),
+            "float": pl.Float64(),
+            "bool": pl.Boolean(),
+            "timestamp": pl.Datetime("us", "UTC"),
+            "date": pl.Date(),
+            "texts": pl.List(pl.String()),
+            "ints": pl.List(pl.Int64()),
+            "options": pl.List(pl.Struct({"label": pl.String(), "text": pl.String()})),
+        }
+        return {column.name: types[column.type] for column in self.columns}
+
+    def frame(self, rows: Sequence[dict[str, object]]) -> pl.DataFrame:
+        """Build a frame of this table's own columns from dicts; a missing key is null, an unknown key raises."""
+        import polars as pl
+
+        from schemas.errors import ContractError
+
+        names = [column.name for column in self.own_columns]
+        known = set(names)
+        for row in rows:
+            if extra := set(row) - known:
+                raise ContractError(
+                    f"{self.name}: unknown columns {sorted(extra)}; see docs/data-dictionary.md."
+                )
+        schema = {name: self.polars_schema[name] for name in names}
+        return pl.DataFrame(
+            [{name: row.get(name) for name in names} for row in rows], schema=schema, strict=False
+        )
+
+
+LANDING_UNIT = Column("landing_unit", "text", "The unit of work this row was landed with.", required=True)

@@ -1,0 +1,55 @@
+"""Every table of the lake, by name, in the order of the pipeline."""
+
+from __future__ import annotations
+
+from schemas import bank, documents, exam, judgements, league, operations, questions, reviews, scores
+from schemas.errors import ContractError
+from schemas.table import Table
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        documents.DOCUMENTS,
+        documents.DOCUMENT_TEXTS,
+        questions.QUESTIONS,
+        reviews.REVIEW_ASSIGNMENTS,
+        reviews.REVIEWS,
+        reviews.REVIEW_DECISIONS,
+        bank.VARIANTS,
+        bank.DUPLICATES,
+        bank.BANK,
+        bank.BANK_VERSIONS,
+        exam.MODELS,
+        exam.RUNS,
+        exam.SETS,
+        exam.SESSIONS,
+        exam.ALLOCATIONS,
+        exam.RESPONSES,
+        judgements.JUDGEMENTS,
+        judgements.HUMAN_RATINGS,
+        judgements.CALIBRATION,
+        judgements.ERROR_LABELS,
+        scores.GSCORES,
+        scores.EXTERNAL_SCORES,
+        scores.REPLAYS,
+        scores.BOOTSTRAP_SCORES,
+        league.LEAGUE_ROUNDS,
+        league.LEAGUE_QUESTIONS,
+        league.LEAGUE_ANSWERS,
+        league.LEAGUE_EVALUATIONS,
+        league.LEAGUE_RANKINGS,
+        league.LEAGUE_ORIGINALITY,
+        operations.LANDINGS,
+        operations.QUARANTINE,
+        operations.LLM_CALLS,
+        operations.ACCESS_LOG,
+    )
+}
+
+
+def get_table(name: str) -> Table:
+    """The table of that name; raises ContractError for a name that is not in the contract."""
+    try:
+        return TABLES[name]
+    except KeyError:
+        raise ContractError(f"There is no table {name!r}; the tables are {', '.join(TABLES)}.") from None

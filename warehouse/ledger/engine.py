@@ -1,0 +1,131 @@
+"""Open the ledger, embedded (SQLite in WAL mode) or on a server (PostgreSQL)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+
+from schemas.errors import StoreError
+
+if TYPE_CHECKING:
+    from warehouse.ledger.writer import GroupCommitWriter
+
+
+def now_text() -> str:
+    """The present moment in UTC as ISO text with microseconds: sorts as it reads."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+
+
+class Ledger:
+    """One process's door to the ledger.
+
+    `read()` gives a connection for queries, `write()` one transaction for planning and administration, `writer` the
+    group-commit writer for the hot path. Close it, or use it as a context manager.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the embedded engine is in use."""
+        return self.engine.dialect.name == "sqlite"
+
+    @cached_property
+    def writer(self) -> GroupCommitWriter:
+        """The writer of this process; started on first use."""
+        from warehouse.ledger.writer import GroupCommitWriter
+
+        return GroupCommitWriter(self.engine)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one consistent state and writes nothing."""
+        with self.engine.connect() as connection:
+            yield connection
+            connection.rollback()
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction; durable when the block ends, undone when it raises."""
+        with self.engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            try:
+                yield connection
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK")
+                raise
+            connection.exec_driver_sql("COMMIT")
+
+    def close(self) -> None:
+        """Let the writer finish what it was given, then close every connection."""
+        if "writer" in self.__dict__:
+            self.writer.close()
+        self.engine.dispose()
+
+
+def open_ledger(url: str) -> Ledger:
+    """Open the ledger at `url`, creating or upgrading its tables.
+
+    Raises StoreError when it cannot be reached or was written by a newer version.
+    """
+    from sqlalchemy.exc import DBAPIError, OperationalError
+
+    engine = create_ledger_engine(url)
+    try:
+        from warehouse.ledger.migrate import upgrade_ledger
+
+        upgrade_ledger(engine)
+    except OperationalError as error:
+        engine.dispose()
+        raise StoreError(
+            f"The ledger at {make_url(url).render_as_string(hide_password=True)} cannot be opened "
+            f"({type(error.orig).__name__}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME can be written."
+        ) from None
+    except DBAPIError as error:
+        engine.dispose()
+        raise StoreError(
+            f"The ledger at {make_url(url).render_as_string(hide_password=True)} is not readable as a ledger "
+            f"({type(error.orig).__name__}). Restore it from a backup, or point PROCTOR_LEDGER_URL elsewhere."
+        ) from None
+    return Ledger(engine)
+
+
+def create_ledger_engine(url: str) -> Engine:
+    """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE."""
+    address = make_url(url)
+    if address.get_backend_name() == "sqlite":
+        if address.database:
+            Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
+        event.listen(engine, "connect", _prepare_sqlite)
+        return engine
+    if address.get_backend_name() == "postgresql":
+        address = address.set(drivername="postgresql+psycopg")
+        return create_engine(address, hide_parameters=True, isolation_level="AUTOCOMMIT", pool_pre_ping=True)
+    raise StoreError(
+        f"The ledger cannot live on {address.get_backend_name()!r}: use sqlite:///… or postgresql://…."
+    )
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """WAL so that readers never wait; FULL so that an acknowledged answer survives a power cut."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.close()

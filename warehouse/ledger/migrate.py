@@ -1,0 +1,42 @@
+"""Bring the ledger's tables to the version of the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine, inspect
+
+from schemas.errors import StoreError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+HEAD = "0001"
+
+
+def upgrade_ledger(engine: Engine) -> None:
+    """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once."""
+    if read_ledger_version(engine) == HEAD:
+        return
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["engine"] = engine
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        raise StoreError(
+            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, "
+            f"this one knows up to {HEAD!r}). Use the newer Proctor, or restore a backup."
+        ) from None
+
+
+def read_ledger_version(engine: Engine) -> str | None:
+    """The migration that the tables are at; null for an empty ledger."""
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        row = connection.exec_driver_sql("select version_num from alembic_version").first()
+        connection.rollback()
+    return None if row is None else str(row[0])

@@ -1,0 +1,275 @@
+"""The ledger's tables: what must be durable the moment it is acknowledged.
+
+SQLAlchemy Core tables, for SQLite and PostgreSQL alike. Changing one needs a migration in `migrations/versions`
+(a test compares the two). Times are UTC, stored as ISO text so that both engines keep microseconds and order.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+users = Table(
+    "users",
+    metadata,
+    Column("user_id", String(120), primary_key=True),
+    Column("role", String(20), nullable=False),
+    Column("organisation", String(120)),
+    Column("model", String(120), comment="Registry name, for candidates."),
+    Column("disciplines", JSON, comment="Disciplines an annotator reviews; null means all."),
+    Column("password_hash", Text),
+    Column("is_active", Boolean, nullable=False, default=True),
+    Column("created_at", String(32), nullable=False),
+    CheckConstraint("role in ('admin','examiner','candidate','annotator','analyst')", name="role"),
+)
+
+# --- review -------------------------------------------------------------------------------------------------
+
+review_batches = Table(
+    "review_batches",
+    metadata,
+    Column("batch_id", String(80), primary_key=True),
+    Column(
+        "status", String(12), nullable=False, comment="open, complete (all decided), closed (gate applied)"
+    ),
+    Column("review_count", Integer, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    Column("due_at", String(32), nullable=False),
+    Column("closed_at", String(32)),
+)
+
+review_items = Table(
+    "review_items",
+    metadata,
+    Column("batch_id", ForeignKey("review_batches.batch_id"), primary_key=True),
+    Column("question_uuid", String(36), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("lineage_uuid", String(36), nullable=False),
+    Column("discipline", String(40)),
+    Column("content", JSON, nullable=False, comment="The question as it is shown to annotators."),
+)
+
+review_assignments = Table(
+    "review_assignments",
+    metadata,
+    Column("batch_id", String(80), primary_key=True),
+    Column("question_uuid", String(36), primary_key=True),
+    Column("annotator", ForeignKey("users.user_id"), primary_key=True),
+    Column("role", String(12), nullable=False, default="reviewer"),
+    Column("assigned_at", String(32), nullable=False),
+    Column("due_at", String(32), nullable=False),
+    Index("ix_review_assignments_annotator", "annotator"),
+)
+
+review_decisions = Table(
+    "review_decisions",
+    metadata,
+    Column("batch_id", String(80), primary_key=True),
+    Column("question_uuid", String(36), primary_key=True),
+    Column("annotator", String(120), primary_key=True),
+    Column("decision", String(8), nullable=False),
+    Column("reject_reason", String(20)),
+    Column("comment", Text),
+    Column("edited_fields", JSON),
+    Column("channel", String(16), nullable=False),
+    Column("decided_at", String(32), nullable=False),
+)
+
+# --- exam ---------------------------------------------------------------------------------------------------
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", String(80), primary_key=True),
+    Column("month", String(7), nullable=False),
+    Column("season", String(80), nullable=False),
+    Column("bank_version", Integer, nullable=False),
+    Column("reference_model", String(120), nullable=False),
+    Column("set_size", Integer, nullable=False),
+    Column("policy", String(8), nullable=False),
+    Column("seed", String(80), nullable=False, comment="Secret until the run is closed."),
+    Column("budget_usd", Float),
+    Column("status", String(12), nullable=False, default="open"),
+    Column("is_simulated", Boolean, nullable=False),
+    Column(
+        "plan",
+        JSON,
+        nullable=False,
+        comment="Candidates, styles, repeats, disciplines, models as registered.",
+    ),
+    Column("planned_at", String(32), nullable=False),
+    Column("closed_at", String(32)),
+)
+
+sets = Table(
+    "sets",
+    metadata,
+    Column("set_id", String(100), primary_key=True),
+    Column("season", String(80), nullable=False),
+    Column("set_number", Integer, nullable=False),
+    Column("bank_version", Integer, nullable=False),
+    Column("is_simulated", Boolean, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    UniqueConstraint("season", "set_number", name="uq_sets_season_number"),
+)
+
+set_items = Table(
+    "set_items",
+    metadata,
+    Column("set_id", ForeignKey("sets.set_id"), primary_key=True),
+    Column("lineage_uuid", String(36), primary_key=True),
+    Column("question_uuid", String(36), nullable=False),
+    Column("discipline", String(40), nullable=False),
+    Column("content", JSON, nullable=False, comment="Bare content: what a candidate may see, nothing else."),
+)
+
+exposures = Table(
+    "exposures",
+    metadata,
+    Column("organisation", String(120), primary_key=True),
+    Column("lineage_uuid", String(36), primary_key=True),
+    Column("set_id", String(100), nullable=False),
+    Column("exposed_at", String(32), nullable=False),
+)
+
+set_claims = Table(
+    "set_claims",
+    metadata,
+    Column("organisation", String(120), primary_key=True),
+    Column("set_id", ForeignKey("sets.set_id"), primary_key=True),
+    Column("model", String(120), nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("run_id", String(80), nullable=False),
+    Column("claimed_at", String(32), nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session_id", String(80), primary_key=True),
+    Column("run_id", ForeignKey("runs.run_id"), nullable=False),
+    Column("set_id", ForeignKey("sets.set_id"), nullable=False),
+    Column("user_id", String(120), nullable=False, comment="The candidate user who may sit it."),
+    Column("model", String(120), nullable=False),
+    Column("organisation", String(120), nullable=False),
+    Column("prompt_style", String(20), nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("is_reference", Boolean, nullable=False),
+    Column("is_simulated", Boolean, nullable=False),
+    Column("pending_window", Integer, nullable=False, default=1),
+    Column("question_count", Integer, nullable=False),
+    Column("next_seq", Integer, nullable=False, default=1, comment="First position not handed out yet."),
+    Column("answered_count", Integer, nullable=False, default=0),
+    Column("status", String(8), nullable=False, default="planned"),
+    Column("lease_generation", Integer, nullable=False, default=0),
+    Column("lease_hash", String(64), comment="SHA-256 of the lease secret."),
+    Column("lease_expires_at", Float, comment="Unix time."),
+    Column("opened_at", String(32)),
+    Column("closed_at", String(32)),
+    UniqueConstraint("run_id", "set_id", "model", "prompt_style", "repeat", name="uq_sessions_sitting"),
+    CheckConstraint("status in ('planned','open','closed')", name="status"),
+    Index("ix_sessions_run", "run_id"),
+)
+
+allocations = Table(
+    "allocations",
+    metadata,
+    Column("session_id", ForeignKey("sessions.session_id"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("lineage_uuid", String(36), nullable=False),
+    Column("allocated_at", String(32), nullable=False),
+    Column("delivered_at", String(32)),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("session_id", String(80), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("response", Text, nullable=False),
+    Column("reasoning", Text),
+    Column("answer_status", String(12), nullable=False),
+    Column("finish_reason", String(40)),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("cost_usd", Float),
+    Column("latency_ms", Float),
+    Column("attempts", Integer),
+    Column("error", String(200)),
+    Column("prompt_version", String(60), nullable=False),
+    Column("call_key", String(64)),
+    Column("answered_at", String(32), nullable=False),
+)
+
+access_log = Table(
+    "access_log",
+    metadata,
+    Column("access_id", Integer, primary_key=True, autoincrement=True),
+    Column("user_id", String(120)),
+    Column("session_id", String(80)),
+    Column("action", String(40), nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("code", String(40)),
+    Column("previous_hash", String(64)),
+    Column("entry_hash", String(64), nullable=False),
+    Column("at", String(32), nullable=False),
+    Index("ix_access_log_session", "session_id", "access_id"),
+)
+
+access_anchors = Table(
+    "access_anchors",
+    metadata,
+    Column("day", String(10), primary_key=True),
+    Column("session_id", String(80), primary_key=True),
+    Column("entry_hash", String(64), nullable=False),
+    Column("anchored_at", String(32), nullable=False),
+)
+
+# --- paid calls ---------------------------------------------------------------------------------------------
+
+llm_calls = Table(
+    "llm_calls",
+    metadata,
+    Column("call_key", String(64), primary_key=True),
+    Column("purpose", String(40), nullable=False),
+    Column("run_id", String(80)),
+    Column("unit", String(160), comment="Session, or session and judge, or batch: what it is landed with."),
+    Column("endpoint", String(200), nullable=False),
+    Column("model", String(120), nullable=False),
+    Column("status", String(8), nullable=False, comment="started, done, failed"),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("reply", JSON, comment="What came back: text, reasoning, finish reason. Never the request."),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("cost_usd", Float),
+    Column("latency_ms", Float),
+    Column("error", String(200)),
+    Column("started_at", String(32), nullable=False),
+    Column("finished_at", String(32)),
+    CheckConstraint("status in ('started','done','failed')", name="status"),
+    Index("ix_llm_calls_run", "run_id"),
+    Index("ix_llm_calls_unit", "unit"),
+)
