@@ -68,6 +68,7 @@ review_items = Table(
     Column("question_uuid", String(36), primary_key=True),
     Column("revision", Integer, nullable=False),
     Column("lineage_uuid", String(36), nullable=False),
+    Column("document_id", String(36), comment="Null for a variant written by a model."),
     Column("discipline", String(40)),
     Column("content", JSON, nullable=False, comment="The question as it is shown to annotators."),
 )

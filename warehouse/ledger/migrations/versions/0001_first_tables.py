@@ -154,6 +154,7 @@ def upgrade() -> None:
     sa.Column('question_uuid', sa.String(length=36), nullable=False),
     sa.Column('revision', sa.Integer(), nullable=False),
     sa.Column('lineage_uuid', sa.String(length=36), nullable=False),
+    sa.Column('document_id', sa.String(length=36), nullable=True, comment='Null for a variant written by a model.'),
     sa.Column('discipline', sa.String(length=40), nullable=True),
     sa.Column('content', sa.JSON(), nullable=False, comment='The question as it is shown to annotators.'),
     sa.ForeignKeyConstraint(['batch_id'], ['review_batches.batch_id'], name=op.f('fk_review_items_batch_id')),
