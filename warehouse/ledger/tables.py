@@ -41,9 +41,18 @@ users = Table(
     Column("model", String(120), comment="Registry name, for candidates."),
     Column("disciplines", JSON, comment="Disciplines an annotator reviews; null means all."),
     Column("password_hash", Text),
+    Column("question_limit", Integer, comment="Most questions a candidate may be handed; null means no limit."),
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", String(32), nullable=False),
     CheckConstraint("role in ('admin','examiner','candidate','annotator','analyst')", name="role"),
+)
+
+organisations = Table(
+    "organisations",
+    metadata,
+    Column("organisation", String(120), primary_key=True, comment="Locked in order before sets are claimed."),
+    Column("question_limit", Integer, comment="Most questions it may be handed; null means no limit."),
+    Column("created_at", String(32), nullable=False),
 )
 
 # --- review -------------------------------------------------------------------------------------------------
@@ -188,11 +197,15 @@ sessions = Table(
     Column("lease_generation", Integer, nullable=False, default=0),
     Column("lease_hash", String(64), comment="SHA-256 of the lease secret."),
     Column("lease_expires_at", Float, comment="Unix time."),
+    Column("access_hash", String(64), comment="Head of the session's chain in access_log."),
     Column("opened_at", String(32)),
     Column("closed_at", String(32)),
     UniqueConstraint("run_id", "set_id", "model", "prompt_style", "repeat", name="uq_sessions_sitting"),
     CheckConstraint("status in ('planned','open','closed')", name="status"),
     Index("ix_sessions_run", "run_id"),
+    Index("ix_sessions_set", "set_id"),
+    Index("ix_sessions_user", "user_id"),
+    Index("ix_sessions_organisation", "organisation"),
 )
 
 allocations = Table(
@@ -238,6 +251,7 @@ access_log = Table(
     Column("entry_hash", String(64), nullable=False),
     Column("at", String(32), nullable=False),
     Index("ix_access_log_session", "session_id", "access_id"),
+    Index("ix_access_log_at", "at"),
 )
 
 access_anchors = Table(

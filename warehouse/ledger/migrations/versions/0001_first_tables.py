@@ -30,6 +30,7 @@ def upgrade() -> None:
     sa.Column('at', sa.String(length=32), nullable=False),
     sa.PrimaryKeyConstraint('access_id', name=op.f('pk_access_log'))
     )
+    op.create_index('ix_access_log_at', 'access_log', ['at'], unique=False)
     op.create_index('ix_access_log_session', 'access_log', ['session_id', 'access_id'], unique=False)
     op.create_table('answers',
     sa.Column('session_id', sa.String(length=80), nullable=False),
@@ -78,6 +79,12 @@ def upgrade() -> None:
     )
     op.create_index('ix_llm_calls_run', 'llm_calls', ['run_id'], unique=False)
     op.create_index('ix_llm_calls_unit', 'llm_calls', ['unit'], unique=False)
+    op.create_table('organisations',
+    sa.Column('organisation', sa.String(length=120), nullable=False, comment='Locked in order before sets are claimed.'),
+    sa.Column('question_limit', sa.Integer(), nullable=True, comment='Most questions it may be handed; null means no limit.'),
+    sa.Column('created_at', sa.String(length=32), nullable=False),
+    sa.PrimaryKeyConstraint('organisation', name=op.f('pk_organisations'))
+    )
     op.create_table('review_batches',
     sa.Column('batch_id', sa.String(length=80), nullable=False),
     sa.Column('status', sa.String(length=12), nullable=False, comment='open, complete (all decided), closed (gate applied)'),
@@ -133,6 +140,7 @@ def upgrade() -> None:
     sa.Column('model', sa.String(length=120), nullable=True, comment='Registry name, for candidates.'),
     sa.Column('disciplines', sa.JSON(), nullable=True, comment='Disciplines an annotator reviews; null means all.'),
     sa.Column('password_hash', sa.Text(), nullable=True),
+    sa.Column('question_limit', sa.Integer(), nullable=True, comment='Most questions a candidate may be handed; null means no limit.'),
     sa.Column('is_active', sa.Boolean(), nullable=False),
     sa.Column('created_at', sa.String(length=32), nullable=False),
     sa.CheckConstraint("role in ('admin','examiner','candidate','annotator','analyst')", name=op.f('ck_users_role')),
@@ -179,6 +187,7 @@ def upgrade() -> None:
     sa.Column('lease_generation', sa.Integer(), nullable=False),
     sa.Column('lease_hash', sa.String(length=64), nullable=True, comment='SHA-256 of the lease secret.'),
     sa.Column('lease_expires_at', sa.Float(), nullable=True, comment='Unix time.'),
+    sa.Column('access_hash', sa.String(length=64), nullable=True, comment="Head of the session's chain in access_log."),
     sa.Column('opened_at', sa.String(length=32), nullable=True),
     sa.Column('closed_at', sa.String(length=32), nullable=True),
     sa.CheckConstraint("status in ('planned','open','closed')", name=op.f('ck_sessions_status')),
@@ -187,7 +196,10 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('session_id', name=op.f('pk_sessions')),
     sa.UniqueConstraint('run_id', 'set_id', 'model', 'prompt_style', 'repeat', name='uq_sessions_sitting')
     )
+    op.create_index('ix_sessions_organisation', 'sessions', ['organisation'], unique=False)
     op.create_index('ix_sessions_run', 'sessions', ['run_id'], unique=False)
+    op.create_index('ix_sessions_set', 'sessions', ['set_id'], unique=False)
+    op.create_index('ix_sessions_user', 'sessions', ['user_id'], unique=False)
     op.create_table('set_claims',
     sa.Column('organisation', sa.String(length=120), nullable=False),
     sa.Column('set_id', sa.String(length=100), nullable=False),
@@ -224,7 +236,10 @@ def downgrade() -> None:
     op.drop_table('allocations')
     op.drop_table('set_items')
     op.drop_table('set_claims')
+    op.drop_index('ix_sessions_user', table_name='sessions')
+    op.drop_index('ix_sessions_set', table_name='sessions')
     op.drop_index('ix_sessions_run', table_name='sessions')
+    op.drop_index('ix_sessions_organisation', table_name='sessions')
     op.drop_table('sessions')
     op.drop_table('review_items')
     op.drop_index('ix_review_assignments_annotator', table_name='review_assignments')
@@ -234,12 +249,14 @@ def downgrade() -> None:
     op.drop_table('runs')
     op.drop_table('review_decisions')
     op.drop_table('review_batches')
+    op.drop_table('organisations')
     op.drop_index('ix_llm_calls_unit', table_name='llm_calls')
     op.drop_index('ix_llm_calls_run', table_name='llm_calls')
     op.drop_table('llm_calls')
     op.drop_table('exposures')
     op.drop_table('answers')
     op.drop_index('ix_access_log_session', table_name='access_log')
+    op.drop_index('ix_access_log_at', table_name='access_log')
     op.drop_table('access_log')
     op.drop_table('access_anchors')
     # ### end Alembic commands ###
