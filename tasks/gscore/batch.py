@@ -105,10 +105,13 @@ def _count_zh_tokens(
     both = np.concatenate([keep, keep])
     chosen = Symbols(tokens.values[np.repeat(both, tokens.lengths)], tokens.lengths[both])
     recounted = count_ngrams(chosen, BLEU_MAX_ORDER)
-    merged = [column[:, :BLEU_MAX_ORDER].copy() for column in counts[:3]]
-    for column, new in zip(merged, recounted[:3], strict=True):
+    merged = [
+        column[:, :BLEU_MAX_ORDER].copy() for column in (counts.reference, counts.response, counts.matches)
+    ]
+    for column, new in zip(merged, (recounted.reference, recounted.response, recounted.matches), strict=True):
         column[which] = new
-    return NgramCounts(*merged, counts.distinct_reference, counts.distinct_matches)
+    reference, response, matches = merged
+    return NgramCounts(reference, response, matches, counts.distinct_reference, counts.distinct_matches)
 
 
 def count_ngrams(symbols: Symbols, max_order: int) -> NgramCounts:
@@ -180,9 +183,7 @@ class _Groups(NamedTuple):
     """The smaller of its frequencies in reference and response."""
 
 
-def _group(
-    names: Ints, position: Ints, name_bits: int, position_bits: int, first_response: int
-) -> _Groups:
+def _group(names: Ints, position: Ints, name_bits: int, position_bits: int, first_response: int) -> _Groups:
     if name_bits + position_bits <= _KEY_BITS:
         # Sorting keys that carry their position is about three times as fast as sorting an index.
         keys = np.sort((names << position_bits) | position)
@@ -201,9 +202,7 @@ def _group(
     np.cumsum(position < first_response, out=references[1:])
     in_reference = references[ends] - references[bounds]
     in_response = ends - bounds - in_reference
-    return _Groups(
-        position, rank, position[bounds], in_reference > 0, np.minimum(in_reference, in_response)
-    )
+    return _Groups(position, rank, position[bounds], in_reference > 0, np.minimum(in_reference, in_response))
 
 
 def _compute_bleu(counts: NgramCounts, profile: Profile) -> Floats:
@@ -281,5 +280,7 @@ def _compute_chrf(counts: NgramCounts, profile: Profile) -> Floats:
     precisions, recalls = precisions / orders, recalls / orders
     denominator = factor * precisions + recalls
     return np.where(
-        denominator > 0, (1 + factor) * precisions * recalls / np.where(denominator > 0, denominator, 1.0), 0.0
+        denominator > 0,
+        (1 + factor) * precisions * recalls / np.where(denominator > 0, denominator, 1.0),
+        0.0,
     )

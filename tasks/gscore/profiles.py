@@ -8,7 +8,10 @@ A score is only comparable with another of the same profile and the same similar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from schemas.errors import UsageError
 
@@ -83,8 +86,9 @@ def parse_profile(profile: str | Profile) -> Profile:
     return PROFILES[profile]
 
 
-def compute_gscore(bleu4: float, rouge2: float, chrf: float, similarity: float) -> float:
-    """Return the weighted sum of CG-Eval, section 3.3.2; all values on the 0–1 scale."""
-    return (
-        BLEU_WEIGHT * bleu4 + ROUGE_WEIGHT * rouge2 + CHRF_WEIGHT * chrf + SIMILARITY_WEIGHT * similarity
-    )
+Score = TypeVar("Score", float, npt.NDArray[np.float64])
+
+
+def compute_gscore(bleu4: Score, rouge2: Score, chrf: Score, similarity: Score) -> Score:
+    """Return the weighted sum of CG-Eval, section 3.3.2: of numbers or of arrays of them, all on the 0–1 scale."""
+    return BLEU_WEIGHT * bleu4 + ROUGE_WEIGHT * rouge2 + CHRF_WEIGHT * chrf + SIMILARITY_WEIGHT * similarity

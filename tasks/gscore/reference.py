@@ -28,7 +28,8 @@ def score_surface_by_reference(
     references: Sequence[str], responses: Sequence[str], profile: str | Profile
 ) -> SurfaceScores:
     """Score pairs of (reference, response) with the published packages."""
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
     chosen = parse_profile(profile)
     bleu = BLEU(

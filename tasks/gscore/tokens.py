@@ -147,10 +147,11 @@ def _classes_of(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
 
 def _sum_by_text(flags: npt.NDArray[np.bool_], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return how many flags are set in each text."""
-    total = np.zeros(len(flags) + 1, dtype=np.int64)
+    total: npt.NDArray[np.int64] = np.zeros(len(flags) + 1, dtype=np.int64)
     np.cumsum(flags, out=total[1:])
     ends = np.cumsum(lengths)
-    return total[ends] - total[ends - lengths]
+    counts: npt.NDArray[np.int64] = total[ends] - total[ends - lengths]
+    return counts
 
 
 _CHINESE = re.compile("([" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _CHINESE_RANGES) + "])")
