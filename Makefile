@@ -1,0 +1,57 @@
+# Two commands for a newcomer: `make demo` and `make test`. Everything is set up by them when it is missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TEST_WORKERS ?= 2
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# uv does not look where pip was told to look for local wheels; pass it on.
+ifdef PIP_FIND_LINKS
+export UV_FIND_LINKS := $(PIP_FIND_LINKS)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-fast test-long lint format bench docs clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: $(READY)  ## make the virtual environment (once)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+demo: $(READY)  ## a whole exam of two months on our own sample papers: no key, no server to start
+	$(BIN)/proctor demo
+
+test: $(READY)  ## set-up and all tests, fast ones first
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "(slow or service) and not prefect and not long"
+	$(BIN)/python -m pytest -q -m "prefect and not long"
+
+test-fast: $(READY)  ## only the fast tests
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"
+
+test-long: $(READY)  ## the long hunts: 1,000 damaged files, 100 kills
+	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m long
+
+lint: $(READY)  ## ruff (lint and format) and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## let ruff put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## measure: CPU per question, landings, start-up, the demo by stage
+	$(BIN)/python -m tests.benchmarks
+
+docs: $(READY)  ## write the generated pages: data dictionary, list of queries
+	$(BIN)/python -m deployments.generated_docs
+
+clean:  ## remove the environment and caches (never PROCTOR_HOME)
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

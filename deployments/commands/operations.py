@@ -1,0 +1,160 @@
+"""Set up, start, look after: init, up, down, status, deploy, backup, restore, doctor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.commands.options import AsJson
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(init)
+    app.command()(up)
+    app.command()(down)
+    app.command()(status)
+    app.command()(deploy)
+    app.command()(backup)
+    app.command()(restore)
+    app.command()(compact)
+    app.command()(doctor)
+
+
+def init(as_json: AsJson = False) -> None:
+    """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.
+
+    Example: PROCTOR_HOME=~/exam proctor init
+    """
+    from deployments.home import create_home
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    settings = load_settings()
+    print_result(create_home(settings), as_json=as_json)
+
+
+def up(
+    with_worker: Annotated[
+        bool, typer.Option("--worker/--no-worker", help="Also start a worker for scheduled flows.")
+    ] = True,
+    with_ui: Annotated[bool, typer.Option("--ui", help="Serve Prefect's web page too (asks for the password).")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a local Prefect server (and worker) in the background; commands then start in a second.
+
+    Example: proctor up --no-worker
+    """
+    from deployments.local_server import start_server
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    state = start_server(load_settings(), with_worker=with_worker, with_ui=with_ui)
+    print_result(
+        {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}, as_json=as_json
+    )
+
+
+def down(as_json: AsJson = False) -> None:
+    """Stop the server and worker of this PROCTOR_HOME. Nothing is lost: flows resume from the ledger.
+
+    Example: proctor down
+    """
+    from deployments.local_server import stop_server
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    stopped = stop_server(load_settings())
+    print_result(
+        {"stopped": stopped},
+        as_json=as_json,
+        lines=[f"Stopped {len(stopped)} processes." if stopped else "No server was running."],
+    )
+
+
+def status(as_json: AsJson = False) -> None:
+    """Say what runs and what lies where: server, ledger, lake, reviews that wait, runs that are open.
+
+    Example: proctor status --json
+    """
+    from deployments.home import describe_home
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    print_result(describe_home(load_settings()), as_json=as_json)
+
+
+def deploy(as_json: AsJson = False) -> None:
+    """Register the scheduled flows of deployments/prefect.yaml with the running server.
+
+    Example: proctor up && proctor deploy
+    """
+    from deployments.local_server import deploy_flows
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    print_result({"deployed": deploy_flows(load_settings())}, as_json=as_json)
+
+
+def backup(folder: Annotated[Path, typer.Argument(help="New folder for the copy.")], as_json: AsJson = False) -> None:
+    """Copy ledger, lake, archive and secrets, consistently, while flows may run.
+
+    Example: proctor backup /backups/2026-11-21
+    """
+    from deployments.home import backup_home
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    print_result(backup_home(load_settings(), folder), as_json=as_json)
+
+
+def restore(
+    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")], as_json: AsJson = False
+) -> None:
+    """Put a backup into an empty PROCTOR_HOME.
+
+    Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
+    """
+    from deployments.home import restore_home
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    print_result(restore_home(load_settings(), folder), as_json=as_json)
+
+
+def compact(as_json: AsJson = False) -> None:
+    """Merge the lake's small files, drop old snapshots and orphans. Queries go on meanwhile.
+
+    Example: proctor compact
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from warehouse.lake.maintenance import compact_lake
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings()) as lake:
+        print_result(compact_lake(lake), as_json=as_json)
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.
+
+    Exit code 1 when something needs attention.
+
+    Example: proctor doctor
+    """
+    from deployments.home import examine_home
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+
+    findings = examine_home(load_settings())
+    bad = [finding for finding in findings if not finding["is_fine"]]
+    print_result(
+        {"findings": findings, "problem_count": len(bad)},
+        as_json=as_json,
+        lines=[f"{'ok ' if f['is_fine'] else 'BAD'}  {f['what']}: {f['found']}" for f in findings],
+    )
+    if bad:
+        raise typer.Exit(1)

@@ -1,0 +1,28 @@
+"""Options that several commands share, so that they read and behave alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. Default: this month.")]
+Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]
+Output = Annotated[Path | None, typer.Option("--out", help="File or folder to write.")]
+
+
+def read_month(text: str) -> str:
+    """Check a month, or take the present one; raises UsageError."""
+    import re
+    from datetime import UTC, datetime
+
+    from schemas.errors import UsageError
+    from schemas.table import MONTH_PATTERN
+
+    if not text:
+        return datetime.now(UTC).strftime("%Y-%m")
+    if not re.match(MONTH_PATTERN, text):
+        raise UsageError(f"--month {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
+    return text

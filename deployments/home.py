@@ -1,0 +1,161 @@
+"""PROCTOR_HOME as a whole: make it, describe it, copy it, examine it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def create_home(settings: Settings) -> dict[str, Any]:
+    """Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone."""
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    home = settings.home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o700)
+    except OSError as error:
+        raise UsageError(f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder.") from None
+    open_ledger(settings.ledger_address).close()
+    with open_lake(settings):
+        pass
+    registry = settings.registry_path
+    is_new = not registry.exists()
+    if is_new:
+        registry.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(TEMPLATES / "models.yaml", registry)
+    return {"home": str(home), "registry": str(registry), "registry_is_new": is_new, "lake": settings.data_address}
+
+
+def describe_home(settings: Settings) -> dict[str, Any]:
+    """Server, stores and open work; reads only."""
+    from sqlalchemy import func, select
+
+    from deployments.local_server import is_healthy, read_state
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger import tables
+    from warehouse.ledger.engine import open_ledger
+
+    state = read_state(settings)
+    description: dict[str, Any] = {
+        "home": str(settings.home),
+        "version": version("proctor"),
+        "server": "none" if state is None else ("healthy" if is_healthy(state) else "not answering"),
+        "api_url": None if state is None else state.api_url,
+    }
+    if not settings.home.exists():
+        return description | {"ledger": "none", "lake": "none"}
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        description["open_review_batches"] = connection.scalar(
+            select(func.count()).select_from(tables.review_batches).where(tables.review_batches.c.status != "closed")
+        )
+        description["open_runs"] = list(
+            connection.scalars(select(tables.runs.c.run_id).where(tables.runs.c.status == "open"))
+        )
+    with open_lake(settings, read_only=True) as lake:
+        landed = lake.query(
+            "select table_name, sum(row_count)::bigint as row_count from landings group by all order by all"
+        )
+        quarantined = lake.query("select count(*) as quarantined from quarantine")
+    description["rows"] = dict(landed.iter_rows())
+    description["quarantined_rows"] = int(quarantined.item())
+    return description
+
+
+def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
+    """Copy ledger, lake, archive and secrets to a new folder; consistent although flows may write.
+
+    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore.
+    """
+    import sqlite3
+
+    from warehouse.lake.maintenance import backup_lake
+    from warehouse.lake.store import open_lake
+
+    if not settings.home.exists():
+        raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
+    if not settings.ledger_address.startswith("sqlite"):
+        raise UsageError("The ledger is on a server: back it up with pg_dump; `proctor backup` copies embedded stores.")
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    with open_lake(settings) as lake:
+        backup_lake(lake, folder / "lake")
+    source = sqlite3.connect(settings.home / "ledger.sqlite")
+    target = sqlite3.connect(folder / "ledger.sqlite")
+    try:
+        source.backup(target)
+    finally:
+        source.close()
+        target.close()
+    copied = ["lake", "ledger.sqlite"]
+    for name in ("archive", "secrets"):
+        if (settings.home / name).exists():
+            shutil.copytree(settings.home / name, folder / name)
+            copied.append(name)
+    if settings.registry_path.exists():
+        shutil.copy2(settings.registry_path, folder / "models.yaml")
+        copied.append("models.yaml")
+    return {"folder": str(folder), "copied": copied}
+
+
+def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
+    """Put a backup into an empty home."""
+    from warehouse.lake.maintenance import restore_lake
+
+    if not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists():
+        raise UsageError(f"{folder} is not a backup: it holds no ledger.sqlite and lake. Name what `proctor backup` wrote.")
+    if settings.home.exists() and any(settings.home.iterdir()):
+        raise UsageError(f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one.")
+    settings.home.mkdir(parents=True, exist_ok=True)
+    settings.home.chmod(0o700)
+    shutil.copy2(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
+    restore_lake(settings, folder / "lake")
+    for name in ("archive", "secrets"):
+        if (folder / name).exists():
+            shutil.copytree(folder / name, settings.home / name)
+    if (folder / "models.yaml").exists():
+        shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
+    return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
+
+
+def examine_home(settings: Settings) -> list[dict[str, Any]]:
+    """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
+    from warehouse.lake.queries import run_checks
+    from warehouse.lake.store import open_lake
+
+    findings: list[dict[str, Any]] = []
+
+    def note(what: str, found: object, is_fine: bool) -> None:
+        findings.append({"what": what, "found": str(found), "is_fine": is_fine})
+
+    for package in ("prefect", "duckdb", "polars", "great-expectations", "openai"):
+        note(f"package {package}", version(package), True)
+    soffice = shutil.which("soffice")
+    note("LibreOffice (for .doc, .rtf, .wps)", soffice or "not installed: such papers wait as needs_libreoffice", True)
+    free = shutil.disk_usage(settings.home if settings.home.exists() else Path()).free
+    note("free disk", f"{free / 1e9:.1f} GB", free > 1e9)
+    if not settings.home.exists():
+        note("PROCTOR_HOME", f"{settings.home} does not exist yet: run `proctor init`", False)
+        return findings
+    secret = settings.home / "secrets" / "jwt"
+    if secret.exists():
+        mode = os.stat(secret).st_mode & 0o777
+        note("signing secret", f"mode {mode:o}", mode == 0o600)
+    with open_lake(settings, read_only=True) as lake:
+        for result in run_checks(lake):
+            count = len(result.offending)
+            note(f"check {result.name}", "passes" if count == 0 else f"{count} offending rows", count == 0)
+        quarantined = int(lake.query("select count(*) from quarantine").item())
+        note("quarantine", f"{quarantined} rows (proctor sql quarantine_by_rule)", True)
+    return findings

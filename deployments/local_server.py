@@ -1,0 +1,269 @@
+"""A Prefect server and worker on this machine, in the background, for this PROCTOR_HOME only.
+
+An embedded server takes 15–20 s of CPU to start, so commands reuse one. Its state file holds a password and is
+readable by its owner alone; a process is signalled only after its start time proved that it is still ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from schemas.errors import ProctorError, StoreError
+from schemas.settings import Settings
+
+START_TIMEOUT_S = 180.0
+STOP_TIMEOUT_S = 8.0
+WORK_POOL = "proctor"
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """What `proctor up` started."""
+
+    port: int
+    auth: str
+    server_pid: int
+    server_started: float
+    worker_pid: int | None = None
+    worker_started: float | None = None
+
+    @property
+    def api_url(self) -> str:
+        """Where the API listens."""
+        return f"http://127.0.0.1:{self.port}/api"
+
+
+def prefect_home(settings: Settings) -> Path:
+    """Folder of Prefect's own state."""
+    return settings.home.resolve() / "prefect"
+
+
+def build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:
+    """Environment variables under which Prefect runs here: quiet, closed, and with its state under PROCTOR_HOME."""
+    variables = {
+        "PREFECT_HOME": str(prefect_home(settings)),
+        "PREFECT_PROFILES_PATH": str(prefect_home(settings) / "profiles.toml"),
+        "DO_NOT_TRACK": "1",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
+        "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
+        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING"),
+        "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+        "PREFECT_CLI_PROMPT": "false",
+        "PROCTOR_HOME": str(settings.home.resolve()),
+    }
+    if state is not None:
+        variables |= {"PREFECT_API_URL": state.api_url, "PREFECT_API_AUTH_STRING": state.auth}
+    return variables
+
+
+def read_state(settings: Settings) -> ServerState | None:
+    """The running server of this PROCTOR_HOME, or None when there is none (or a dead one)."""
+    path = _state_path(settings)
+    if not path.exists():
+        return None
+    try:
+        state = ServerState(**json.loads(path.read_text()))
+    except (ValueError, TypeError):
+        return None
+    return state if _is_ours(state.server_pid, state.server_started) else None
+
+
+def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool = False) -> ServerState:
+    """Start what is missing of server and worker; wait until the server answers.
+
+    Raises ProctorError with the last lines of the server's log when it does not come up.
+    """
+    from filelock import FileLock, Timeout
+
+    prefect_home(settings).mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(prefect_home(settings) / "up.lock", timeout=START_TIMEOUT_S):
+            state = read_state(settings)
+            if state is None:
+                state = _start_server(settings, with_ui=with_ui)
+            if with_worker and not _is_ours(state.worker_pid, state.worker_started):
+                state = _start_worker(settings, state)
+            return state
+    except Timeout:
+        raise StoreError(
+            "Another `proctor up` has been starting a server for three minutes; look at "
+            f"{prefect_home(settings) / 'server.log'}."
+        ) from None
+
+
+def stop_server(settings: Settings) -> list[int]:
+    """Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped."""
+    path = _state_path(settings)
+    if not path.exists():
+        return []
+    try:
+        state = ServerState(**json.loads(path.read_text()))
+    except (ValueError, TypeError):
+        path.unlink()
+        return []
+    stopped = [
+        pid
+        for pid, started in ((state.worker_pid, state.worker_started), (state.server_pid, state.server_started))
+        if pid is not None and _stop(pid, started)
+    ]
+    path.unlink()
+    return stopped
+
+
+def is_healthy(state: ServerState) -> bool:
+    """Whether the server answers a call that shows our password."""
+    import base64
+    import urllib.error
+    import urllib.request
+
+    token = base64.b64encode(state.auth.encode()).decode()
+    request = urllib.request.Request(f"{state.api_url}/admin/version", headers={"Authorization": f"Basic {token}"})
+    try:
+        with urllib.request.urlopen(request, timeout=2) as reply:
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
+    port = _free_port()
+    auth = f"proctor:{secrets.token_urlsafe(24)}"
+    variables = {
+        "PREFECT_SERVER_API_AUTH_STRING": auth,
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": f"http://127.0.0.1:{port}",
+        "PREFECT_SERVER_API_HOST": "127.0.0.1",
+        "PREFECT_SERVER_API_PORT": str(port),
+        "PREFECT_SERVER_UI_ENABLED": "true" if with_ui else "false",
+        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_API_AUTH_STRING": auth,
+    }
+    arguments = ["server", "start", "--host", "127.0.0.1", "--port", str(port)] + ([] if with_ui else ["--no-ui"])
+    process = _spawn(settings, arguments, variables, "server.log")
+    state = ServerState(port, auth, process.pid, _start_time(process.pid))
+    _write_state(settings, state)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not is_healthy(state):
+        if process.poll() is not None or time.monotonic() > deadline:
+            stop_server(settings)
+            log = prefect_home(settings) / "server.log"
+            raise ProctorError(
+                f"The Prefect server did not come up on port {port}; the reason is at the end of {log}. "
+                "Correct it, then run `proctor up` again."
+            )
+        time.sleep(0.25)
+    return state
+
+
+def _start_worker(settings: Settings, state: ServerState) -> ServerState:
+    variables = build_environment(settings, state)
+    arguments = ["worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", "local"]
+    process = _spawn(settings, arguments, variables, "worker.log")
+    state = ServerState(**{**asdict(state), "worker_pid": process.pid, "worker_started": _start_time(process.pid)})
+    _write_state(settings, state)
+    return state
+
+
+def _spawn(
+    settings: Settings, arguments: list[str], variables: Mapping[str, str], log_name: str
+) -> subprocess.Popen[bytes]:
+    environment = os.environ | build_environment(settings, None) | dict(variables)
+    log_path = prefect_home(settings) / log_name
+    descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "prefect", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            cwd=Path(__file__).resolve().parents[1],
+            start_new_session=True,
+        )
+
+
+def _stop(pid: int, started: float | None) -> bool:
+    """End our process group; SIGKILL when SIGTERM is not enough, as Prefect's workers need it."""
+    if not _is_ours(pid, started):
+        return False
+    os.killpg(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while _is_ours(pid, started) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if _is_ours(pid, started):
+        os.killpg(pid, signal.SIGKILL)
+    return True
+
+
+def _is_ours(pid: int | None, started: float | None) -> bool:
+    import psutil
+
+    if pid is None or started is None:
+        return False
+    try:
+        process = psutil.Process(pid)
+        return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _start_time(pid: int) -> float:
+    import psutil
+
+    return float(psutil.Process(pid).create_time())
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _state_path(settings: Settings) -> Path:
+    return prefect_home(settings) / "server.json"
+
+
+def _write_state(settings: Settings, state: ServerState) -> None:
+    path = _state_path(settings)
+    draft = path.with_suffix(".draft")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(asdict(state), file)
+    draft.replace(path)
+
+
+def deploy_flows(settings: Settings) -> list[str]:
+    """Register every deployment of `deployments/prefect.yaml` with the running server; returns their names.
+
+    Raises ProctorError when no server runs, or with Prefect's own words when it refuses.
+    """
+    import yaml
+
+    state = read_state(settings)
+    if state is None:
+        raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
+    root = Path(__file__).resolve().parents[1]
+    manifest = Path(__file__).with_name("prefect.yaml")
+    environment = os.environ | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
+    command = [sys.executable, "-m", "prefect", "--no-prompt"]
+    for arguments in (
+        ["work-pool", "create", WORK_POOL, "--type", "process", "--overwrite"],
+        ["deploy", "--prefect-file", str(manifest), "--all"],
+    ):
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, env=environment, cwd=root)
+        if done.returncode != 0:
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
+            raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
+    return [entry["name"] for entry in yaml.safe_load(manifest.read_text())["deployments"]]

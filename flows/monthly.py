@@ -1,0 +1,27 @@
+"""The whole exam of a month."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.exam.task import land_run, plan_month, reconcile_stores, sit_run
+from tasks.judging.task import judge_run
+from tasks.ranking.task import resample_run
+from tasks.report.task import render_reports
+
+
+@flow(name="monthly")
+def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, object]:
+    """Examine every due candidate on the published bank, judge what it answered, and publish the month.
+
+    An empty `month` is the present one. Tasks, not subflows: a subflow costs a second each.
+    """
+    reconcile_stores()
+    run_id = plan_month(month, candidates, "")
+    sat = sit_run(run_id)
+    landed = land_run(run_id)
+    judged = judge_run(run_id)
+    resampled = resample_run(run_id)
+    published = render_reports("")
+
+    return {"run_id": run_id} | sat | landed | judged | resampled | published

@@ -1,0 +1,25 @@
+"""What happens when annotators are done."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.augment.task import augment_accepted
+from tasks.dedupe.task import publish_bank
+from tasks.exam.task import reconcile_stores
+from tasks.review.task import close_reviewed_batches
+
+
+@flow(name="review_gate")
+def review_gate(batch_id: str = "") -> dict[str, object]:
+    """Close the batches that are decided or past their deadline, multiply what passed, publish the bank.
+
+    Started by the event `proctor.review.complete`, by a daily sweep, or by the command that records the last
+    decision; doing it twice changes nothing. An empty `batch_id` means every batch that is ready.
+    """
+    reconcile_stores()
+    closed = close_reviewed_batches(batch_id)
+    variants = augment_accepted()
+    bank = publish_bank()
+
+    return closed | variants | bank

@@ -1,0 +1,71 @@
+"""Show that long work moves: a bar on a terminal, a line now and then otherwise. Never any content."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+HEARTBEAT_S = 10.0
+
+
+class Progress:
+    """Counts finished units of one piece of work.
+
+    `PROCTOR_QUIET=1` silences it. Output goes to standard error, so that results can be piped.
+    """
+
+    def __init__(self, title: str, total: int | None = None) -> None:
+        self._title = title
+        self._total = total
+        self._done = 0
+        self._started = self._last = time.monotonic()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._is_quiet = os.environ.get("PROCTOR_QUIET") == "1"
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty() and not self._is_quiet:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif kind is None:
+            self._write_line("done")
+
+    def advance(self, count: int = 1) -> None:
+        """Count units that are finished (and durable)."""
+        self._done += count
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done)
+        elif time.monotonic() - self._last >= HEARTBEAT_S:
+            self._write_line("so far")
+
+    def _write_line(self, word: str) -> None:
+        if self._is_quiet:
+            return
+        self._last = time.monotonic()
+        total = f" of {self._total}" if self._total is not None else ""
+        seconds = self._last - self._started
+        print(f"{self._title}: {self._done}{total} {word} ({seconds:.0f} s)", file=sys.stderr, flush=True)

@@ -1,0 +1,96 @@
+"""The house keeps its order: what lies where, and who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+PICTURE = (ROOT / "docs" / "pictures" / "stages.svg").read_text()
+
+
+def read_imports(path: Path) -> set[str]:
+    """Top-level names that a module imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def list_modules(layer: str) -> list[Path]:
+    return sorted((ROOT / layer).rglob("*.py"))
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_go_one_way(layer: str) -> None:
+    above = set(LAYERS[LAYERS.index(layer) + 1 :])
+    wrong = {str(path.relative_to(ROOT)): read_imports(path) & above for path in list_modules(layer)}
+    assert {path: names for path, names in wrong.items() if names} == {}
+
+
+def test_only_flows_deployments_and_task_files_import_prefect() -> None:
+    wrong = [
+        str(path.relative_to(ROOT))
+        for layer in ("schemas", "warehouse", "tasks")
+        for path in list_modules(layer)
+        if path.name != "task.py" and "prefect" in read_imports(path)
+    ]
+    assert wrong == []
+
+
+def test_every_stage_in_the_picture_is_a_flow_and_every_folder_exists() -> None:
+    stages = re.findall(r'class="t">([a-z_]+)</text>', PICTURE)
+    folders = re.findall(r'class="f">([a-z/]+)</text>', PICTURE)
+    assert len(stages) >= 10
+    assert len(folders) >= 7
+    missing = [name for name in stages if not ((ROOT / "flows" / f"{name}.py").exists() or (ROOT / name).is_dir())]
+    missing += [name for name in folders if not (ROOT / name).is_dir()]
+    assert missing == []
+
+
+def test_every_flow_is_short_and_named_like_its_file() -> None:
+    for path in list_modules("flows"):
+        if path.name == "__init__.py":
+            continue
+        text = path.read_text()
+        assert f'@flow(name="{path.stem}")\ndef {path.stem}(' in text, path
+        assert len(text.splitlines()) <= 50, path
+        assert "class " not in text, path
+
+
+def test_no_flow_is_named_like_a_package() -> None:
+    assert {path.stem for path in list_modules("flows")} & {"tasks", "schemas", "warehouse", "deployments", "tests"} == set()
+
+
+def test_every_package_that_is_declared_is_used() -> None:
+    """A dependency that nothing imports is a lie about what Proctor is made of."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = {re.split(r"[\[<>=]", requirement)[0].lower() for requirement in project["dependencies"]}
+    modules = {
+        "great-expectations": "great_expectations",
+        "sentence-transformers": "sentence_transformers",
+        "rouge-score": "rouge_score",
+        "python-calamine": "python_calamine",
+        "charset-normalizer": "charset_normalizer",
+        "pydantic-settings": "pydantic_settings",
+        "pyyaml": "yaml",
+        "pyjwt": "jwt",
+        "argon2-cffi": "argon2",
+        "vl-convert-python": "vl_convert",
+        "prefect-dask": "prefect_dask",
+        "duckdb-extensions": "duckdb_extensions",
+    }
+    imported = set().union(*(read_imports(path) for layer in LAYERS for path in list_modules(layer)))
+    # Loaded by others: DuckDB's extension wheels, the array types behind fetches, alembic's and torch's plug-in use.
+    indirect = {name for name in named if name.startswith("duckdb-extension-")} | {"pytz"}
+    unused = {name for name in named - indirect if modules.get(name, name.replace("-", "_")) not in imported}
+    assert unused == set()
