@@ -1,0 +1,212 @@
+"""Open DuckDB on the lake: extensions from their wheels, the catalog in SQLite (WAL) or PostgreSQL, files in a folder or on S3."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    import duckdb
+
+ALIAS = "exam"
+BUSY_TIMEOUT_MS = 30_000
+
+
+def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection whose default catalog is the lake.
+
+    The data path that settings give wins over the one stored in the catalog, so that a moved folder opens.
+    Raises StoreError when the lake does not exist (read-only) or cannot be opened; the message holds no password.
+    """
+    import duckdb
+
+    catalog, data = settings.catalog_address, settings.data_address
+    check_catalog_address(catalog)
+    if read_only:
+        _check_exists(catalog)
+    else:
+        _create_folders(catalog, data)
+    connection = connect_duckdb(settings.home)
+    try:
+        load_extensions(
+            connection, ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]
+        )
+        if is_remote(data):
+            _create_s3_secret(connection, os.environ)
+        connection.execute(_attach_statement(catalog, data, read_only=read_only))
+        connection.execute(f"USE {ALIAS}")
+    except duckdb.Error as error:
+        connection.close()
+        raise StoreError(
+            f"The lake whose catalog is {describe_catalog(catalog)} cannot be opened ({type(error).__name__}). "
+            + (
+                "Run `proctor init` if it was never created; else check PROCTOR_HOME, PROCTOR_LAKE_CATALOG and "
+                "PROCTOR_LAKE_DATA, and that the server answers."
+                if read_only or is_postgres(catalog)
+                else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
+            )
+        ) from None
+    return connection
+
+
+def connect_duckdb(home: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """DuckDB in memory, in UTC, that downloads nothing unasked and keeps its own files under `home`."""
+    import duckdb
+
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if home is not None:
+        state = home.resolve() / "duckdb"
+        config["extension_directory"] = str(state / "extensions")
+        config["secret_directory"] = str(state / "secrets")
+        # DuckDB names its spill files alike in every process: each gets a folder of its own.
+        config["temp_directory"] = str(state / f"spill-{os.getpid()}")
+    connection = duckdb.connect(":memory:", config=config)  # noqa: TID251 - the one place that may
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:
+    """Load extensions from their wheels by path; only one that has no wheel is installed over the network."""
+    import duckdb
+
+    for name in names:
+        path = find_extension(name)
+        if path is not None:
+            connection.execute(f"LOAD {quote_text(str(path))}")
+            continue
+        try:
+            connection.execute(f"INSTALL {name}")
+            connection.execute(f"LOAD {name}")
+        except duckdb.Error:
+            raise StoreError(
+                f"DuckDB's extension {name!r} is neither installed as a wheel nor downloadable. "
+                f"Install duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}."
+            ) from None
+
+
+def find_extension(name: str) -> Path | None:
+    """The extension's file inside its wheel, for the running DuckDB; None when the wheel is missing."""
+    import duckdb
+
+    try:
+        package = import_module(f"duckdb_extension_{name}")
+    except ImportError:
+        return None
+    if package.__file__ is None:
+        return None
+    path = (
+        Path(package.__file__).parent / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
+    )
+    return path if path.exists() else None
+
+
+def check_catalog_address(catalog: str) -> None:
+    """Raise StoreError unless the address is `sqlite:PATH` or `postgres:DSN`."""
+    if not catalog.startswith(("sqlite:", "postgres:")) or not catalog.partition(":")[2]:
+        raise StoreError(
+            "PROCTOR_LAKE_CATALOG is neither `sqlite:PATH` nor `postgres:DSN`. Correct it, or leave it out for SQLite "
+            "under PROCTOR_HOME."
+        )
+
+
+def is_postgres(catalog: str) -> bool:
+    """Whether the catalog lives in PostgreSQL, which needs no lock round its writers."""
+    return catalog.startswith("postgres:")
+
+
+def is_remote(data: str) -> bool:
+    """Whether the files live in an object store rather than in a folder."""
+    return data.startswith("s3://")
+
+
+def catalog_path(catalog: str) -> Path:
+    """The file of a SQLite catalog."""
+    return Path(catalog.removeprefix("sqlite:"))
+
+
+def describe_catalog(catalog: str) -> str:
+    """The catalog's address as it may be shown: a PostgreSQL address may hold a password and is not shown."""
+    return "in PostgreSQL" if is_postgres(catalog) else str(catalog_path(catalog))
+
+
+def quote_text(text: str) -> str:
+    """`text` as a SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_name(name: str) -> str:
+    """`name` as a SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _catalog_extension(catalog: str) -> str:
+    return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
+
+
+def _attach_statement(catalog: str, data: str, *, read_only: bool) -> str:
+    location = data if is_remote(data) else str(Path(data).resolve())
+    options = [
+        f"DATA_PATH {quote_text(location.rstrip('/') + '/')}",
+        "OVERRIDE_DATA_PATH true",
+        "DATA_INLINING_ROW_LIMIT 0",
+        *(["READ_ONLY"] if read_only else []),
+        *([] if is_postgres(catalog) else [f"META_BUSY_TIMEOUT {BUSY_TIMEOUT_MS}"]),
+    ]
+    return f"ATTACH {quote_text('ducklake:' + catalog)} AS {ALIAS} ({', '.join(options)})"
+
+
+def _check_exists(catalog: str) -> None:
+    if not is_postgres(catalog) and not catalog_path(catalog).exists():
+        raise StoreError(
+            f"There is no lake at {catalog_path(catalog)}. Run `proctor init` to create it, or set PROCTOR_HOME to the "
+            "folder that has one."
+        )
+
+
+def _create_folders(catalog: str, data: str) -> None:
+    try:
+        if not is_remote(data):
+            Path(data).mkdir(parents=True, exist_ok=True)
+        if not is_postgres(catalog):
+            path = catalog_path(catalog)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # In WAL mode readers and the one writer do not wait for each other. The mode is kept in the file.
+            with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"The lake cannot be created with its catalog {describe_catalog(catalog)} ({type(error).__name__}). "
+            "Check that PROCTOR_HOME names a folder that can be written."
+        ) from None
+
+
+def _create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
+    """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
+    options = {"TYPE": "s3", "PROVIDER": "config"}
+    for option, variable in (
+        ("KEY_ID", "AWS_ACCESS_KEY_ID"),
+        ("SECRET", "AWS_SECRET_ACCESS_KEY"),
+        ("SESSION_TOKEN", "AWS_SESSION_TOKEN"),
+        ("REGION", "AWS_REGION"),
+    ):
+        if value := environment.get(variable):
+            options[option] = quote_text(value)
+    if endpoint := environment.get("AWS_ENDPOINT_URL"):
+        parts = urlsplit(endpoint)
+        options["ENDPOINT"] = quote_text(parts.netloc + parts.path.rstrip("/"))
+        options["URL_STYLE"] = "'path'"
+        options["USE_SSL"] = "false" if parts.scheme == "http" else "true"
+    body = ", ".join(f"{option} {value}" for option, value in options.items())
+    connection.execute(f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})")

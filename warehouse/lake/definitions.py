@@ -1,0 +1,128 @@
+"""What a lake holds: every table of the contract with its comments, and every mart as a view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schemas.errors import StoreError
+from schemas.table import DUCKDB_TYPES, Column, Table
+from schemas.tables import TABLES
+from warehouse.lake.attach import ALIAS, quote_name, quote_text
+from warehouse.lake.queries import Query, order_by_dependency, read_queries
+
+if TYPE_CHECKING:
+    import duckdb
+
+# ICU spells TIMESTAMPTZ out; everything else comes back as it was written.
+_SPELLINGS = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
+
+
+def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The statements that bring the lake up to this version's contract; empty when it is.
+
+    Tables and columns are only ever added: a column that this version does not know stays as it is. Raises StoreError
+    when a column has another type than the contract says.
+    """
+    return [*_table_statements(connection), *_view_statements(connection)]
+
+
+def create_table_statements(table: Table) -> list[str]:
+    """CREATE TABLE, its partitioning and its comments."""
+    columns = ", ".join(f"{quote_name(column.name)} {DUCKDB_TYPES[column.type]}" for column in table.columns)
+    statements = [f"CREATE TABLE {quote_name(table.name)} ({columns})"]
+    if table.partition_by is not None:
+        statements.append(
+            f"ALTER TABLE {quote_name(table.name)} SET PARTITIONED BY ({quote_name(table.partition_by)})"
+        )
+    statements.append(_comment_on_table(table))
+    statements += [_comment_on_column(table, column) for column in table.columns]
+    return statements
+
+
+def create_view_statements(query: Query) -> list[str]:
+    """CREATE OR REPLACE VIEW and its comment, which ends with a digest of the text it was made from."""
+    return [
+        f"CREATE OR REPLACE VIEW {quote_name(query.name)} AS {query.body}",
+        f"COMMENT ON VIEW {quote_name(query.name)} IS {quote_text(_view_comment(query))}",
+    ]
+
+
+def _table_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    comments = dict(
+        connection.execute(
+            "SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $alias", {"alias": ALIAS}
+        ).fetchall()
+    )
+    found: dict[str, dict[str, tuple[str, str | None]]] = {}
+    for table_name, column_name, data_type, comment in connection.execute(
+        "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE database_name = $alias",
+        {"alias": ALIAS},
+    ).fetchall():
+        found.setdefault(table_name, {})[column_name] = (data_type, comment)
+    statements = []
+    for table in TABLES.values():
+        if table.name not in comments:
+            statements += create_table_statements(table)
+            continue
+        if comments[table.name] != _table_comment(table):
+            statements.append(_comment_on_table(table))
+        for column in table.columns:
+            statements += _column_statements(table, column, found[table.name].get(column.name))
+    return statements
+
+
+def _column_statements(table: Table, column: Column, found: tuple[str, str | None] | None) -> list[str]:
+    if found is None:
+        return [
+            f"ALTER TABLE {quote_name(table.name)} ADD COLUMN {quote_name(column.name)} {DUCKDB_TYPES[column.type]}",
+            _comment_on_column(table, column),
+        ]
+    data_type, comment = found
+    if _plain(data_type) != _plain(DUCKDB_TYPES[column.type]):
+        raise StoreError(
+            f"The lake's column {table.name}.{column.name} is {data_type}, this version of Proctor expects "
+            f"{DUCKDB_TYPES[column.type]}. Use the version that wrote the lake, or export and import the table."
+        )
+    return [] if comment == column.about else [_comment_on_column(table, column)]
+
+
+def _plain(data_type: str) -> str:
+    return _SPELLINGS.get(data_type, data_type).replace('"', "")
+
+
+def _table_comment(table: Table) -> str:
+    return f"{table.grain} Landed by {table.unit}; key: {', '.join(table.key)}."
+
+
+def _comment_on_table(table: Table) -> str:
+    return f"COMMENT ON TABLE {quote_name(table.name)} IS {quote_text(_table_comment(table))}"
+
+
+def _comment_on_column(table: Table, column: Column) -> str:
+    return (
+        f"COMMENT ON COLUMN {quote_name(table.name)}.{quote_name(column.name)} IS {quote_text(column.about)}"
+    )
+
+
+def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Views are bound by name, so when one mart's text changed, all are made again in their order."""
+    marts = read_queries("marts")
+    found = dict(
+        connection.execute(
+            "SELECT view_name, comment FROM duckdb_views() WHERE database_name = $alias AND NOT internal",
+            {"alias": ALIAS},
+        ).fetchall()
+    )
+    wanted = {name: _view_comment(query) for name, query in marts.items()}
+    gone = [
+        name for name, comment in found.items() if name not in wanted and "[definition " in (comment or "")
+    ]
+    statements = [f"DROP VIEW {quote_name(name)}" for name in sorted(gone)]
+    if any(found.get(name) != comment for name, comment in wanted.items()):
+        for query in order_by_dependency(connection, marts):
+            statements += create_view_statements(query)
+    return statements
+
+
+def _view_comment(query: Query) -> str:
+    return f"{query.about} [definition {query.digest}]"

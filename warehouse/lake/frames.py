@@ -1,0 +1,105 @@
+"""Frames at the border of the lake: held to their contract, identified by their content, refused rows as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from schemas.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schemas.table import Table
+
+# When the work was done, not what came of it: the same work done again has the same content.
+WORK_TIMES: dict[str, tuple[str, ...]] = {
+    "documents": ("ingested_at",),
+    "review_decisions": ("decided_at",),
+    "variants": ("created_at",),
+    "bank_versions": ("published_at",),
+    "judgements": ("judged_at",),
+    "league_rounds": ("finished_at",),
+}
+
+
+def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with the table's own columns in order and in its types.
+
+    Harmless differences are cast (an all-null column, a narrower number, another unit of time). Raises ContractError
+    for missing or unknown columns, another type, and numbers that are not finite. The message holds no value.
+    """
+    names = [column.name for column in table.own_columns]
+    missing, unknown = sorted(set(names) - set(frame.columns)), sorted(set(frame.columns) - set(names))
+    if missing or unknown:
+        raise ContractError(
+            f"Frame for table {table.name}: missing columns {missing}, unknown columns {unknown}. "
+            "Build it with schemas.tables.get_table(name).frame(rows)."
+        )
+    frame = frame.select(names)
+    for name in names:
+        wanted = table.polars_schema[name]
+        if not _is_castable(frame.schema[name], wanted):
+            raise ContractError(
+                f"Frame for table {table.name}: column {name} is {frame.schema[name]}, the contract says {wanted}. "
+                "Cast it before landing."
+            )
+    frame = frame.cast({name: table.polars_schema[name] for name in names})
+    for name in names:
+        if frame.schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
+            raise ContractError(
+                f"Frame for table {table.name}: column {name} holds NaN or infinity. Use null for an unknown number."
+            )
+    return frame
+
+
+def hash_content(table: Table, frame: pl.DataFrame, ignore: Sequence[str] = ()) -> str:
+    """SHA-256 over the rows in any order and over the table's rules.
+
+    Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
+    again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
+    """
+    left_out = {*ignore, *WORK_TIMES.get(table.name, ())}
+    rules = [(c.name, c.type, c.required, c.allowed, c.low, c.high, c.pattern) for c in table.own_columns]
+    digest = hashlib.sha256(repr((table.name, table.key, rules)).encode())
+    buffer = io.BytesIO()
+    frame.select([name for name in frame.columns if name not in left_out]).write_ndjson(buffer)
+    for line in sorted(buffer.getvalue().splitlines()):
+        digest.update(line)
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def row_as_json(row: dict[str, object]) -> str:
+    """A row as JSON text; moments and days as ISO text."""
+    return json.dumps(row, ensure_ascii=False, default=str)
+
+
+def _is_castable(given: pl.DataType, wanted: pl.DataType) -> bool:
+    if given == wanted or given == pl.Null:
+        return True
+    if wanted == pl.Int64:
+        return given.is_integer()
+    if wanted == pl.Float64:
+        return given.is_numeric()
+    if wanted == pl.String:
+        return isinstance(given, pl.Categorical | pl.Enum)
+    if isinstance(wanted, pl.Datetime):
+        return isinstance(given, pl.Datetime) and given.time_zone == wanted.time_zone
+    if isinstance(wanted, pl.List) and isinstance(given, pl.List):
+        return _is_castable(_data_type(given.inner), _data_type(wanted.inner))
+    if isinstance(wanted, pl.Struct) and isinstance(given, pl.Struct):
+        inner = {field.name: _data_type(field.dtype) for field in given.fields}
+        return list(inner) == [field.name for field in wanted.fields] and all(
+            _is_castable(inner[field.name], _data_type(field.dtype)) for field in wanted.fields
+        )
+    return False
+
+
+def _data_type(given: object) -> pl.DataType:
+    """Polars allows a class or an instance as an inner type."""
+    return given() if isinstance(given, type) else given  # type: ignore[return-value]

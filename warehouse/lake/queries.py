@@ -1,0 +1,139 @@
+"""The named queries under `warehouse/sql`: what each answers, its parameters, and their order of dependence."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+SQL_DIR = Path(__file__).parent.parent / "sql"
+_PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A `$name` of a query; `default` is text as in the header, None where a value must be given."""
+
+    name: str
+    default: str | None
+
+
+@dataclass(frozen=True)
+class Query:
+    """One file of `warehouse/sql`.
+
+    Attributes:
+        name: the file's stem, named for the rows it returns.
+        kind: its folder: marts, analyses, checks or staging.
+        about: the header in one paragraph, without the line of parameters.
+        parameters: declared in the header as `-- Parameters: $name (default value)`.
+        body: the one SELECT, without the header and without a semicolon.
+    """
+
+    name: str
+    kind: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    body: str
+
+    @property
+    def digest(self) -> str:
+        """Twelve hex digits over header and body: another text, another digest."""
+        return hashlib.sha256(f"{self.about}\n{self.body}".encode()).hexdigest()[:12]
+
+
+@lru_cache(maxsize=8)
+def read_queries(kind: str) -> dict[str, Query]:
+    """Every query of a folder by name, in order of name."""
+    return {
+        path.stem: parse_query(path.stem, kind, path.read_text("utf-8"))
+        for path in sorted((SQL_DIR / kind).glob("*.sql"))
+    }
+
+
+def parse_query(name: str, kind: str, text: str) -> Query:
+    """Split a file into its header (the leading `--` lines) and its statement."""
+    lines = text.strip().splitlines()
+    header_end = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    header = [line.removeprefix("--").strip() for line in lines[:header_end]]
+    parameters: list[Parameter] = []
+    about: list[str] = []
+    is_parameters = False
+    for line in header:
+        is_parameters = line.startswith("Parameters:") or (is_parameters and line.startswith("$"))
+        if is_parameters:
+            parameters += [
+                Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
+            ]
+        elif line:
+            about.append(line)
+    body = "\n".join(lines[header_end:]).strip().rstrip(";").strip()
+    if not body:
+        raise UsageError(
+            f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
+        )
+    return Query(name, kind, " ".join(about), tuple(parameters), body)
+
+
+def find_query(name: str) -> Query:
+    """The mart, analysis or check of that name; raises UsageError that lists what there is."""
+    for kind in ("analyses", "marts", "checks"):
+        if name in read_queries(kind):
+            return read_queries(kind)[name]
+    known = sorted([*read_queries("analyses"), *read_queries("marts")])
+    raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
+
+
+def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, object]:
+    """The value of every declared parameter; raises UsageError for one that is unknown or missing."""
+    declared = {parameter.name: parameter.default for parameter in query.parameters}
+    if unknown := sorted(set(given) - set(declared)):
+        raise UsageError(
+            f"Query {query.name!r} has no parameter {', '.join(unknown)}; it takes {', '.join(declared) or 'none'}."
+        )
+    if missing := sorted(name for name, default in declared.items() if default is None and name not in given):
+        raise UsageError(
+            f"Query {query.name!r} needs a value for {', '.join(missing)}: give --param {missing[0]}=…."
+        )
+    return {name: given.get(name, _parse_default(default)) for name, default in declared.items()}
+
+
+def order_by_dependency(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, Query]) -> list[Query]:
+    """The queries so that each comes after those it reads; raises UsageError for a circle."""
+    reads = {
+        name: sorted((connection.get_table_names(query.body) & set(queries)) - {name})
+        for name, query in queries.items()
+    }
+    try:
+        return [queries[name] for name in TopologicalSorter(reads).static_order()]
+    except CycleError as error:
+        raise UsageError(f"The marts {', '.join(error.args[1])} read each other in a circle.") from None
+
+
+def _clean_default(text: str | None) -> str | None:
+    return None if text is None else text.strip().strip("`'\"")
+
+
+def _parse_default(text: str | None) -> object:
+    """A default as a value: null, true and false, numbers; anything else is text."""
+    if text is None or text.lower() in ("null", "none"):
+        return None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
