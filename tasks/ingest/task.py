@@ -7,11 +7,13 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
+from tasks.faults import hide_content
 from tasks.ingest.landing import land_documents
 from warehouse.lake.store import open_lake
 
 
 @task(name="ingest_documents")
+@hide_content
 def ingest_documents(paths: list[str], again: bool = False) -> dict[str, object]:
     """Land what is new under `paths`: documents, their text, their questions; the originals are archived."""
     settings = load_settings()

@@ -1,0 +1,29 @@
+"""`make bench`: every benchmark, or the named ones (`python -m tests.benchmarks startup path_cost`)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+from pathlib import Path
+
+ALL = ("startup", "path_cost", "lake_speed", "call_speed", "exam_speed", "demo_stages", "ingest_accuracy", "dedupe_speed", "gscore_speed")
+
+
+def main(names: list[str]) -> int:
+    """Run the benchmarks one after the other; 2 for an unknown name."""
+    unknown = sorted(set(names) - set(ALL))
+    if unknown:
+        print(f"Unknown benchmarks: {', '.join(unknown)}. There are: {', '.join(ALL)}.", file=sys.stderr)
+        return 2
+    print(f"# Benchmarks on {os.cpu_count()} cores; read CPU seconds and ratios, wall times vary with the machine")
+    for name in names or [name for name in ALL if (Path(__file__).parent / f"{name}.py").exists()]:
+        started = time.perf_counter()
+        importlib.import_module(f"tests.benchmarks.{name}").main()
+        print(f"({name}: {time.perf_counter() - started:.0f} s)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
