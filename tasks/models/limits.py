@@ -1,0 +1,137 @@
+"""How fast, and how many at once: one limiter per provider and process.
+
+A limiter is shared by every thread and event loop of the process, so that concurrent sessions keep one limit together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+from tasks.models.registry import RegisteredModel
+
+# A bucket holds this many seconds of its rate: a start after a pause is quick, without a burst that endpoints refuse.
+BURST_S = 1.0
+
+
+class TokenBucket:
+    """Gives out moments to send at, no more than `per_minute` of them per minute beyond a burst of one second's worth.
+
+    Callers are served in the order in which they asked. `clock` and `sleep` can be replaced to test the timing exactly.
+    """
+
+    def __init__(
+        self,
+        per_minute: float | None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._interval = 0.0 if per_minute is None else 60.0 / per_minute
+        self._slack = max(0.0, BURST_S - self._interval)
+        self._next = float("-inf")
+        self._paused_until = float("-inf")
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+
+    async def acquire(self) -> None:
+        """Wait for this caller's moment; a pause that begins meanwhile is waited for too."""
+        delay = self._reserve()
+        while delay > 0:
+            await self._sleep(delay)
+            delay = self._paused_until - self._clock()
+
+    def pause(self, seconds: float) -> None:
+        """Let nobody send for so long: the provider said so (Retry-After)."""
+        with self._lock:
+            self._paused_until = max(self._paused_until, self._clock() + seconds)
+
+    def _reserve(self) -> float:
+        """Seconds until this caller's moment. The moment is taken at once, so that the order holds."""
+        with self._lock:
+            now = self._clock()
+            moment = max(now - self._slack, self._next)
+            self._next = moment + self._interval
+            return max(moment, self._paused_until) - now
+
+
+class Slots:
+    """At most `count` holders at once, across threads and event loops, in the order in which they asked."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._lock = threading.Lock()
+        self._waiters: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+
+    async def __aenter__(self) -> None:
+        with self._lock:
+            if self._free > 0:
+                self._free -= 1
+                return
+            loop = asyncio.get_running_loop()
+            future: asyncio.Future[None] = loop.create_future()
+            self._waiters.append((loop, future))
+        try:
+            await future
+        except asyncio.CancelledError:
+            with self._lock:
+                try:
+                    self._waiters.remove((loop, future))
+                    raise
+                except ValueError:
+                    pass  # release() has already chosen this waiter: the slot goes on to the next
+            self._release()
+            raise
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        with self._lock:
+            while self._waiters:
+                loop, future = self._waiters.popleft()
+                if loop.is_closed():
+                    continue  # its event loop ended while it waited
+                loop.call_soon_threadsafe(_wake, future)
+                return
+            self._free += 1
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Limiter:
+    """The two limits of one provider."""
+
+    def __init__(self, per_minute: float | None, concurrency: int) -> None:
+        self.bucket = TokenBucket(per_minute)
+        self.slots = Slots(concurrency)
+
+
+_limiters: dict[tuple[str, str | None, float | None, int], Limiter] = {}
+_limiters_lock = threading.Lock()
+
+
+def get_limiter(model: RegisteredModel, default_concurrency: int) -> Limiter:
+    """The limiter of the model's provider, or of the model alone where it has limits of its own."""
+    concurrency = model.max_concurrency or default_concurrency
+    key = (
+        model.provider,
+        model.name if model.has_own_limits else None,
+        model.requests_per_minute,
+        concurrency,
+    )
+    with _limiters_lock:
+        limiter = _limiters.get(key)
+        if limiter is None:
+            limiter = _limiters[key] = Limiter(model.requests_per_minute, concurrency)
+        return limiter

@@ -1,0 +1,396 @@
+"""The model registry: one YAML file with every endpoint and model that Proctor may call.
+
+It holds the *names* of the environment variables with API keys, never keys.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from schemas.errors import RegistryError
+
+MODES = ("standard", "thinking", "search")
+ROLES = ("candidate", "judge", "reference", "generator")
+
+# The literal that stands for the simulated model server, whose address is known only when it runs.
+SIMULATED_URL = "simulated"
+
+PROVIDER_FIELDS = ("base_url", "key_variable", "requests_per_minute", "max_concurrency", "is_simulated")
+MODEL_FIELDS = (
+    "provider",
+    "organisation",
+    "family",
+    "release_date",
+    "is_open",
+    "mode",
+    "base_model",
+    "endpoint_model",
+    "parameters",
+    "input_price_usd",
+    "output_price_usd",
+    "requests_per_minute",
+    "max_concurrency",
+    "roles",
+)
+
+
+@dataclass(frozen=True)
+class RegisteredModel:
+    """One model as it is registered.
+
+    Attributes:
+        name: the name used everywhere in Proctor.
+        organisation: who owns it; a question is put to an organisation once.
+        family: its series, or null.
+        release_date: the day it was released, or null.
+        is_open: whether its weights are public.
+        mode: `standard`, `thinking` or `search`.
+        base_model: the registered model that a thinking or search variant is a variant of.
+        endpoint_model: the name that is sent to the endpoint.
+        base_url: address of the endpoint, up to and including `/v1`; `simulated` for the local model server.
+        key_variable: environment variable with the API key; null where none is needed.
+        parameters: sent with every request (`temperature`, `max_tokens`, `stream`, …).
+        input_price_usd: price of a million input tokens; null when unknown.
+        output_price_usd: price of a million output tokens; null when unknown.
+        requests_per_minute: limit on requests sent; null for none.
+        max_concurrency: limit on requests in flight; null for the setting `call_concurrency`.
+        is_simulated: whether it is a simulation; its runs never enter a leaderboard.
+        provider: name of the endpoint, part of the key of every call.
+        roles: what it may be used for: `candidate`, `judge`, `reference`, `generator`.
+        has_own_limits: whether the limits are its own, not shared with the provider's other models.
+    """
+
+    name: str
+    organisation: str
+    family: str | None
+    release_date: date | None
+    is_open: bool
+    mode: str
+    base_model: str | None
+    endpoint_model: str
+    base_url: str
+    key_variable: str | None
+    parameters: dict[str, Any]
+    input_price_usd: float | None
+    output_price_usd: float | None
+    requests_per_minute: float | None
+    max_concurrency: int | None
+    is_simulated: bool
+    provider: str
+    roles: tuple[str, ...]
+    has_own_limits: bool = False
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The models by name, in the order of the file."""
+
+    models: dict[str, RegisteredModel]
+    path: Path = field(default_factory=lambda: Path("models.yaml"))
+
+    def get(self, name: str) -> RegisteredModel:
+        """The model of that name; raises RegistryError naming those that exist."""
+        try:
+            return self.models[name]
+        except KeyError:
+            known = ", ".join(self.models)
+            raise RegistryError(
+                f"{self.path}: there is no model {name!r}; registered are {known}. "
+                "Correct the name, or add the model to the registry."
+            ) from None
+
+    def candidates(self) -> list[RegisteredModel]:
+        """The models under evaluation."""
+        return self._with_role("candidate")
+
+    def judges(self, names: Sequence[str] = ()) -> list[RegisteredModel]:
+        """The judges, the primary one first: those named (whatever their roles), else all with the role."""
+        if names:
+            return [self.get(name) for name in names]
+        judges = self._with_role("judge")
+        if not judges:
+            raise RegistryError(f"{self.path}: no model has the role `judge`. Give it to at least one.")
+        return judges
+
+    def reference(self, name: str | None = None) -> RegisteredModel:
+        """The reference candidate: the one named, else the only one with the role."""
+        if name is not None:
+            return self.get(name)
+        return self._only("reference", "or set PROCTOR_REFERENCE_MODEL")
+
+    def generator(self, name: str | None = None) -> RegisteredModel:
+        """The model that writes variants: the one named, else the only one with the role."""
+        if name is not None:
+            return self.get(name)
+        return self._only("generator", "or name one")
+
+    def _with_role(self, role: str) -> list[RegisteredModel]:
+        return [model for model in self.models.values() if role in model.roles]
+
+    def _only(self, role: str, otherwise: str) -> RegisteredModel:
+        models = self._with_role(role)
+        if len(models) != 1:
+            found = ", ".join(model.name for model in models) or "none"
+            raise RegistryError(
+                f"{self.path}: exactly one model must have the role `{role}`; found: {found}. "
+                f"Give it to one, {otherwise}."
+            )
+        return models[0]
+
+
+def read_registry(path: Path) -> Registry:
+    """Read and check the registry; raises RegistryError naming file, model, field and what to do."""
+    content = _read_yaml(path)
+    if unknown := set(content) - {"providers", "models"}:
+        raise RegistryError(
+            f"{path}: unknown section {sorted(unknown)[0]!r}; the sections are `providers` and `models`."
+        )
+    providers = _section(path, content, "providers")
+    entries = _section(path, content, "models")
+    for name, provider in providers.items():
+        _check_provider(_Place(path, "provider", name), provider)
+    models: dict[str, RegisteredModel] = {}
+    for name, entry in entries.items():
+        models[name] = _parse_model(_Place(path, "model", name), entry, providers)
+    for model in models.values():
+        if model.base_model is not None and model.base_model not in models:
+            raise _Place(path, "model", model.name).error(
+                "base_model", f"{model.base_model!r} is not registered", "Register it, or leave the field out"
+            )
+    return Registry(models, path)
+
+
+def check_keys(models: Iterable[RegisteredModel]) -> None:
+    """Pass when every model that is about to be used has its API key; raises RegistryError for the first without."""
+    for model in models:
+        read_key(model)
+
+
+def read_key(model: RegisteredModel) -> str:
+    """The API key from the environment; a word without meaning where the endpoint needs none."""
+    if model.key_variable is None:
+        return "none"
+    key = os.environ.get(model.key_variable, "").strip()
+    if not key:
+        raise RegistryError(
+            f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
+            f"{model.key_variable} is not set. Set it and run again."
+        )
+    return key
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where in the file an error lies."""
+
+    path: Path
+    kind: str
+    name: str
+
+    def error(self, field_name: str, found: str, advice: str) -> RegistryError:
+        return RegistryError(
+            f"{self.path}, {self.kind} {self.name!r}, field `{field_name}`: {found}. {advice}."
+        )
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML that refuses a key written twice: the second would silently replace the first."""
+
+
+def _construct_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: set[Any] = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if key in seen:
+            raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=key_node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise RegistryError(
+            f"There is no model registry at {path}. Write one (docs/models.md shows how), or set PROCTOR_REGISTRY."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RegistryError(
+            f"{path} cannot be read as a model registry ({type(error).__name__}). It must be UTF-8 YAML."
+        ) from None
+    try:
+        content = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise RegistryError(f"{path}{line}: {error.problem or 'not YAML'}. Correct the file.") from None
+    except yaml.YAMLError:
+        raise RegistryError(f"{path} is not YAML. Correct the file.") from None
+    if not isinstance(content, dict):
+        raise RegistryError(
+            f"{path}: expected the sections `providers` and `models`. docs/models.md shows them."
+        )
+    return content
+
+
+def _section(path: Path, content: Mapping[str, Any], name: str) -> dict[str, dict[str, Any]]:
+    section = content.get(name)
+    if not isinstance(section, dict) or not section:
+        raise RegistryError(f"{path}: section `{name}` is missing or empty. docs/models.md shows an example.")
+    for key, entry in section.items():
+        if not isinstance(key, str) or not isinstance(entry, dict):
+            raise RegistryError(
+                f"{path}, {name}, entry {key!r}: expected a name (in quotes if it is a number) with fields below it."
+            )
+    return section
+
+
+def _check_provider(place: _Place, entry: Mapping[str, Any]) -> None:
+    _check_names(place, entry, PROVIDER_FIELDS)
+    url = _text(place, entry, "base_url", required=True)
+    if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
+        raise place.error(
+            "base_url",
+            f"{url!r} is not an address",
+            "Give one that starts with https:// (or http://), or the word `simulated`",
+        )
+    variable = _text(place, entry, "key_variable")
+    if variable is not None and not variable.replace("_", "a").isalnum():
+        raise place.error(
+            "key_variable",
+            "this is not the name of an environment variable",
+            "Give the variable's name; never put the key itself in the registry",
+        )
+    _limits(place, entry)
+    _flag(place, entry, "is_simulated", default=False)
+
+
+def _parse_model(
+    place: _Place, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
+) -> RegisteredModel:
+    _check_names(place, entry, MODEL_FIELDS)
+    provider_name = _text(place, entry, "provider", required=True) or ""
+    if provider_name not in providers:
+        raise place.error(
+            "provider",
+            f"{provider_name!r} is not among the providers ({', '.join(providers)})",
+            "Correct the name, or add the provider",
+        )
+    provider = providers[provider_name]
+    mode = _text(place, entry, "mode") or "standard"
+    if mode not in MODES:
+        raise place.error("mode", f"{mode!r} is unknown", f"Use one of {', '.join(MODES)}")
+    has_own_limits = "requests_per_minute" in entry or "max_concurrency" in entry
+    requests_per_minute, max_concurrency = _limits(place, entry if has_own_limits else provider)
+    url = str(provider["base_url"])
+    return RegisteredModel(
+        name=place.name,
+        organisation=_text(place, entry, "organisation", required=True) or "",
+        family=_text(place, entry, "family"),
+        release_date=_day(place, entry, "release_date"),
+        is_open=_flag(place, entry, "is_open", default=False),
+        mode=mode,
+        base_model=_text(place, entry, "base_model"),
+        endpoint_model=_text(place, entry, "endpoint_model") or place.name,
+        base_url=url,
+        key_variable=_text(place, provider, "key_variable"),
+        parameters=_parameters(place, entry),
+        input_price_usd=_number(place, entry, "input_price_usd"),
+        output_price_usd=_number(place, entry, "output_price_usd"),
+        requests_per_minute=requests_per_minute,
+        max_concurrency=max_concurrency,
+        is_simulated=url == SIMULATED_URL or bool(provider.get("is_simulated", False)),
+        provider=provider_name,
+        roles=_roles(place, entry),
+        has_own_limits=has_own_limits,
+    )
+
+
+def _check_names(place: _Place, entry: Mapping[str, Any], known: Sequence[str]) -> None:
+    for name in entry:
+        if name not in known:
+            raise place.error(str(name), "unknown field", f"The fields are {', '.join(known)}")
+
+
+def _text(place: _Place, entry: Mapping[str, Any], name: str, *, required: bool = False) -> str | None:
+    value = entry.get(name)
+    if value is None and not required:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        found = "missing" if value is None else f"{type(value).__name__} where text is expected"
+        raise place.error(name, found, "Write text (in quotes if it looks like a number or a date)")
+    return value
+
+
+def _number(place: _Place, entry: Mapping[str, Any], name: str, *, least: float = 0.0) -> float | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
+        raise place.error(name, f"{value!r} is not a number of at least {least:g}", "Correct it")
+    return float(value)
+
+
+def _limits(place: _Place, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
+    rate = _number(place, entry, "requests_per_minute")
+    if rate == 0:
+        raise place.error("requests_per_minute", "0 would send nothing", "Leave it out for no limit")
+    concurrency = _number(place, entry, "max_concurrency", least=1)
+    if concurrency is not None and concurrency != int(concurrency):
+        raise place.error("max_concurrency", f"{concurrency!r} is not a whole number", "Correct it")
+    return rate, None if concurrency is None else int(concurrency)
+
+
+def _flag(place: _Place, entry: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    value = entry.get(name, default)
+    if not isinstance(value, bool):
+        raise place.error(name, f"{value!r} is neither true nor false", "Write true or false")
+    return value
+
+
+def _day(place: _Place, entry: Mapping[str, Any], name: str) -> date | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    if type(value) is date:
+        return value
+    raise place.error(name, f"{value!r} is not a date", "Write it as YYYY-MM-DD")
+
+
+def _parameters(place: _Place, entry: Mapping[str, Any]) -> dict[str, Any]:
+    value = entry.get("parameters") or {}
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise place.error("parameters", "expected names with values", "Write them below it, one per line")
+    for name in ("model", "messages", "n"):
+        if name in value:
+            raise place.error(f"parameters.{name}", "Proctor sets this itself", "Leave it out")
+    for name in ("max_tokens", "max_completion_tokens"):
+        limit = value.get(name)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise place.error(f"parameters.{name}", f"{limit!r} is not a positive whole number", "Correct it")
+    return dict(value)
+
+
+def _roles(place: _Place, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    value = entry.get("roles", ["candidate"])
+    if not isinstance(value, list) or not value:
+        raise place.error("roles", "expected a list", f"Use some of {', '.join(ROLES)}")
+    for role in value:
+        if role not in ROLES:
+            raise place.error("roles", f"{role!r} is unknown", f"Use some of {', '.join(ROLES)}")
+    return tuple(value)
