@@ -1,0 +1,19 @@
+-- What did each model cost?
+-- One row per model and purpose over the months asked for; cost_per_call_usd only over priced calls.
+-- Parameters: $from_month (default null), $through_month (default null)
+SELECT
+    model,
+    purpose,
+    sum(call_count)::BIGINT AS call_count,
+    sum(failed_count)::BIGINT AS failed_count,
+    sum(attempt_count)::BIGINT AS attempt_count,
+    sum(input_token_count)::BIGINT AS input_token_count,
+    sum(output_token_count)::BIGINT AS output_token_count,
+    sum(cost_usd) AS cost_usd,
+    sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
+    sum(unpriced_count)::BIGINT AS unpriced_count
+FROM cost_by_model
+WHERE month >= coalesce($from_month::VARCHAR, month)
+    AND month <= coalesce($through_month::VARCHAR, month)
+GROUP BY model, purpose
+ORDER BY cost_usd DESC, model, purpose

@@ -1,0 +1,24 @@
+-- Where is each candidate strong and weak?
+-- One row per candidate and discipline of one month and prompt style; discipline_score on 0 to 10.
+-- gap is its distance to the mean of all candidates shown in the discipline.
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+WITH shown AS (
+    SELECT
+        d.month, d.model, d.organisation, d.discipline, d.discipline_score, d.repeat_count, d.question_count,
+        d.unparsed_count, s.score, s.rank, d.is_simulated
+    FROM discipline_scores AS d
+    JOIN style_scores AS s
+        ON s.month = d.month
+        AND s.model = d.model
+        AND s.prompt_style = d.prompt_style
+        AND s.is_simulated = d.is_simulated
+    WHERE d.prompt_style = $prompt_style
+        AND coalesce($simulated::BOOLEAN OR NOT d.is_simulated, s.is_shown_by_default)
+)
+
+SELECT
+    *,
+    discipline_score - avg(discipline_score) OVER (PARTITION BY discipline) AS gap
+FROM shown
+WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+ORDER BY is_simulated, rank, model, discipline

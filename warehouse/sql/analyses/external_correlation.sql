@@ -1,0 +1,41 @@
+-- Does our order agree with that of other benchmarks?
+-- One row per benchmark: Spearman's rho between S of one month and the benchmark's latest score of the same candidates; ties
+-- share their mean rank. Null for fewer than three candidates in common. (The p-value is tasks/ranking/spearman.py's.)
+-- Parameters: $month (default null), $simulated (default null)
+WITH shown AS (
+    SELECT *
+    FROM leaderboard
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+),
+
+scores AS (
+    SELECT model, score
+    FROM shown
+    WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+),
+
+external AS (
+    SELECT benchmark, model, max_by(score, scored_on) AS external_score
+    FROM external_scores
+    GROUP BY benchmark, model
+),
+
+ranked AS (
+    SELECT
+        e.benchmark,
+        s.model,
+        rank() OVER (PARTITION BY e.benchmark ORDER BY s.score)
+            + (count(*) OVER (PARTITION BY e.benchmark, s.score) - 1) / 2 AS score_rank,
+        rank() OVER (PARTITION BY e.benchmark ORDER BY e.external_score)
+            + (count(*) OVER (PARTITION BY e.benchmark, e.external_score) - 1) / 2 AS external_rank
+    FROM external AS e
+    JOIN scores AS s ON s.model = e.model
+)
+
+SELECT
+    benchmark,
+    CASE WHEN count(*) >= 3 THEN corr(score_rank, external_rank) END AS spearman_rho,
+    count(*) AS candidate_count
+FROM ranked
+GROUP BY benchmark
+ORDER BY benchmark

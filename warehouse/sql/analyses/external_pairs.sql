@@ -1,0 +1,21 @@
+-- Which scores stand behind a correlation with another benchmark?
+-- One row per benchmark and candidate that both scored: S of one month beside the benchmark's latest score.
+-- Parameters: $month (default null), $simulated (default null)
+WITH shown AS (
+    SELECT *
+    FROM leaderboard
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+)
+
+SELECT
+    e.benchmark,
+    s.model,
+    s.month,
+    s.score,
+    max_by(e.score, e.scored_on) AS external_score,
+    max(e.scored_on) AS scored_on
+FROM shown AS s
+JOIN external_scores AS e ON e.model = s.model
+WHERE s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+GROUP BY e.benchmark, s.model, s.month, s.score
+ORDER BY e.benchmark, s.score DESC, s.model

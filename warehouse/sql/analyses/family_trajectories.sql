@@ -1,0 +1,28 @@
+-- How has each family of models moved from one member to the next?
+-- One row per candidate of a family, by release date: its latest score, and the step from the member released before it.
+-- Parameters: $simulated (default null)
+WITH latest AS (
+    SELECT *
+    FROM leaderboard
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND family IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1
+)
+
+SELECT
+    family,
+    organisation,
+    model,
+    mode,
+    is_open,
+    release_date,
+    month,
+    score,
+    relative_score,
+    lag(model) OVER members AS previous_model,
+    score - lag(score) OVER members AS score_step,
+    date_diff('day', lag(release_date) OVER members, release_date) AS days_since_previous,
+    is_simulated
+FROM latest
+WINDOW members AS (PARTITION BY family, is_simulated ORDER BY release_date NULLS FIRST, model)
+ORDER BY family, release_date NULLS FIRST, model

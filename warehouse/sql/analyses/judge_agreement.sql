@@ -1,0 +1,48 @@
+-- How far do the judges agree with each other on the same responses?
+-- One row per pair of judges and month. kappa is Cohen's, unweighted, over stars 0 to 3; null when chance agreement is
+-- complete. Unparsed judgements and those given by rule are left out.
+-- Parameters: $month (default null)
+-- A null month gives all months.
+WITH pairs AS (
+    SELECT a.month, a.judge AS judge_a, b.judge AS judge_b, a.stars AS stars_a, b.stars AS stars_b, a.is_simulated
+    FROM judgements AS a
+    JOIN judgements AS b ON b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
+    WHERE a.judge <> 'rule'
+        AND b.judge <> 'rule'
+        AND a.stars IS NOT NULL
+        AND b.stars IS NOT NULL
+        AND a.month = coalesce($month::VARCHAR, a.month)
+),
+
+counts AS (
+    SELECT
+        month,
+        judge_a,
+        judge_b,
+        is_simulated,
+        count(*) AS pair_count,
+        avg((stars_a = stars_b)::INTEGER) AS agreement_rate,
+        avg(stars_a) AS mean_stars_a,
+        avg(stars_b) AS mean_stars_b,
+        (
+            count(*) FILTER (stars_a = 0) * count(*) FILTER (stars_b = 0)
+            + count(*) FILTER (stars_a = 1) * count(*) FILTER (stars_b = 1)
+            + count(*) FILTER (stars_a = 2) * count(*) FILTER (stars_b = 2)
+            + count(*) FILTER (stars_a = 3) * count(*) FILTER (stars_b = 3)
+        ) / count(*) / count(*) AS chance_rate
+    FROM pairs
+    GROUP BY month, judge_a, judge_b, is_simulated
+)
+
+SELECT
+    month,
+    judge_a,
+    judge_b,
+    pair_count,
+    agreement_rate,
+    (agreement_rate - chance_rate) / nullif(1 - chance_rate, 0) AS kappa,
+    mean_stars_a,
+    mean_stars_b,
+    is_simulated
+FROM counts
+ORDER BY month, judge_a, judge_b

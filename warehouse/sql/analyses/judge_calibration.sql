@@ -1,0 +1,19 @@
+-- How far does each judge agree with people?
+-- One row per judge, round and weighting: mean of Cohen's kappa over the candidates (the table of kappas itself is
+-- calibration). Candidates whose kappa is undefined are left out and counted.
+-- Parameters: $weighting (default null)
+-- A null weighting is `none` (unweighted).
+SELECT
+    judge,
+    round,
+    weighting,
+    avg(kappa) AS mean_kappa,
+    min(kappa) AS lowest_kappa,
+    max(kappa) AS highest_kappa,
+    count(kappa) AS candidate_count,
+    count(*) - count(kappa) AS undefined_count,
+    sum(pair_count)::BIGINT AS pair_count
+FROM calibration
+WHERE weighting = coalesce($weighting::VARCHAR, 'none')
+GROUP BY judge, round, weighting
+ORDER BY round, mean_kappa DESC NULLS LAST, judge

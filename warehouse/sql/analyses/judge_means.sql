@@ -1,0 +1,24 @@
+-- Which judge is strict, which is generous, and towards whom?
+-- One row per month, judge and candidate: mean stars over what the judge could be read on. mean_gap is the distance to the
+-- mean of all judges on the same candidate and month. Stars given by rule are left out.
+-- Parameters: $month (default null)
+-- A null month gives all months.
+WITH means AS (
+    SELECT
+        month,
+        judge,
+        model,
+        avg(stars) AS mean_stars,
+        count(stars) AS judged_count,
+        count(*) - count(stars) AS unparsed_count,
+        is_simulated
+    FROM judgements
+    WHERE judge <> 'rule' AND month = coalesce($month::VARCHAR, month)
+    GROUP BY month, judge, model, is_simulated
+)
+
+SELECT
+    *,
+    mean_stars - avg(mean_stars) OVER (PARTITION BY month, model, is_simulated) AS mean_gap
+FROM means
+ORDER BY month, model, judge

@@ -1,0 +1,8 @@
+-- How has each candidate's score moved since its first month?
+-- One row per candidate per month. Months without a session have no row: nothing is carried forward.
+-- Parameters: $through_month (default null), $simulated (default null)
+SELECT * EXCLUDE (is_shown_by_default)
+FROM monthly_trend
+WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    AND month <= coalesce($through_month::VARCHAR, month)
+ORDER BY is_simulated, model, month

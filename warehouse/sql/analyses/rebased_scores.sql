@@ -1,0 +1,18 @@
+-- What would all months look like against one reference?
+-- One row per month and candidate. rebased_score is null where the month's reference and the chosen one never sat the same
+-- questions; the published R stands beside it.
+-- Parameters: $reference_model (default null), $simulated (default null)
+-- A null reference is that of the latest run.
+WITH shown AS (
+    SELECT *
+    FROM rebased_scores
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+)
+
+SELECT * EXCLUDE (is_shown_by_default)
+FROM shown
+WHERE target_reference = coalesce(
+    $reference_model::VARCHAR,
+    (SELECT max_by(reference_model, (month, model)) FROM shown)
+)
+ORDER BY is_simulated, month, rebased_score DESC NULLS LAST, model

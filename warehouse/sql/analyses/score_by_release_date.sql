@@ -1,0 +1,31 @@
+-- How do scores rise with the release date?
+-- One row per candidate with a known release date: its latest month on the leaderboard. is_best_so_far marks candidates that
+-- beat everything released before them. The curve through the points is fitted by tasks/ranking/curve.py.
+-- Parameters: $through_month (default null), $simulated (default null)
+WITH latest AS (
+    SELECT *
+    FROM leaderboard
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND release_date IS NOT NULL
+        AND month <= coalesce($through_month::VARCHAR, month)
+    QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1
+)
+
+SELECT
+    release_date,
+    model,
+    organisation,
+    family,
+    is_open,
+    month,
+    score,
+    score_sd,
+    relative_score,
+    coalesce(score > max(score) OVER (
+        PARTITION BY is_simulated ORDER BY release_date
+        RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 1 DAY PRECEDING
+    ), TRUE) AS is_best_so_far,
+    is_provisional,
+    is_simulated
+FROM latest
+ORDER BY release_date, model

@@ -1,0 +1,24 @@
+-- What did every candidate get for every question of a month?
+-- One row per candidate, set and question: stars averaged over its repeats. Questions without stars have no row.
+-- Input of the resamples (tasks/ranking/bootstrap.py) and of relative score against Elo (tasks/ranking/elo.py).
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+WITH shown AS (
+    SELECT DISTINCT month, run_id, model, prompt_style
+    FROM style_scores
+    WHERE prompt_style = $prompt_style
+        AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+)
+
+SELECT
+    er.month,
+    er.model,
+    er.set_id,
+    er.question_uuid,
+    er.discipline,
+    avg(er.stars) AS stars,
+    count(*) AS repeat_count
+FROM edition_responses AS er
+JOIN shown ON shown.run_id = er.run_id AND shown.model = er.model AND shown.prompt_style = er.prompt_style
+WHERE er.stars IS NOT NULL AND er.month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+GROUP BY er.month, er.model, er.set_id, er.question_uuid, er.discipline
+ORDER BY er.model, er.set_id, er.question_uuid
