@@ -1,0 +1,217 @@
+"""The review gate in the ledger: batches, what is in them, who decides on what, and what was decided.
+
+Every function takes a connection, so that a caller joins several of them in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
+
+from warehouse.ledger.tables import (
+    review_assignments,
+    review_batches,
+    review_decisions,
+    review_items,
+    users,
+)
+
+Row = Mapping[str, Any]
+# SQLite allows 32,766 bound values in a statement.
+MOST_PER_STATEMENT = 5_000
+
+
+def read_annotators(connection: Connection) -> list[dict[str, Any]]:
+    """Active annotators: `user_id` and `disciplines` (null: all), by id."""
+    rows = connection.execute(
+        select(users.c.user_id, users.c.disciplines)
+        .where(users.c.role == "annotator", users.c.is_active)
+        .order_by(users.c.user_id)
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set[str]:
+    """Those of `user_ids` that are not active users of the ledger."""
+    known = connection.execute(select(users.c.user_id).where(users.c.is_active)).scalars()
+    return set(user_ids) - set(known)
+
+
+def read_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
+    """The batch, or null."""
+    row = connection.execute(select(review_batches).where(review_batches.c.batch_id == batch_id)).first()
+    return None if row is None else dict(row._mapping)
+
+
+def read_batches(connection: Connection) -> list[dict[str, Any]]:
+    """All batches with `question_count`, oldest first."""
+    counts = (
+        select(review_items.c.batch_id, func.count().label("question_count"))
+        .group_by(review_items.c.batch_id)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(review_batches, counts.c.question_count)
+        .join(counts, counts.c.batch_id == review_batches.c.batch_id)
+        .order_by(review_batches.c.created_at, review_batches.c.batch_id)
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def read_items(connection: Connection, batch_id: str) -> list[dict[str, Any]]:
+    """Questions of the batch, by UUID."""
+    rows = connection.execute(
+        select(review_items).where(review_items.c.batch_id == batch_id).order_by(review_items.c.question_uuid)
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def read_assignments(
+    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+) -> list[dict[str, Any]]:
+    """Assignments of the batch with the question's discipline, by question and annotator."""
+    statement = (
+        select(review_assignments, review_items.c.discipline)
+        .join(
+            review_items,
+            and_(
+                review_items.c.batch_id == review_assignments.c.batch_id,
+                review_items.c.question_uuid == review_assignments.c.question_uuid,
+            ),
+        )
+        .where(review_assignments.c.batch_id == batch_id)
+        .order_by(review_assignments.c.question_uuid, review_assignments.c.annotator)
+    )
+    if annotator is not None:
+        statement = statement.where(review_assignments.c.annotator == annotator)
+    if role is not None:
+        statement = statement.where(review_assignments.c.role == role)
+    return [dict(row._mapping) for row in connection.execute(statement)]
+
+
+def read_decisions(
+    connection: Connection, batch_id: str, annotator: str | None = None
+) -> list[dict[str, Any]]:
+    """Decisions of the batch, by question and annotator."""
+    statement = (
+        select(review_decisions)
+        .where(review_decisions.c.batch_id == batch_id)
+        .order_by(review_decisions.c.question_uuid, review_decisions.c.annotator)
+    )
+    if annotator is not None:
+        statement = statement.where(review_decisions.c.annotator == annotator)
+    return [dict(row._mapping) for row in connection.execute(statement)]
+
+
+def read_batched_questions(connection: Connection) -> dict[str, str]:
+    """Every question that is or was in a batch, with the (latest) batch."""
+    rows = connection.execute(
+        select(review_items.c.question_uuid, review_items.c.batch_id)
+        .join(review_batches, review_batches.c.batch_id == review_items.c.batch_id)
+        .order_by(review_batches.c.created_at, review_batches.c.batch_id)
+    )
+    return {row.question_uuid: row.batch_id for row in rows}
+
+
+def read_past_annotators(connection: Connection, question_uuids: Collection[str]) -> dict[str, set[str]]:
+    """Who was given each question in any batch."""
+    past: dict[str, set[str]] = {}
+    for chunk in _chunks(sorted(question_uuids)):
+        rows = connection.execute(
+            select(review_assignments.c.question_uuid, review_assignments.c.annotator).where(
+                review_assignments.c.question_uuid.in_(chunk)
+            )
+        )
+        for row in rows:
+            past.setdefault(row.question_uuid, set()).add(row.annotator)
+    return past
+
+
+def count_open_work(connection: Connection) -> dict[str, int]:
+    """Per annotator, how many assignments of open batches still wait for a decision."""
+    rows = connection.execute(
+        select(review_assignments.c.annotator, func.count())
+        .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
+        .outerjoin(
+            review_decisions,
+            and_(
+                review_decisions.c.batch_id == review_assignments.c.batch_id,
+                review_decisions.c.question_uuid == review_assignments.c.question_uuid,
+                review_decisions.c.annotator == review_assignments.c.annotator,
+            ),
+        )
+        .where(review_batches.c.status != "closed", review_decisions.c.decision.is_(None))
+        .group_by(review_assignments.c.annotator)
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def count_pending(connection: Connection, batch_id: str) -> int:
+    """How many first reviews of the batch are still missing; adjudications follow from the disputes."""
+    statement = (
+        select(func.count())
+        .select_from(review_assignments)
+        .outerjoin(
+            review_decisions,
+            and_(
+                review_decisions.c.batch_id == review_assignments.c.batch_id,
+                review_decisions.c.question_uuid == review_assignments.c.question_uuid,
+                review_decisions.c.annotator == review_assignments.c.annotator,
+            ),
+        )
+        .where(
+            review_assignments.c.batch_id == batch_id,
+            review_assignments.c.role == "reviewer",
+            review_decisions.c.decision.is_(None),
+        )
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+def insert_batch(
+    connection: Connection, batch: Row, items: Sequence[Row], assignments: Sequence[Row]
+) -> None:
+    """Write a batch with its questions and assignments."""
+    connection.execute(insert(review_batches), [dict(batch)])
+    connection.execute(insert(review_items), [dict(item) for item in items])
+    insert_assignments(connection, assignments)
+
+
+def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
+    """Write assignments; an empty list writes none."""
+    if assignments:
+        connection.execute(insert(review_assignments), [dict(row) for row in assignments])
+
+
+def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
+    """Write decisions, each in the place of an earlier one of the same annotator on the same question."""
+    for row in decisions:
+        connection.execute(
+            delete(review_decisions).where(
+                review_decisions.c.batch_id == row["batch_id"],
+                review_decisions.c.question_uuid == row["question_uuid"],
+                review_decisions.c.annotator == row["annotator"],
+            )
+        )
+    if decisions:
+        connection.execute(insert(review_decisions), [dict(row) for row in decisions])
+
+
+def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:
+    """Set columns of the batch."""
+    connection.execute(update(review_batches).where(review_batches.c.batch_id == batch_id).values(**values))
+
+
+def lock_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
+    """Read the batch and keep others from changing it until the transaction ends (SQLite holds the whole file)."""
+    row = connection.execute(
+        select(review_batches).where(review_batches.c.batch_id == batch_id).with_for_update()
+    ).first()
+    return None if row is None else dict(row._mapping)
+
+
+def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    for start in range(0, len(values), MOST_PER_STATEMENT):
+        yield values[start : start + MOST_PER_STATEMENT]
