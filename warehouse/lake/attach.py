@@ -96,6 +96,35 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
             ) from None
 
 
+def is_initialised(settings: Settings) -> bool:
+    """Whether there is a catalog; PostgreSQL is left to create its own under its own locks."""
+    return is_postgres(settings.catalog_address) or _stored_data_path(settings.catalog_address) is not None
+
+
+def has_moved(settings: Settings) -> bool:
+    """Whether the catalog names another folder for the files than the one that settings give."""
+    catalog, data = settings.catalog_address, settings.data_address
+    return not is_postgres(catalog) and _stored_data_path(catalog) != _data_location(data)
+
+
+def remember_data_path(settings: Settings) -> None:
+    """Write a moved folder into the catalog, so that plain DuckDB finds the files without being told."""
+    catalog = settings.catalog_address
+    if is_postgres(catalog):
+        return
+    try:
+        with closing(_open_catalog(catalog)) as connection:
+            connection.execute(
+                "UPDATE ducklake_metadata SET value = ? WHERE key = 'data_path'",
+                (_data_location(settings.data_address),),
+            )
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"The lake's catalog {describe_catalog(catalog)} cannot be written ({type(error).__name__}). "
+            "Restore it from a backup, or check its permissions."
+        ) from None
+
+
 def find_extension(name: str) -> Path | None:
     """The extension's file inside its wheel, for the running DuckDB; None when the wheel is missing."""
     import duckdb
@@ -156,15 +185,35 @@ def _catalog_extension(catalog: str) -> str:
 
 
 def _attach_statement(catalog: str, data: str, *, read_only: bool) -> str:
-    location = data if is_remote(data) else str(Path(data).resolve())
     options = [
-        f"DATA_PATH {quote_text(location.rstrip('/') + '/')}",
+        f"DATA_PATH {quote_text(_data_location(data))}",
         "OVERRIDE_DATA_PATH true",
         "DATA_INLINING_ROW_LIMIT 0",
         *(["READ_ONLY"] if read_only else []),
         *([] if is_postgres(catalog) else [f"META_BUSY_TIMEOUT {BUSY_TIMEOUT_MS}"]),
     ]
     return f"ATTACH {quote_text('ducklake:' + catalog)} AS {ALIAS} ({', '.join(options)})"
+
+
+def _data_location(data: str) -> str:
+    """Absolute, and with a slash at its end, as DuckLake keeps it."""
+    return (data if is_remote(data) else str(Path(data).resolve())).rstrip("/") + "/"
+
+
+def _open_catalog(catalog: str) -> sqlite3.Connection:
+    return sqlite3.connect(catalog_path(catalog), timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+
+
+def _stored_data_path(catalog: str) -> str | None:
+    """The data path in a SQLite catalog; None where there is no catalog yet, or only a file without tables."""
+    if not catalog_path(catalog).exists():
+        return None
+    try:
+        with closing(_open_catalog(catalog)) as connection:
+            row = connection.execute("SELECT value FROM ducklake_metadata WHERE key = 'data_path'").fetchone()
+    except sqlite3.Error:
+        return None
+    return None if row is None else str(row[0])
 
 
 def _check_exists(catalog: str) -> None:
@@ -183,7 +232,7 @@ def _create_folders(catalog: str, data: str) -> None:
             path = catalog_path(catalog)
             path.parent.mkdir(parents=True, exist_ok=True)
             # In WAL mode readers and the one writer do not wait for each other. The mode is kept in the file.
-            with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+            with closing(_open_catalog(catalog)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.Error) as error:
         raise StoreError(

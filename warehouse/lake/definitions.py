@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 _SPELLINGS = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
 
 
+def read_views() -> dict[str, Query]:
+    """What becomes a view: the staging queries and the marts, by name."""
+    return {**read_queries("staging"), **read_queries("marts")}
+
+
+def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """The contract's tables and views in plain DuckDB, for trying queries without a lake."""
+    for table in TABLES.values():
+        columns = ", ".join(
+            f"{quote_name(column.name)} {DUCKDB_TYPES[column.type]}" for column in table.columns
+        )
+        connection.execute(f"CREATE TABLE {quote_name(table.name)} ({columns})")
+    for query in order_by_dependency(connection, read_views()):
+        connection.execute(f"CREATE VIEW {quote_name(query.name)} AS {query.body}")
+
+
 def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """The statements that bring the lake up to this version's contract; empty when it is.
 
@@ -50,13 +66,12 @@ def create_view_statements(query: Query) -> list[str]:
 def _table_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
     comments = dict(
         connection.execute(
-            "SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $alias", {"alias": ALIAS}
+            f"SELECT table_name, comment FROM duckdb_tables() WHERE database_name = '{ALIAS}'"
         ).fetchall()
     )
     found: dict[str, dict[str, tuple[str, str | None]]] = {}
     for table_name, column_name, data_type, comment in connection.execute(
-        "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE database_name = $alias",
-        {"alias": ALIAS},
+        f"SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE database_name = '{ALIAS}'"
     ).fetchall():
         found.setdefault(table_name, {})[column_name] = (data_type, comment)
     statements = []
@@ -106,11 +121,10 @@ def _comment_on_column(table: Table, column: Column) -> str:
 
 def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Views are bound by name, so when one mart's text changed, all are made again in their order."""
-    marts = read_queries("marts")
+    marts = read_views()
     found = dict(
         connection.execute(
-            "SELECT view_name, comment FROM duckdb_views() WHERE database_name = $alias AND NOT internal",
-            {"alias": ALIAS},
+            f"SELECT view_name, comment FROM duckdb_views() WHERE database_name = '{ALIAS}' AND NOT internal"
         ).fetchall()
     )
     wanted = {name: _view_comment(query) for name, query in marts.items()}
@@ -125,4 +139,4 @@ def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def _view_comment(query: Query) -> str:
-    return f"{query.about} [definition {query.digest}]"
+    return f"{query.question} {query.about} [definition {query.digest}]"

@@ -1,4 +1,7 @@
-"""The named queries under `warehouse/sql`: what each answers, its parameters, and their order of dependence."""
+"""The named queries under `warehouse/sql`: list them, run them, run a statement of one's own, run the checks.
+
+Everything here only reads.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import duckdb
+    import polars as pl
+
+    from warehouse.lake.store import Lake
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
+KINDS = ("analyses", "marts", "checks", "staging")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
+_PARAMETER_LINE = re.compile(
+    rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
+)
+_MAINTENANCE = re.compile(
+    r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -36,13 +49,15 @@ class Query:
     Attributes:
         name: the file's stem, named for the rows it returns.
         kind: its folder: marts, analyses, checks or staging.
-        about: the header in one paragraph, without the line of parameters.
+        question: the first line of the header, the question it answers.
+        about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
         body: the one SELECT, without the header and without a semicolon.
     """
 
     name: str
     kind: str
+    question: str
     about: str
     parameters: tuple[Parameter, ...]
     body: str
@@ -50,7 +65,91 @@ class Query:
     @property
     def digest(self) -> str:
         """Twelve hex digits over header and body: another text, another digest."""
-        return hashlib.sha256(f"{self.about}\n{self.body}".encode()).hexdigest()[:12]
+        return hashlib.sha256(f"{self.question}\n{self.about}\n{self.body}".encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check and the rows that offend against it; it passes when there are none."""
+
+    name: str
+    question: str
+    offending: pl.DataFrame
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether no row offends."""
+        return self.offending.is_empty()
+
+
+def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
+    """The queries that can be run by name; an analysis hides the mart of its name."""
+    found: dict[str, Query] = {}
+    for kind in kinds:
+        for name, query in read_queries(kind).items():
+            found.setdefault(name, query)
+    return [found[name] for name in sorted(found)]
+
+
+def run_statement(lake: Lake, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+    """The rows of one statement that only reads; raises UsageError for anything else."""
+    import duckdb
+
+    from warehouse.lake.store import translate_error
+
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise translate_error(error) from None
+    if len(statements) != 1:
+        raise UsageError(f"One statement is run at a time; this text holds {len(statements)}.")
+    is_reading = statements[0].type in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+    if not is_reading or _MAINTENANCE.search(sql):
+        raise UsageError(
+            f"The statement is refused: only SELECT, FROM, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN are run "
+            f"(found {statements[0].type.name}). Rows enter the lake through Proctor's stages alone."
+        )
+    # A lake that is open for writing is held to reading for this statement.
+    with lake.read_transaction():
+        return lake.query(sql, params)
+
+
+def run_checks(lake: Lake) -> list[CheckResult]:
+    """Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value."""
+    results = []
+    for query in read_queries("checks").values():
+        settings = {
+            p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
+        }
+        rows = lake.query(query.body, bind_parameters(query, settings))
+        results.append(CheckResult(query.name, query.question, rows))
+    return results
+
+
+def render_query_list() -> str:
+    """The page of all marts, analyses and checks with their questions and parameters, as Markdown."""
+    parts = [
+        "# Queries\n\n"
+        "Generated from the headers of `warehouse/sql` by `make docs`; do not edit.\n\n"
+        "Run one with `proctor sql NAME --param name=value`. Marts are also views of the lake, under the same names.\n"
+    ]
+    for kind, title in (
+        ("analyses", "Analyses"),
+        ("marts", "Marts (views)"),
+        ("checks", "Checks (pass when empty)"),
+    ):
+        parts.append(f"\n## {title}\n")
+        for query in read_queries(kind).values():
+            parts.append(f"\n### `{query.name}`\n\n{query.question}\n")
+            if query.about:
+                parts.append(f"\n{query.about}\n")
+            if query.parameters:
+                given = [
+                    f"`${p.name}`" + (f" (default `{p.default}`)" if p.default is not None else " (required)")
+                    for p in query.parameters
+                ]
+                parts.append(f"\nParameters: {', '.join(given)}.\n")
+    return "".join(parts)
 
 
 @lru_cache(maxsize=8)
@@ -69,10 +168,8 @@ def parse_query(name: str, kind: str, text: str) -> Query:
     header = [line.removeprefix("--").strip() for line in lines[:header_end]]
     parameters: list[Parameter] = []
     about: list[str] = []
-    is_parameters = False
     for line in header:
-        is_parameters = line.startswith("Parameters:") or (is_parameters and line.startswith("$"))
-        if is_parameters:
+        if line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
             ]
@@ -83,7 +180,7 @@ def parse_query(name: str, kind: str, text: str) -> Query:
         raise UsageError(
             f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
         )
-    return Query(name, kind, " ".join(about), tuple(parameters), body)
+    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body)
 
 
 def find_query(name: str) -> Query:
@@ -106,7 +203,10 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
         raise UsageError(
             f"Query {query.name!r} needs a value for {', '.join(missing)}: give --param {missing[0]}=…."
         )
-    return {name: given.get(name, _parse_default(default)) for name, default in declared.items()}
+    return {
+        name: _parse_given(query, name, default, given[name]) if name in given else _parse_default(default)
+        for name, default in declared.items()
+    }
 
 
 def order_by_dependency(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, Query]) -> list[Query]:
@@ -123,6 +223,23 @@ def order_by_dependency(connection: duckdb.DuckDBPyConnection, queries: Mapping[
 
 def _clean_default(text: str | None) -> str | None:
     return None if text is None else text.strip().strip("`'\"")
+
+
+def _parse_given(query: Query, name: str, default: str | None, value: object) -> object:
+    """Text from a command line becomes what the default is: a number where that is a number."""
+    if not isinstance(value, str):
+        return value
+    if value.lower() == "null":
+        return None
+    model = _parse_default(default)
+    parsed = _parse_default(value)
+    if isinstance(model, bool | int | float):
+        if not isinstance(parsed, bool | int | float):
+            raise UsageError(
+                f"Query {query.name!r}: {name} must be like its default {default}, not {value!r}."
+            )
+        return parsed
+    return value
 
 
 def _parse_default(text: str | None) -> object:

@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -25,14 +25,15 @@ from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.attach import (
-    ALIAS,
     attach_lake,
     catalog_path,
     check_catalog_address,
-    describe_catalog,
+    has_moved,
+    is_initialised,
     is_postgres,
-    is_remote,
     quote_name,
+    quote_text,
+    remember_data_path,
 )
 from warehouse.lake.frames import conform_frame, hash_content, row_as_json
 
@@ -86,14 +87,15 @@ def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: fl
         return Lake(
             settings, attach_lake(settings, read_only=True), is_read_only=True, lock_timeout_s=lock_timeout_s
         )
-    with hold_writer_lock(settings, lock_timeout_s):
+    with ExitStack() as stack:
+        if not is_initialised(settings):
+            stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
         connection = attach_lake(settings, read_only=False)
-        try:
-            _remember_data_path(settings)
-            _bring_up_to_date(connection)
-        except BaseException:
-            connection.close()
-            raise
+    try:
+        _bring_up_to_date(settings, connection, lock_timeout_s)
+    except BaseException:
+        connection.close()
+        raise
     return Lake(settings, connection, is_read_only=False, lock_timeout_s=lock_timeout_s)
 
 
@@ -133,7 +135,7 @@ class Lake:
 
         with self._lock:
             try:
-                return self.connection.execute(sql, dict(params or {})).pl()
+                return _fetch(self.connection, sql, params or {})
             except duckdb.Error as error:
                 raise translate_error(error) from None
 
@@ -219,6 +221,16 @@ class Lake:
                 _roll_back(self.connection)
                 raise
 
+    @contextmanager
+    def read_transaction(self) -> Iterator[None]:
+        """Every query of the block sees the lake as of the first one, and nothing can be written."""
+        with self._lock:
+            self.connection.execute("BEGIN TRANSACTION READ ONLY")
+            try:
+                yield
+            finally:
+                _roll_back(self.connection)
+
     def _read_landings(self, tables: set[str]) -> dict[tuple[str, str], tuple[str, int, int]]:
         rows = self.query(
             "SELECT table_name, unit, content_hash, row_count, rejected_count FROM landings "
@@ -291,7 +303,8 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
 
     about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
     if isinstance(error, about_statement):
-        return UsageError(f"The statement cannot be run: {error}")
+        lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
+        return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 
@@ -449,6 +462,32 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFra
         connection.unregister("landing_frame")
 
 
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, object]) -> pl.DataFrame:
+    """Run a statement. Plain values are bound in SQL: binding Python objects makes DuckDB import pandas (seconds)."""
+    if not params:
+        return connection.execute(sql).pl()
+    literals = {name: _literal(value) for name, value in params.items()}
+    if any(literal is None for literal in literals.values()):
+        return connection.execute(sql, dict(params)).pl()
+    connection.execute(f"PREPARE proctor_query AS {sql}")
+    try:
+        values = ", ".join(f"{name} := {literal}" for name, literal in literals.items())
+        return connection.execute(f"EXECUTE proctor_query({values})").pl()
+    finally:
+        connection.execute("DEALLOCATE proctor_query")
+
+
+def _literal(value: object) -> str | None:
+    """A plain value as SQL; None for what has no literal here."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int):
+        return str(value)
+    return quote_text(value) if isinstance(value, str) else None
+
+
 def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     import duckdb
 
@@ -458,45 +497,34 @@ def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
         return  # DuckDB has already undone a transaction that failed in COMMIT
 
 
-def _bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
+def _bring_up_to_date(
+    settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
+) -> None:
+    """Create what this version's contract has and the lake lacks; takes the writer lock only if there is something."""
     import duckdb
 
     from warehouse.lake.definitions import list_missing_definitions
 
-    statements = list_missing_definitions(connection)
-    if not statements:
+    if not (list_missing_definitions(connection) or has_moved(settings)):
         return
-    connection.execute("BEGIN")
-    try:
-        for statement in statements:
-            connection.execute(statement)
-        connection.execute("COMMIT")
-    except duckdb.Error as error:
-        _roll_back(connection)
-        raise translate_error(error) from None
+    for attempt in range(1, _CONFLICT_TRIES + 1):
+        with hold_writer_lock(settings, lock_timeout_s):
+            remember_data_path(settings)
+            connection.execute("BEGIN")
+            try:
+                # Read again: another process may have created them while this one waited.
+                for statement in list_missing_definitions(connection):
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+                return
+            except duckdb.Error as error:
+                _roll_back(connection)
+                if not _is_conflict(error) or attempt == _CONFLICT_TRIES:
+                    raise translate_error(error) from None
+        time.sleep(random.uniform(0, 0.05 * 2**attempt))
 
 
-def _remember_data_path(settings: Settings) -> None:
-    """Write a moved folder into the catalog, so that plain DuckDB finds the files without being told."""
-    catalog, data = settings.catalog_address, settings.data_address
-    if is_postgres(catalog) or is_remote(data):
-        return
-    import sqlite3
-    from contextlib import closing
-    from pathlib import Path
+def _is_conflict(error: duckdb.Error) -> bool:
+    import duckdb
 
-    location = str(Path(data).resolve()) + "/"
-    try:
-        with closing(sqlite3.connect(catalog_path(catalog), timeout=30, isolation_level=None)) as connection:
-            connection.execute(
-                "UPDATE ducklake_metadata SET value = ? WHERE key = 'data_path' AND value <> ?",
-                (location, location),
-            )
-    except sqlite3.Error as error:
-        raise StoreError(
-            f"The lake's catalog {describe_catalog(catalog)} cannot be written ({type(error).__name__}). "
-            "Restore it from a backup, or check its permissions."
-        ) from None
-
-
-__all__ = ["ALIAS", "Batch", "Lake", "Landing", "hold_writer_lock", "open_lake", "translate_error"]
+    return isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
