@@ -1,0 +1,185 @@
+"""The demo's questions as written by hand: YAML sources, read into plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from schemas.errors import UsageError
+from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES, SOURCE_KINDS
+
+QUESTIONS_FOLDER = Path(__file__).parent / "questions"
+PAPERS_FOLDER = Path(__file__).parent / "papers"
+REVIEW_FILE = "review.yaml"
+
+
+@dataclass(frozen=True)
+class SubQuestion:
+    """One question about a material, with its reference answer."""
+
+    stem: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class SourceQuestion:
+    """One question as its author wrote it.
+
+    `number` is the position in the paper (from 1). `answer` holds labels for a choice, `true` or `false`, one
+    text for each blank, or one reference answer; a material's answers are those of its `sub_questions`.
+    """
+
+    number: int
+    question_type: str
+    discipline: str
+    stem: str
+    options: tuple[str, ...]
+    answer: tuple[str, ...]
+    explanation: str
+    material: str
+    sub_questions: tuple[SubQuestion, ...]
+
+    @property
+    def labels(self) -> str:
+        """The labels of the options, `ABCD` for four."""
+        return "ABCDEFGH"[: len(self.options)]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Questions of one type that stand under one heading (no heading in a workbook)."""
+
+    heading: str
+    questions: tuple[SourceQuestion, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One sample paper: what it says, and the layout in which it is set."""
+
+    name: str
+    file: str
+    title: str
+    language: str
+    source_kind: str
+    layout: Mapping[str, str]
+    sections: tuple[Section, ...]
+
+    @property
+    def questions(self) -> tuple[SourceQuestion, ...]:
+        """All questions in the order of the paper."""
+        return tuple(question for section in self.sections for question in section.questions)
+
+
+@dataclass(frozen=True)
+class ReviewDecision:
+    """What the demo's annotators decide about one question: a reason to reject it, or corrected fields."""
+
+    paper: str
+    number: int
+    stem_begins: str
+    decision: str
+    reason: str
+    fields: Mapping[str, Any]
+    comment: str
+    duplicate_of: tuple[str, int] | None
+
+
+def read_papers(folder: Path = QUESTIONS_FOLDER) -> list[Paper]:
+    """Read every paper of the folder, in the order of the file names.
+
+    Raises UsageError, naming the file and the question, when a source is not as it should be.
+    """
+    return [_read_paper(path) for path in sorted(folder.glob("*.yaml")) if path.name != REVIEW_FILE]
+
+
+def read_review_decisions(folder: Path = QUESTIONS_FOLDER) -> list[ReviewDecision]:
+    """Read the decisions for the demo's review step; a question that is not named here is accepted."""
+    content = yaml.safe_load((folder / REVIEW_FILE).read_text(encoding="utf-8"))
+    return list(_decisions(content["rejections"], "reject")) + list(_decisions(content["edits"], "edit"))
+
+
+def _decisions(rows: list[dict[str, Any]], decision: str) -> Iterator[ReviewDecision]:
+    for row in rows:
+        original = row.get("duplicate_of")
+        yield ReviewDecision(
+            paper=row["paper"],
+            number=row["number"],
+            stem_begins=row["stem"],
+            decision=decision,
+            reason=row.get("reason", ""),
+            fields=row.get("fields", {}),
+            comment=row["comment"],
+            duplicate_of=(original["paper"], original["number"]) if original else None,
+        )
+
+
+def _read_paper(path: Path) -> Paper:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    sections: list[Section] = []
+    number = 0
+    for raw in content["sections"]:
+        questions = []
+        for entry in raw["questions"]:
+            number += 1
+            discipline = raw.get("discipline", content.get("discipline", ""))
+            question = _source_question(number, raw["type"], discipline, entry)
+            _check_question(path.name, question)
+            questions.append(question)
+        sections.append(Section(raw.get("heading", ""), tuple(questions)))
+    if content["language"] not in LANGUAGES or content["source_kind"] not in SOURCE_KINDS:
+        raise UsageError(
+            f"{path.name}: unknown language or source kind. Use one of {LANGUAGES}, {SOURCE_KINDS}."
+        )
+    return Paper(
+        name=path.stem,
+        file=content["file"],
+        title=content["title"],
+        language=content["language"],
+        source_kind=content["source_kind"],
+        layout=content["layout"],
+        sections=tuple(sections),
+    )
+
+
+def _source_question(
+    number: int, question_type: str, discipline: str, entry: dict[str, Any]
+) -> SourceQuestion:
+    return SourceQuestion(
+        number=number,
+        question_type=question_type,
+        discipline=discipline,
+        stem=entry["stem"],
+        options=tuple(entry.get("options", ())),
+        answer=tuple(entry.get("answer", ())),
+        explanation=entry.get("explanation", ""),
+        material=entry.get("material", ""),
+        sub_questions=tuple(
+            SubQuestion(sub["stem"], sub["answer"]) for sub in entry.get("sub_questions", ())
+        ),
+    )
+
+
+def _check_question(file: str, question: SourceQuestion) -> None:
+    where = f"{file}, question {question.number}"
+    texts = (question.stem, question.material, question.explanation, *question.options, *question.answer)
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{where}: a number or a truth value stands where text is wanted. Put it in quotes.")
+    if question.question_type not in QUESTION_TYPES or question.discipline not in DISCIPLINES:
+        raise UsageError(f"{where}: the type or the discipline is not in the vocabulary. Correct it.")
+    if question.question_type == "multiple_choice":
+        is_keyed = bool(question.answer) and set(question.answer) <= set(question.labels)
+    elif question.question_type == "true_false":
+        is_keyed = question.answer in (("true",), ("false",))
+    elif question.question_type == "fill_in_the_blank":
+        is_keyed = len(question.answer) == question.stem.count("________") > 0
+    elif question.question_type == "material_analysis":
+        is_keyed = bool(question.material) and len(question.sub_questions) > 1
+    else:
+        is_keyed = len(question.answer) == 1
+    if not is_keyed:
+        raise UsageError(f"{where}: the answer does not fit a {question.question_type}. Correct the source.")

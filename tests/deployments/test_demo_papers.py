@@ -1,0 +1,331 @@
+"""The sample papers say what their sources say, and can be built again."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pypdfium2
+import pytest
+from lxml import etree
+
+from deployments.demo.build_papers import write_paper
+from deployments.demo.pdf_papers import render_pdf
+from deployments.demo.sources import (
+    PAPERS_FOLDER,
+    Paper,
+    SourceQuestion,
+    read_papers,
+    read_review_decisions,
+)
+from schemas.errors import UsageError
+from schemas.vocabulary import EXAMINED_DISCIPLINES, QUESTION_TYPES
+
+PAPERS = {paper.name: paper for paper in read_papers()}
+DECISIONS = read_review_decisions()
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def papers_of(suffix: str) -> list[Any]:
+    return [pytest.param(paper, id=name) for name, paper in PAPERS.items() if paper.file.endswith(suffix)]
+
+
+def question_of(paper: str, number: int) -> SourceQuestion:
+    return PAPERS[paper].questions[number - 1]
+
+
+def bare(text: str) -> str:
+    """The text without white space: papers break lines where they must."""
+    return re.sub(r"\s", "", text)
+
+
+def paragraphs_of(path: Path) -> list[Any]:
+    with zipfile.ZipFile(path) as archive:
+        return list(etree.fromstring(archive.read("word/document.xml")).iter(W + "p"))
+
+
+def text_of(paragraph: Any) -> str:
+    return "".join(
+        node.text or "\t" for node in paragraph.iter(W + "t", W + "tab") if node.getparent().tag == W + "r"
+    )
+
+
+def pdf_text(content: bytes) -> str:
+    document = pypdfium2.PdfDocument(content)
+    return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def without_running_lines(paper: Paper, text: str) -> str:
+    running = paper.layout.get("running_header", "")
+    lines = [line.strip() for line in text.splitlines()]
+    return bare("".join(line for line in lines if line != running and not re.fullmatch(r"第 ?\d+ ?页", line)))
+
+
+def phrases_of(paper: Paper, question: SourceQuestion) -> list[str]:
+    """What must stand in the paper, in this order, from the question's stem to its options."""
+    stem = question.stem
+    if paper.layout.get("answers") == "in_brackets" and question.question_type == "multiple_choice":
+        stem = stem.replace("（ ）", f"（{''.join(question.answer)}）")
+    subs = [sub.stem for sub in question.sub_questions]
+    return [bare(phrase) for phrase in (stem, question.material, *subs, *question.options) if phrase]
+
+
+def assert_in_order(text: str, phrases: list[str]) -> int:
+    position = 0
+    for phrase in phrases:
+        found = text.find(phrase, position)
+        assert found >= 0, f"not found after character {position}: {phrase}"
+        position = found + len(phrase)
+    return position
+
+
+def assert_says_what_its_source_says(paper: Paper, text: str) -> None:
+    assert_in_order(text, [phrase for question in paper.questions for phrase in phrases_of(paper, question)])
+    for question in paper.questions:
+        if question.question_type not in ("multiple_choice", "true_false"):
+            answers = [*question.answer, *(sub.answer for sub in question.sub_questions)]
+            assert_in_order(text, [bare(answer) for answer in answers])
+        assert bare(question.explanation) in text
+
+
+def test_the_papers_hold_the_planned_number_of_questions_of_every_type() -> None:
+    assert Counter(question.question_type for paper in PAPERS.values() for question in paper.questions) == {
+        "multiple_choice": 101,
+        "true_false": 32,
+        "fill_in_the_blank": 15,
+        "short_answer": 12,
+        "term_explanation": 11,
+        "calculation": 8,
+        "essay": 7,
+        "material_analysis": 4,
+    }
+
+
+def test_the_papers_hold_the_planned_number_of_questions_of_every_discipline() -> None:
+    assert Counter(question.discipline for paper in PAPERS.values() for question in paper.questions) == {
+        "Engineering": 20,
+        "Economics": 19,
+        "Law": 19,
+        "Management": 19,
+        "Medicine": 19,
+        "Military Science": 19,
+        "Education": 18,
+        "Literature": 18,
+        "Science": 18,
+        "History": 17,
+        "Philosophy": 2,
+        "Agronomy": 1,
+        "Arts": 1,
+    }
+
+
+def test_about_a_third_of_the_questions_are_in_english() -> None:
+    languages = Counter(paper.language for paper in PAPERS.values() for _ in paper.questions)
+    assert languages == {"zh": 128, "en": 62}
+
+
+def test_every_examined_discipline_keeps_sixteen_questions_after_the_rejections() -> None:
+    rejected = {(row.paper, row.number) for row in DECISIONS if row.decision == "reject"}
+    kept = Counter(
+        question.discipline
+        for name, paper in PAPERS.items()
+        for question in paper.questions
+        if (name, question.number) not in rejected
+    )
+    assert {
+        discipline: kept[discipline] for discipline in EXAMINED_DISCIPLINES if kept[discipline] < 16
+    } == {}
+
+
+def test_stems_are_unique_except_the_declared_duplicates() -> None:
+    copies = {(row.paper, row.number) for row in DECISIONS if row.duplicate_of}
+    contents = Counter(
+        bare(question.stem + question.material)
+        for name, paper in PAPERS.items()
+        for question in paper.questions
+        if (name, question.number) not in copies
+    )
+    assert [stem for stem, count in contents.items() if count > 1] == []
+
+
+def test_a_declared_duplicate_is_an_exact_copy_in_another_paper() -> None:
+    duplicates = [row for row in DECISIONS if row.duplicate_of]
+    assert len(duplicates) == 2
+    for row in duplicates:
+        assert row.duplicate_of is not None
+        copy, original = question_of(row.paper, row.number), question_of(*row.duplicate_of)
+        assert row.paper != row.duplicate_of[0]
+        assert (copy.stem, copy.options, copy.answer) == (original.stem, original.options, original.answer)
+        assert copy.discipline == original.discipline
+
+
+@pytest.mark.parametrize("row", DECISIONS, ids=lambda row: f"{row.paper}-{row.number}")
+def test_a_review_decision_names_a_question_by_its_position_and_first_words(row: Any) -> None:
+    assert question_of(row.paper, row.number).stem.startswith(row.stem_begins)
+    assert row.comment
+
+
+def test_review_decisions_are_rejections_with_a_known_reason_or_edits_that_change_something() -> None:
+    reasons = Counter(row.reason for row in DECISIONS if row.decision == "reject")
+    assert reasons == {
+        "duplicate": 2,
+        "factual_error": 2,
+        "irrelevant_answer": 1,
+        "misclassified": 1,
+        "unclear": 1,
+    }
+    edits = [row for row in DECISIONS if row.decision == "edit"]
+    assert len(edits) == 6
+    for row in edits:
+        question = question_of(row.paper, row.number)
+        before = {
+            "stem": question.stem,
+            "answer": list(question.answer),
+            "question_type": question.question_type,
+        }
+        assert all(before[field] != value for field, value in row.fields.items())
+        assert set(row.fields.get("answer", [])) <= set(question.labels)
+        assert row.fields.get("question_type", "essay") in QUESTION_TYPES
+
+
+@pytest.mark.parametrize("paper", papers_of(".docx"))
+def test_a_word_paper_says_what_its_source_says(paper: Paper) -> None:
+    text = bare("".join(text_of(paragraph) for paragraph in paragraphs_of(PAPERS_FOLDER / paper.file)))
+    assert_says_what_its_source_says(paper, text)
+
+
+@pytest.mark.parametrize("paper", papers_of(".pdf"))
+def test_a_pdf_paper_says_what_its_source_says(paper: Paper) -> None:
+    text = pdf_text((PAPERS_FOLDER / paper.file).read_bytes())
+    assert_says_what_its_source_says(paper, without_running_lines(paper, text))
+
+
+@pytest.mark.parametrize("paper", papers_of(".xlsx"))
+def test_a_workbook_says_what_its_source_says(paper: Paper) -> None:
+    sheet = openpyxl.load_workbook(PAPERS_FOLDER / paper.file).active
+    assert sheet is not None
+    rows = list(sheet.iter_rows(min_row=2, values_only=True))
+    assert len(rows) == len(paper.questions)
+    for question, row in zip(paper.questions, rows, strict=True):
+        cells = ["" if cell is None else str(cell) for cell in row]
+        assert cells[0] == str(question.number)
+        text = bare("".join(cells[3:]))
+        answers = [*question.answer, *(sub.answer for sub in question.sub_questions)]
+        if question.question_type == "multiple_choice":
+            answers = ["".join(question.answer)]
+        elif question.question_type == "true_false":
+            truths = {"true": ("True", "正确", "对"), "false": ("False", "错误", "错")}
+            assert cells[-2] in truths[question.answer[0]]
+            answers = [cells[-2]]
+        assert_in_order(text, [*phrases_of(paper, question), *map(bare, answers), bare(question.explanation)])
+
+
+def test_the_automatic_numbers_of_word_count_sections_questions_and_options() -> None:
+    paper = PAPERS["engineering-final-2025"]
+    path = PAPERS_FOLDER / paper.file
+    lists: dict[str, list[str]] = {}
+    for paragraph in paragraphs_of(path):
+        for identifier in paragraph.iter(W + "numId"):
+            lists.setdefault(identifier.get(W + "val"), []).append(text_of(paragraph))
+    sections, questions, *options = lists.values()
+    assert sections == [re.sub(r"^.、", "", section.heading) for section in paper.sections]
+    assert questions == [question.stem for question in paper.questions]
+    assert options == [list(question.options) for question in paper.questions if question.options]
+    with zipfile.ZipFile(path) as archive:
+        numbering = etree.fromstring(archive.read("word/numbering.xml"))
+    assert [node.get(W + "val") for node in numbering.iter(W + "numFmt")] == [
+        "chineseCounting",
+        "decimal",
+        "upperLetter",
+    ]
+    assert len(list(numbering.iter(W + "startOverride"))) == len(options)
+
+
+def test_a_paper_with_the_answers_in_brackets_gives_every_key_there() -> None:
+    paper = PAPERS["medicine-entrance-2025"]
+    text = bare("".join(text_of(paragraph) for paragraph in paragraphs_of(PAPERS_FOLDER / paper.file)))
+    keys = re.findall(r"（([A-E]+|[√×])）", text)
+    choices = [q for q in paper.questions if q.question_type in ("multiple_choice", "true_false")]
+    assert keys == ["".join(q.answer).replace("true", "√").replace("false", "×") for q in choices]
+
+
+def test_an_answer_key_at_the_end_gives_every_key() -> None:
+    for name, form in (("law-entrance-2024", r"^{}．{}$"), ("literature-final-2025", r"^Q{}\. {}$")):
+        paper = PAPERS[name]
+        text = pdf_text((PAPERS_FOLDER / paper.file).read_bytes()).replace("\r", "")
+        _, key = re.split("^(?:参考答案|Answer Key)$", text, flags=re.MULTILINE)
+        for question in paper.questions:
+            if question.question_type == "multiple_choice":
+                pattern = form.format(question.number, "".join(question.answer))
+                assert re.search(pattern, key, flags=re.MULTILINE), pattern
+
+
+def test_the_compact_key_gives_single_keys_in_runs() -> None:
+    paper = PAPERS["engineering-final-2025"]
+    texts = [text_of(paragraph) for paragraph in paragraphs_of(PAPERS_FOLDER / paper.file)]
+    start = texts.index("参考答案")
+    assert texts[start + 1 : start + 7] == [
+        "一、单项选择题",
+        "1-5：BCBDB  6-7：AA",
+        "二、多项选择题",
+        "8. ABC  9. BD",
+        "三、判断题",
+        "10. ×  11. √  12. ×",
+    ]
+
+
+def test_the_committed_papers_are_the_ones_the_sources_name_and_small() -> None:
+    found = {
+        path.relative_to(PAPERS_FOLDER).as_posix() for path in PAPERS_FOLDER.rglob("*.*") if path.is_file()
+    }
+    assert found == {paper.file for paper in PAPERS.values()}
+    assert [name for name in found if (PAPERS_FOLDER / name).stat().st_size >= 300_000] == []
+
+
+@pytest.mark.parametrize("paper", [*papers_of(".docx"), *papers_of(".xlsx")])
+def test_building_again_gives_the_committed_office_file(paper: Paper, tmp_path: Path) -> None:
+    built, again = write_paper(paper, tmp_path / "one"), write_paper(paper, tmp_path / "two")
+    assert built.read_bytes() == again.read_bytes()
+    assert members_of(built) == members_of(PAPERS_FOLDER / paper.file)
+
+
+def members_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_building_again_gives_the_text_of_the_committed_english_pdf() -> None:
+    paper = PAPERS["literature-final-2025"]
+    content = render_pdf(paper)
+    assert content == render_pdf(paper)
+    assert pdf_text(content) == pdf_text((PAPERS_FOLDER / paper.file).read_bytes())
+
+
+@pytest.mark.service
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+@pytest.mark.parametrize("name", ["law-entrance-2024", "military-science-final-2025"])
+def test_building_again_gives_the_text_of_the_committed_chinese_pdf(name: str) -> None:
+    paper = PAPERS[name]
+    committed = pdf_text((PAPERS_FOLDER / paper.file).read_bytes())
+    # Where lines break depends on the fonts installed; the words do not.
+    assert without_running_lines(paper, pdf_text(render_pdf(paper))) == without_running_lines(
+        paper, committed
+    )
+
+
+def test_a_source_whose_answer_does_not_fit_its_type_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text(
+        "file: law/odd.docx\ntitle: Odd\nlanguage: en\nsource_kind: other\ndiscipline: Law\nlayout: {}\n"
+        "sections:\n- type: multiple_choice\n  questions:\n"
+        "  - {stem: Choose, options: [one, two], answer: [E]}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(UsageError, match=r"odd\.yaml, question 1"):
+        read_papers(tmp_path)
