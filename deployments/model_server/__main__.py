@@ -1,0 +1,57 @@
+"""`python -m deployments.model_server --profile P.yaml --key key.jsonl --port 0 --ready-file F`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+from deployments.model_server.server import LOCAL, serve
+from schemas.errors import ProctorError
+
+DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "demo.yaml"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until interrupted; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m deployments.model_server",
+        description="An OpenAI-compatible server of simulated models.",
+    )
+    parser.add_argument(
+        "--profile", type=Path, default=DEFAULT_PROFILE, help="who answers, and how well (YAML)"
+    )
+    parser.add_argument(
+        "--key", type=Path, help="answer key (JSON lines); without one every question is unknown"
+    )
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
+    parser.add_argument("--host", default=LOCAL)
+    parser.add_argument("--ready-file", type=Path, help="written with the address when the server listens")
+    chosen = parser.parse_args(arguments)
+
+    def tell(url: str) -> None:
+        sys.stdout.write(f"Simulated models at {url}\n")
+        sys.stdout.flush()
+        if chosen.ready_file is not None:
+            temporary = chosen.ready_file.with_name(f"{chosen.ready_file.name}.{os.getpid()}")
+            temporary.write_text(url)
+            temporary.replace(chosen.ready_file)
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        serve(chosen.profile, chosen.key, chosen.port, chosen.host, when_ready=tell)
+    except ProctorError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except OSError as error:
+        sys.stderr.write(f"Port {chosen.port} on {chosen.host} cannot be used ({error.strerror}).\n")
+        return 1
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

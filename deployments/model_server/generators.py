@@ -1,0 +1,120 @@
+"""What a simulated generator writes: rule-made statements and rewrites, as JSON.
+
+It answers requests whose last message holds a JSON object with a `task`:
+`declarative_rewrite` {stem, option} → {"statement"};
+`material_to_true_false` {material, count} → {"statements": [{"statement", "answer", "support"}]};
+`paraphrase` {stem} → {"stem"}.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_BLANK = re.compile(r"[（(]\s*[）)]|_{2,}|＿{2,}")
+_SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
+# A statement is made false by turning its verb round; the first pair that occurs is used.
+_TURNS = (
+    ("不是", "是"),
+    ("没有", "有"),
+    ("并非", ""),
+    ("不能", "能"),
+    ("属于", "不属于"),
+    ("能够", "不能"),
+    ("可以", "不可以"),
+    ("是", "不是"),
+    ("有", "没有"),
+    ("为", "不为"),
+    (" is not ", " is "),
+    (" is ", " is not "),
+    (" are ", " are not "),
+    (" was ", " was not "),
+    (" were ", " were not "),
+    (" can ", " cannot "),
+    (" has ", " has no "),
+)
+
+
+def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:
+    """The first JSON object with a `task` in the last message; null when there is none."""
+    text = messages[-1]["content"] if messages else ""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and isinstance(value.get("task"), str):
+            return value
+        start = text.find("{", start + 1)
+    return None
+
+
+def write_task_reply(task: dict[str, Any]) -> str:
+    """The reply to a task, as JSON text."""
+    name = task["task"]
+    if name == "declarative_rewrite":
+        result: dict[str, Any] = {
+            "statement": write_statement(str(task.get("stem", "")), str(task.get("option", "")))
+        }
+    elif name == "material_to_true_false":
+        result = {"statements": write_statements(str(task.get("material", "")), int(task.get("count", 4)))}
+    elif name == "paraphrase":
+        result = {"stem": write_paraphrase(str(task.get("stem", "")))}
+    else:
+        result = {"error": "unknown task"}
+    return json.dumps(result, ensure_ascii=False)
+
+
+def write_statement(stem: str, option: str) -> str:
+    """Stem and option as one statement: the option in the blank, or behind the stem."""
+    is_chinese = _is_chinese(stem)
+    option = option.strip().rstrip("。.")
+    if _BLANK.search(stem):
+        statement = _BLANK.sub(lambda _: option, stem, count=1).strip()
+    else:
+        trunk = stem.strip().rstrip("？?：:。. ")
+        statement = f"{trunk}：{option}" if is_chinese else f"{trunk}: {option}"
+    statement = statement.rstrip("。.？?")
+    return statement + ("。" if is_chinese else ".")
+
+
+def write_statements(material: str, count: int) -> list[dict[str, str]]:
+    """Statements about a material, true ones and false ones in turn, each with the sentence that decides it."""
+    sentences = [match.group().strip() for match in _SENTENCE.finditer(material)]
+    statements: list[dict[str, str]] = []
+    for sentence in sentences:
+        if len(statements) >= count:
+            break
+        if len(sentence) < 6:
+            continue
+        wanted_false = len(statements) % 2 == 1
+        turned = _turn(sentence) if wanted_false else None
+        statements.append(
+            {
+                "statement": turned or sentence,
+                "answer": "false" if turned else "true",
+                "support": sentence,
+            }
+        )
+    return statements
+
+
+def write_paraphrase(stem: str) -> str:
+    """The stem asked in another frame."""
+    return (
+        f"请根据所学知识作答：{stem}" if _is_chinese(stem) else f"From what you have learned, answer: {stem}"
+    )
+
+
+def _turn(sentence: str) -> str | None:
+    for old, new in _TURNS:
+        if old in sentence:
+            return sentence.replace(old, new, 1)
+    return None
+
+
+def _is_chinese(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)

@@ -1,0 +1,71 @@
+"""What a simulated judge returns: the true stars, or with a known rate others, in the forms that judges use."""
+
+from __future__ import annotations
+
+import json
+
+from deployments.model_server.draws import draw_uniform
+from deployments.model_server.key import AnswerKey, hash_question
+from deployments.model_server.profile import SimulatedModel
+from deployments.model_server.truth import compute_true_stars, find_quality
+from tasks.judging.prompts import JudgedParts
+
+_REASONS = {
+    0: (
+        "答案与参考答案不符，解释也不成立。",
+        "The answer differs from the reference and the explanation fails.",
+    ),
+    1: (
+        "答案与参考答案不符，解释有部分道理。",
+        "The answer differs from the reference; part of the explanation holds.",
+    ),
+    2: (
+        "答案与参考答案一致，解释不够完整。",
+        "The answer agrees with the reference; the explanation is incomplete.",
+    ),
+    3: (
+        "答案与参考答案一致，解释合理。",
+        "The answer agrees with the reference and the explanation is reasonable.",
+    ),
+}
+_UNREADABLE = (
+    "这份作答还可以，具体等级视要求而定。",
+    "A fair response; the grade depends on what is wanted.",
+)
+
+
+def write_judgement(model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, seed: str) -> str:
+    """The judge's reply: mostly JSON, sometimes fenced or in words, sometimes without readable stars."""
+    place = (seed, model.name, hash_question(parts.question), parts.response)
+    is_english = not any("\u4e00" <= character <= "\u9fff" for character in parts.question)
+    if draw_uniform(*place, draw, "unparsed") < model.unparsed:
+        return _UNREADABLE[is_english]
+    stars = draw_stars(model, compute_stars(parts, key, seed), place)
+    reason = _REASONS[stars][is_english]
+    form = draw_uniform(*place, draw, "form")
+    if form < 0.8:
+        return json.dumps({"stars": stars, "reason": reason}, ensure_ascii=False)
+    if form < 0.9:
+        return f"```json\n{json.dumps({'stars': stars, 'reason': reason}, ensure_ascii=False, indent=2)}\n```"
+    return f'"Overall Rating": {stars}\nThe reason why you gave this rating: {reason}'
+
+
+def compute_stars(parts: JudgedParts, key: AnswerKey, seed: str) -> int:
+    """The true stars; for a question outside the key, by its explanation and a fixed draw."""
+    entry = key.find(parts.question)
+    if entry is not None:
+        return compute_true_stars(entry, parts.response)
+    if not parts.response.strip():
+        return 0
+    is_correct = draw_uniform(seed, parts.question, parts.response) < 0.6
+    quality = find_quality(parts.response)
+    return (3 if quality == "reasonable" else 2) if is_correct else (0 if quality == "wrong" else 1)
+
+
+def draw_stars(model: SimulatedModel, true_stars: int, place: tuple[object, ...]) -> int:
+    """The stars this judge gives: the same again however often it is asked."""
+    if draw_uniform(*place, "agreement") < model.agreement:
+        return true_stars
+    step = 1 if draw_uniform(*place, "direction") < 0.5 + model.leniency / 2 else -1
+    shifted = true_stars + step
+    return shifted if 0 <= shifted <= 3 else true_stars - step

@@ -1,0 +1,132 @@
+"""The profile of a simulated server: who answers there, how well, how fast, and what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from schemas.errors import UsageError
+
+KINDS = ("candidate", "judge", "generator")
+
+
+@dataclass(frozen=True)
+class Faults:
+    """How often what goes wrong. Rates are shares of requests, in this order; each request meets one fault at most.
+
+    `rate_limit` to `malformed` strike an attempt and may spare the next one; `attempts` is the number of first attempts
+    of one request that they can strike (null: any). `empty`, `refusal` and `truncated` are answers and stay the same.
+    """
+
+    rate_limit: float = 0.0
+    server_error: float = 0.0
+    hang: float = 0.0
+    cut_stream: float = 0.0
+    malformed: float = 0.0
+    empty: float = 0.0
+    refusal: float = 0.0
+    truncated: float = 0.0
+    attempts: int | None = None
+    retry_after_s: float = 1.0
+    hang_s: float = 3600.0
+
+
+@dataclass(frozen=True)
+class SimulatedModel:
+    """One model of the server.
+
+    Attributes:
+        name: the name that requests carry.
+        owned_by: its organisation, for /v1/models.
+        kind: `candidate`, `judge` or `generator`.
+        accuracy: share of questions answered correctly, by discipline; `default` for the others.
+        explanation: share of its correct answers that come with a fully reasonable explanation.
+        style_effect: shift in logits when asked few-shot or chain-of-thought.
+        is_thinking: whether it returns its reasoning apart from the answer.
+        agreement: share of a judge's stars that equal the true ones.
+        leniency: -1 to 1; a judge that errs gives more stars (1), fewer (-1), or either (0).
+        unparsed: share of a judge's replies that carry no readable stars.
+        latency_ms: median time to a reply; latencies are lognormal.
+        latency_spread: standard deviation of the latency's logarithm.
+        faults: what goes wrong.
+    """
+
+    name: str
+    owned_by: str = "Simulated"
+    kind: str = "candidate"
+    accuracy: Mapping[str, float] = field(default_factory=lambda: {"default": 0.6})
+    explanation: float = 0.8
+    style_effect: Mapping[str, float] = field(
+        default_factory=lambda: {"few_shot": 0.05, "chain_of_thought": 0.1}
+    )
+    is_thinking: bool = False
+    agreement: float = 0.95
+    leniency: float = 0.0
+    unparsed: float = 0.0
+    latency_ms: float = 0.0
+    latency_spread: float = 0.5
+    faults: Faults = field(default_factory=Faults)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All models of a server, and the seed of its luck."""
+
+    models: dict[str, SimulatedModel]
+    seed: str = "simulated"
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile from YAML; raises UsageError naming file, model and field."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The profile {path} cannot be read ({type(error).__name__}).") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise UsageError(f"The profile {path} is not UTF-8 YAML.") from None
+    if not isinstance(content, dict):
+        raise UsageError(f"The profile {path} is empty; it needs a section `models`.")
+    return parse_profile(content, str(path))
+
+
+def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profile:
+    """A profile from plain data: `seed`, `defaults` (fields of every model) and `models`."""
+    defaults = content.get("defaults") or {}
+    entries = content.get("models")
+    if not isinstance(entries, Mapping) or not entries:
+        raise UsageError(f"{origin}: the section `models` is missing or empty.")
+    models: dict[str, SimulatedModel] = {}
+    for name, entry in entries.items():
+        values = {**defaults, **(entry or {})}
+        values["faults"] = _build(
+            Faults,
+            {**(defaults.get("faults") or {}), **((entry or {}).get("faults") or {})},
+            f"{origin}, model {name!r}, faults",
+        )
+        values["accuracy"] = _spread_accuracy(values.get("accuracy", 0.6))
+        model = _build(SimulatedModel, {"name": str(name), **values}, f"{origin}, model {name!r}")
+        if model.kind not in KINDS:
+            raise UsageError(f"{origin}, model {name!r}: kind {model.kind!r} is none of {', '.join(KINDS)}.")
+        models[model.name] = model
+    return Profile(models, str(content.get("seed", "simulated")))
+
+
+def _spread_accuracy(value: Any) -> dict[str, float]:
+    if isinstance(value, Mapping):
+        return {"default": 0.6, **{str(name): float(share) for name, share in value.items()}}
+    return {"default": float(value)}
+
+
+T = TypeVar("T", Faults, SimulatedModel)
+
+
+def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
+    known = {item.name for item in fields(kind)}
+    for name in values:
+        if name not in known:
+            raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")
+    return kind(**values)
