@@ -210,15 +210,25 @@ class Lake:
         return self.query(query.body, bind_parameters(query, params or {}))
 
     @contextmanager
+    def exclusive(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection, with this process's threads and (embedded) all other writers kept out."""
+        if self.is_read_only:
+            raise StoreError(
+                "The lake was opened for reading only. Open it with read_only=False to change it."
+            )
+        with self._lock, hold_writer_lock(self.settings, self.lock_timeout_s):
+            yield self.connection
+
+    @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """One write transaction under the writer lock; undone when the block raises."""
-        with self._lock, hold_writer_lock(self.settings, self.lock_timeout_s):
-            self.connection.execute("BEGIN")
+        with self.exclusive() as connection:
+            connection.execute("BEGIN")
             try:
-                yield self.connection
-                self.connection.execute("COMMIT")
+                yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                _roll_back(self.connection)
+                _roll_back(connection)
                 raise
 
     @contextmanager

@@ -1,0 +1,158 @@
+-- Which units hold another number of rows than their landing says, or were never landed?
+-- One row per table and unit; passes when empty. Quarantined rows are counted against rejected_count in the same way.
+WITH held AS (
+    SELECT 'documents' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM documents
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'document_texts' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM document_texts
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'questions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM questions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'review_assignments' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM review_assignments
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'reviews' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM reviews
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'review_decisions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM review_decisions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'variants' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM variants
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'duplicates' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM duplicates
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bank' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bank_versions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank_versions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'models' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM models
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'runs' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM runs
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'sets' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM sets
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'sessions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM sessions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'allocations' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM allocations
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'responses' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM responses
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'judgements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judgements
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'human_ratings' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM human_ratings
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'calibration' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM calibration
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'error_labels' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM error_labels
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'gscores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM gscores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'external_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM external_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'replays' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM replays
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bootstrap_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bootstrap_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_rounds' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_rounds
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_questions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_questions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_answers' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_answers
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_evaluations' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_evaluations
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_rankings' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_rankings
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_originality' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_originality
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'llm_calls' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM llm_calls
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'access_log' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM access_log
+    GROUP BY landing_unit
+),
+
+refused AS (
+    SELECT table_name, unit, count(DISTINCT row_json) AS distinct_count
+    FROM quarantine
+    GROUP BY table_name, unit
+)
+
+SELECT
+    coalesce(landings.table_name, held.table_name, refused.table_name) AS table_name,
+    coalesce(landings.unit, held.unit, refused.unit) AS unit,
+    landings.row_count AS landed_count,
+    coalesce(held.row_count, 0) AS held_count,
+    landings.rejected_count,
+    coalesce(refused.distinct_count, 0) AS quarantined_count
+FROM landings
+FULL JOIN held ON held.table_name = landings.table_name AND held.unit = landings.unit
+FULL JOIN refused
+    ON
+        refused.table_name = coalesce(landings.table_name, held.table_name)
+        AND refused.unit = coalesce(landings.unit, held.unit)
+WHERE
+    landings.unit IS NULL
+    OR landings.row_count <> coalesce(held.row_count, 0)
+    -- Rows that are alike in every column are refused each, but told apart by nothing.
+    OR (landings.rejected_count > 0) <> (refused.unit IS NOT NULL)
+    OR landings.rejected_count < coalesce(refused.distinct_count, 0)
+ORDER BY ALL
