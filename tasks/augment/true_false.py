@@ -1,0 +1,152 @@
+"""Multiple choice → true/false by template: n options give n variants (LLMEval-Fair, A.2.2 and figure 7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from schemas.questions import CONTENT
+from schemas.tables import get_table
+from tasks.augment.quarantine import build_quarantine_row
+from tasks.augment.rules import find_broken_rules
+from tasks.augment.wording import PROMPT_VERSION, render_option_question
+
+METHOD = "multiple_choice_to_true_false"
+
+# Options that only mean something beside the others: “all of the above”, “A and C”, 以上都不对, A、B都是.
+_ABOVE = re.compile(
+    r"^(it could be )?(all|none|neither|both|any|each|either)( one)?( of)?( the)?"
+    r" (above|these|those|options|choices|others|other options|two above)\b"
+    r"|^(以上|上述|前述|前面|其余|其它|其他)[二两三四五几]?[项者个种]?"
+    r"(所有|全部|各项|选项|答案|说法|观点|情况|叙述|表述|解释|内容|所述|做法|几种|几项|[二两三四五])*"
+    r"(都|均|皆|全|没有|不是|无|兼)"
+    r"|^(都|均|皆|全|全都|全部)(不|不是|没)?(正确|对|错误|错|是|选|有)$",
+    re.IGNORECASE,
+)
+_LABELS_ONLY = re.compile(
+    r"^(only|both|either|neither|仅|只有|选项)?\s*(?P<labels>[A-H]((\s*[，,、;；&和与及或]\s*|\s+(and|or|nor)\s+)[A-H])+)"
+    r"\s*(都|均|皆|全|是|不|对|错|正确|错误|are|is|correct|true|wrong|false|\s)*$",
+    re.IGNORECASE,
+)
+# A longer text says something of its own, whatever it begins with.
+_LONGEST_REFERENCE = 60
+
+KEY_REFERS_TO_OTHER_OPTIONS = "key_does_not_refer_to_other_options"
+
+
+def augment_questions(
+    questions: pl.DataFrame, *, unit: str, now: datetime
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Variants by template, and what cannot be used.
+
+    A question that breaks a format rule gets no variants; each of its broken rules is one row of `quarantine`
+    (meant for the table `bank`). An option such as “all of the above” gets no variant of its own, and a question
+    whose key is such an option gets none at all: the truth of its other options does not follow from their labels.
+
+    Args:
+        questions: accepted questions: the columns of `review_decisions`, any type; only multiple choice is expanded.
+        unit: the review batch they come from.
+        now: when the variants are made; a question's own `decided_at` goes before, so that a repeated run is equal.
+
+    Returns:
+        Rows of `variants`, and rows of `quarantine`.
+    """
+    variants: list[dict[str, Any]] = []
+    broken: list[dict[str, Any]] = []
+    for question in questions.iter_rows(named=True):
+        made_at = question.get("decided_at") or now
+        rules = find_broken_rules(question)
+        if not rules and question["question_type"] == "multiple_choice" and _key_refers_to_others(question):
+            rules = [KEY_REFERS_TO_OTHER_OPTIONS]
+        if rules:
+            table = "variants" if rules == [KEY_REFERS_TO_OTHER_OPTIONS] else "bank"
+            broken += [build_quarantine_row(table, unit, question, rule, made_at) for rule in rules]
+            continue
+        if question["question_type"] == "multiple_choice":
+            for variant in make_option_variants(question, made_at):
+                rules = find_broken_rules(variant)
+                broken += [build_quarantine_row("variants", unit, variant, rule, made_at) for rule in rules]
+                if not rules:
+                    variants.append(variant)
+    return get_table("variants").frame(variants), get_table("quarantine").frame(broken)
+
+
+def make_option_variants(question: Mapping[str, Any], made_at: datetime) -> list[dict[str, Any]]:
+    """One true/false variant per option that stands for itself; true exactly where the option's label is in the key."""
+    return [
+        build_variant(
+            question,
+            stem=render_option_question(
+                question["stem"], option["text"], question["language"], len(question["answer"])
+            ),
+            truth=option["label"] in question["answer"],
+            method=METHOD,
+            option_label=option["label"],
+            generator="template",
+            prompt_version=PROMPT_VERSION,
+            made_at=made_at,
+        )
+        for option in question["options"]
+        if not refers_to_other_options(option["text"])
+    ]
+
+
+def build_variant(
+    parent: Mapping[str, Any],
+    *,
+    stem: str,
+    truth: bool,
+    method: str,
+    generator: str,
+    prompt_version: str,
+    made_at: datetime,
+    option_label: str | None = None,
+    support: str | None = None,
+) -> dict[str, Any]:
+    """A true/false variant with its own UUID; material, explanation and metadata are its parent's."""
+    from tasks.ingest.identity import compute_question_uuid
+
+    content = {column.name: parent.get(column.name) for column in CONTENT}
+    content |= {
+        "question_type": "true_false",
+        "stem": stem,
+        "options": [],
+        "answer": ["true" if truth else "false"],
+    }
+    return {
+        "question_uuid": compute_question_uuid("true_false", stem, content["material"], []),
+        "revision": 1,
+        "lineage_uuid": parent["lineage_uuid"],
+        "parent_uuid": parent["question_uuid"],
+        "method": method,
+        "option_label": option_label,
+        "generator": generator,
+        "prompt_version": prompt_version,
+        "support": support,
+        **content,
+        "created_at": made_at,
+    }
+
+
+def refers_to_other_options(text: str) -> bool:
+    """Whether an option only means something beside the others (“none of the above”, “A and C”)."""
+    squeezed = " ".join(text.split()).strip(" .。()（）")
+    if len(squeezed) > _LONGEST_REFERENCE:
+        return False
+    if _ABOVE.search(squeezed):
+        return True
+    match = _LABELS_ONLY.match(squeezed)
+    if match is None:
+        return False
+    # “A、C” names options; “C、B、E、D” is an answer of its own, an order.
+    labels = re.sub(r"and|nor|or|[^A-H]", "", match["labels"], flags=re.IGNORECASE).upper()
+    return list(labels) == sorted(set(labels))
+
+
+def _key_refers_to_others(question: Mapping[str, Any]) -> bool:
+    texts = {option["label"]: option["text"] for option in question["options"]}
+    return any(refers_to_other_options(texts[key]) for key in question["answer"])

@@ -1,0 +1,169 @@
+"""Which questions say the same, which of them stays, and why. Pure.
+
+Questions are taken in order of preference and kept unless one that was kept before says the same: every dropped
+question names one that it was compared with directly, and no chain of small differences joins strangers. When an
+original is dropped its whole lineage goes with it; a dropped variant goes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tasks.dedupe.exact import compute_content_key, list_answer_texts
+from tasks.dedupe.near import asks_the_same, build_text, compute_similarity, list_candidate_pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# These differ from their siblings, and from their parent's near-duplicates, by an option or an order only: whether
+# they are duplicates follows from their parents, or from equal words.
+EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question that wants into the bank.
+
+    Attributes:
+        row: its columns.
+        is_known: its lineage is in the previous bank.
+        accept_count: accepts it got in review.
+        decided_at: when it was accepted, as text that sorts.
+    """
+
+    row: dict[str, Any] = field(repr=False)
+    is_known: bool = False
+    accept_count: int = 0
+    decided_at: str = ""
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A question left out, the one that stays, how alike they are and why that one was preferred."""
+
+    kept: Mapping[str, Any] = field(repr=False)
+    dropped: Mapping[str, Any] = field(repr=False)
+    method: str
+    similarity: float
+    reason: str
+
+
+# In this order; the first that tells two questions apart is the reason. A lower value is preferred.
+PREFERENCES: tuple[tuple[str, Callable[[Entry], Any]], ...] = (
+    ("it is in the bank already", lambda entry: not entry.is_known),
+    ("it is an original, not a variant", lambda entry: entry.row["method"] != "original"),
+    ("more reviewers accepted it", lambda entry: -entry.accept_count),
+    ("it has an explanation", lambda entry: not entry.row.get("explanation")),
+    (
+        "more is known about it (discipline, sub-discipline, source)",
+        lambda entry: sum(
+            not entry.row.get(name) for name in ("discipline", "sub_discipline", "source_kind")
+        ),
+    ),
+    ("it was accepted earlier", lambda entry: entry.decided_at),
+    ("equal in all respects: the lower UUID stays", lambda entry: entry.row["question_uuid"]),
+)
+
+
+def find_duplicates(
+    entries: Sequence[Entry],
+    *,
+    threshold: float,
+    encode: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
+    semantic_threshold: float = 0.95,
+) -> tuple[list[Entry], list[Duplicate]]:
+    """Split `entries` into those that stay, in order of preference, and the duplicates among them.
+
+    Pairs of which both are in the bank already are not compared again.
+    """
+    ordered = sorted(entries, key=lambda entry: tuple(value(entry) for _, value in PREFERENCES))
+    neighbours = _find_neighbours(ordered, threshold, encode, semantic_threshold)
+    kept: list[Entry] = []
+    found: list[Duplicate] = []
+    is_kept = [False] * len(ordered)
+    dropped_lineages: set[str] = set()
+    first_with_key: dict[str, Entry] = {}
+    for place, entry in enumerate(ordered):
+        lineage = entry.row["lineage_uuid"]
+        if lineage in dropped_lineages:
+            continue
+        key = compute_content_key(entry.row)
+        match = _find_match(entry, first_with_key.get(key), neighbours.get(place, []), ordered, is_kept)
+        if match is not None:
+            found.append(match)
+            if entry.row["method"] == "original":
+                dropped_lineages.add(lineage)
+            continue
+        is_kept[place] = True
+        kept.append(entry)
+        first_with_key.setdefault(key, entry)
+    return kept, found
+
+
+def _find_match(
+    entry: Entry,
+    same_content: Entry | None,
+    neighbours: Sequence[tuple[int, str, float]],
+    ordered: Sequence[Entry],
+    is_kept: Sequence[bool],
+) -> Duplicate | None:
+    lineage = entry.row["lineage_uuid"]
+    if (
+        same_content is not None
+        and same_content.row["lineage_uuid"] != lineage
+        and not (same_content.is_known and entry.is_known)
+    ):
+        reason = _give_reason(same_content, entry)
+        if list_answer_texts(same_content.row) != list_answer_texts(entry.row):
+            reason += "; their answers differ, so look at both"
+        return Duplicate(same_content.row, entry.row, "exact", 1.0, reason)
+    alike = [(similarity, -place, method) for place, method, similarity in neighbours if is_kept[place]]
+    if not alike:
+        return None
+    similarity, place, method = max(alike)
+    other = ordered[-place]
+    return Duplicate(other.row, entry.row, method, similarity, _give_reason(other, entry))
+
+
+def _find_neighbours(
+    ordered: Sequence[Entry],
+    threshold: float,
+    encode: Callable[[Sequence[str]], NDArray[np.float32]] | None,
+    semantic_threshold: float,
+) -> dict[int, list[tuple[int, str, float]]]:
+    """Per place, the more preferred places that say nearly the same, with method and similarity."""
+    places = [place for place, entry in enumerate(ordered) if entry.row["method"] not in EXACT_ONLY_METHODS]
+    texts = [build_text(ordered[place].row) for place in places]
+    is_new = [not ordered[place].is_known for place in places]
+    neighbours: dict[int, list[tuple[int, str, float]]] = {}
+
+    def add(first: int, second: int, method: str, similarity: float) -> None:
+        neighbours.setdefault(places[second], []).append((places[first], method, similarity))
+
+    def are_siblings(first: int, second: int) -> bool:
+        return bool(ordered[places[first]].row["lineage_uuid"] == ordered[places[second]].row["lineage_uuid"])
+
+    for first, second in list_candidate_pairs(texts, is_new):
+        if are_siblings(first, second):
+            continue
+        similarity = compute_similarity(texts[first], texts[second], threshold)
+        if similarity is not None:
+            add(first, second, "near", similarity)
+    if encode is not None and texts:
+        from tasks.dedupe.semantic import list_similar_pairs
+
+        vectors = encode([text.stem for text in texts])
+        for first, second, cosine in list_similar_pairs(vectors, semantic_threshold, is_new):
+            if not are_siblings(first, second) and asks_the_same(texts[first], texts[second], threshold):
+                add(first, second, "semantic", cosine)
+    return neighbours
+
+
+def _give_reason(kept: Entry, dropped: Entry) -> str:
+    for reason, value in PREFERENCES:
+        if value(kept) != value(dropped):
+            return reason
+    return PREFERENCES[-1][0]
