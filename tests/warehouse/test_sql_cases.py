@@ -1,0 +1,204 @@
+"""Run every SQL case: `tests/warehouse/sql/<query>/<case>/`, whose name is the rule it shows.
+
+A case holds one YAML file per input table (`sessions.yaml`: a list of rows), `params.yaml` where the query takes
+parameters, and `expect.yaml`: the rows in the order stated (a view promises no order, its rows in any), compared on the
+columns it names, numbers within 1e-6.
+Rows are given partially: what the contract requires and the case does not care about is filled in. A query that is both
+an analysis and a mart is the analysis; `marts.<query>` names the mart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import duckdb
+import polars as pl
+import pytest
+import yaml
+
+from schemas.errors import ContractError
+from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
+from schemas.tables import TABLES, get_table
+from warehouse.lake.queries import Query, find_query, read_queries
+from warehouse.lake.trial import connect_trial, run_trial
+
+CASES_DIR = Path(__file__).parent / "sql"
+CASES = sorted(path.parent for path in CASES_DIR.glob("*/*/expect.yaml"))
+NOT_TABLES = ("params", "expect")
+_TEST_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def trial() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = connect_trial()
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(CASES_DIR)) for case in CASES])
+def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDBPyConnection) -> None:
+    frames = {
+        path.stem: read_rows(get_table(path.stem), path)
+        for path in case.glob("*.yaml")
+        if path.stem not in NOT_TABLES
+    }
+    params = read_yaml(case / "params.yaml") or {}
+    expected: list[dict[str, Any]] = read_yaml(case / "expect.yaml") or []
+
+    query = find_case_query(case.parent.name)
+    found = run_trial(trial, query, frames, params)
+
+    columns = list(dict.fromkeys(name for row in expected for name in row))
+    assert set(columns) <= set(found.columns), (
+        f"{case}: the query has no column {set(columns) - set(found.columns)}"
+    )
+    rows = found.select(columns).to_dicts() if columns else found.to_dicts()
+    if query.kind in ("marts", "staging"):
+        rows = in_order_of(rows, expected)
+    shown = [{name: row[name] for name in wanted} for row, wanted in zip(rows, expected, strict=False)]
+    assert len(rows) == len(expected), f"{case}: {len(rows)} rows, expected {len(expected)}:\n{rows}"
+    for index, (row, wanted) in enumerate(zip(shown, expected, strict=True)):
+        assert is_same(row, wanted), f"{case}, row {index + 1}:\n found    {row}\n expected {wanted}"
+
+
+def test_every_directory_of_cases_names_a_query_and_holds_whole_cases() -> None:
+    for folder in sorted(path for path in CASES_DIR.iterdir() if path.is_dir()):
+        assert find_case_query(folder.name).body
+        cases = [path for path in folder.iterdir() if path.is_dir()]
+        assert cases, f"{folder} holds no case"
+        assert [path for path in cases if not (path / "expect.yaml").exists()] == []
+
+
+def test_every_check_has_a_case_that_passes_and_one_that_offends() -> None:
+    for name in read_queries("checks"):
+        outcomes = {bool(read_yaml(path)) for path in CASES_DIR.glob(f"{name}/*/expect.yaml")}
+        assert outcomes == {True, False}, f"check {name}: cases with offending rows {outcomes}"
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_filled_in_rows_satisfy_the_contract(table: Table) -> None:
+    from schemas.expectations import find_refusals
+
+    assert find_refusals(table, fill_rows(table, [{}])) == []
+
+
+def test_a_column_that_the_table_does_not_have_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "runs.yaml").write_text("- {run_id: r1, colour: red}\n")
+
+    with pytest.raises(ContractError, match="colour"):
+        read_rows(get_table("runs"), tmp_path / "runs.yaml")
+
+
+def find_case_query(folder: str) -> Query:
+    kind, _, name = folder.rpartition(".")
+    return read_queries(kind)[name] if kind else find_query(name)
+
+
+def in_order_of(rows: list[dict[str, Any]], expected: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that are expected, in that order, then the others."""
+    left, ordered = list(rows), []
+    for wanted in expected:
+        match = next((row for row in left if is_same({name: row[name] for name in wanted}, wanted)), None)
+        if match is not None:
+            left.remove(match)
+            ordered.append(match)
+    return ordered + left
+
+
+def read_yaml(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8")) if path.exists() else None
+
+
+def read_rows(table: Table, path: Path) -> pl.DataFrame:
+    return fill_rows(table, read_yaml(path) or [])
+
+
+def fill_rows(table: Table, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    units = [row.get("landing_unit", "case") for row in rows]
+    own = [{name: value for name, value in row.items() if name != "landing_unit"} for row in rows]
+    filled = [
+        {
+            **row,
+            **{
+                column.name: fill_value(column, row) for column in table.own_columns if is_filled(column, row)
+            },
+        }
+        for row in own
+    ]
+    frame = table.frame(
+        [{name: as_typed(table, name, value) for name, value in row.items()} for row in filled]
+    )
+    return frame.with_columns(pl.Series("landing_unit", units, pl.String))
+
+
+def is_filled(column: Column, row: dict[str, Any]) -> bool:
+    return column.required and row.get(column.name) is None
+
+
+def fill_value(column: Column, row: dict[str, Any]) -> Any:
+    """The same value for a column of that name in every table, so that rows left alone join."""
+    if column.allowed is not None:
+        return column.allowed[0]
+    if column.pattern == UUID_PATTERN:
+        return (
+            row.get("question_uuid")
+            if column.name == "lineage_uuid"
+            else str(uuid5(NAMESPACE_URL, column.name))
+        )
+    if column.pattern == MONTH_PATTERN:
+        return "2026-01"
+    values: dict[str, Any] = {
+        "text": column.name,
+        "int": int(column.low or 0),
+        "float": column.low or 0.0,
+        "bool": False,
+        "timestamp": _TEST_MOMENT,
+        "date": _TEST_MOMENT.date(),
+    }
+    return values.get(column.type, [])
+
+
+def as_typed(table: Table, name: str, value: Any) -> Any:
+    """YAML reads 2026-01-01 as a day and 12 as a number wherever it stands; the column says what is meant."""
+    kinds = {column.name: column.type for column in table.own_columns}
+    if value is None or name not in kinds:
+        return value
+    if kinds[name] == "text" and not isinstance(value, str):
+        return value.isoformat() if isinstance(value, date) else str(value)
+    if kinds[name] == "timestamp":
+        return as_moment(value)
+    if kinds[name] == "date" and isinstance(value, str):
+        return date.fromisoformat(value)
+    return value
+
+
+def as_moment(value: Any) -> datetime:
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def is_same(found: Any, expected: Any) -> bool:
+    if isinstance(expected, bool) or isinstance(found, bool) or found is None or expected is None:
+        return found is expected
+    if isinstance(expected, int | float) and isinstance(found, int | float | Decimal):
+        return math.isclose(float(found), expected, rel_tol=1e-6, abs_tol=1e-6)
+    if isinstance(found, datetime):
+        return found == as_moment(expected)
+    if isinstance(found, date):
+        return found.isoformat() == str(expected)
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return found.keys() == expected.keys() and all(
+            is_same(found[name], expected[name]) for name in expected
+        )
+    if isinstance(expected, list) and isinstance(found, list):
+        return len(found) == len(expected) and all(map(is_same, found, expected))
+    return bool(found == expected)
