@@ -1,0 +1,195 @@
+"""Judges give stars to responses, unit by unit (a session and a judge)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from schemas.errors import ContractError, ProctorError
+from tasks.judging.parsing import parse_judgement
+from tasks.judging.prompts import render_judging_prompt
+from tasks.models.client import CallFailed, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
+
+PURPOSE = "judge"
+MOST_TRIES = 3
+UNITS_AT_ONCE = 4
+NO_ANSWER_REASON = "no answer"
+
+_QUESTION_COLUMNS = (
+    "question_type",
+    "language",
+    "stem",
+    "material",
+    "options",
+    "reference_answer",
+    "explanation",
+)
+_RESPONSE_COLUMNS = (
+    "run_id",
+    "session_id",
+    "seq",
+    "question_uuid",
+    "model",
+    "prompt_style",
+    "month",
+    "response",
+    "answer_status",
+    "is_simulated",
+)
+
+JudgementRow = dict[str, object]
+
+
+class JudgingIncomplete(ProctorError):
+    """Some units could not be judged because a judge gave no reply; the others were."""
+
+
+def name_unit(session_id: str, judge: str) -> str:
+    """The unit that a judge's judgements of a session are landed with."""
+    return f"{session_id}/{judge}"
+
+
+def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
+    """Responses with what a judge needs of their questions; the bank's `answer` becomes `reference_answer`.
+
+    Joined on question and bank version. Raises ContractError when a response has no question in `bank`.
+    """
+    questions = bank.rename({"answer": "reference_answer"}).select(
+        "bank_version", "question_uuid", *_QUESTION_COLUMNS
+    )
+    joined = responses.select(*_RESPONSE_COLUMNS, "bank_version").join(
+        questions, on=["bank_version", "question_uuid"], how="left", validate="m:1"
+    )
+    if missing := joined["stem"].null_count():
+        raise ContractError(
+            f"{missing} responses have no question in the bank frame that was given; pass every version they name."
+        )
+    return joined
+
+
+async def judge_responses(
+    client: ModelClient,
+    judges: Sequence[RegisteredModel],
+    responses: pl.DataFrame,
+    *,
+    most_tries: int = MOST_TRIES,
+    units_at_once: int = UNITS_AT_ONCE,
+    salt: str = "",
+) -> AsyncIterator[list[JudgementRow]]:
+    """Rows of `judgements`, one list per session and judge, as the units are finished.
+
+    `responses` has the columns of join_questions. Empty and refused answers get 0 stars by rule, in each judge's name,
+    without a call (`attempt` 0); answers that failed as calls are left out; a truncated answer is judged as it stands.
+    A reply without readable stars is asked for again up to `most_tries` times in all, then recorded as unparsed. To
+    judge unparsed ones again later, pass their responses with a new `salt`: without it their replies are replayed.
+    Raises JudgingIncomplete at the end when calls failed; BudgetError and RegistryError at once.
+    """
+    groups = responses.filter(pl.col("answer_status") != "error").partition_by(
+        "session_id", maintain_order=True
+    )
+    work = [(group.sort("seq").to_dicts(), judge) for group in groups for judge in judges]
+    failures: list[CallFailed] = []
+    running: set[asyncio.Task[list[JudgementRow]]] = set()
+    try:
+        while work or running:
+            while work and len(running) < units_at_once:
+                rows, judge = work.pop(0)
+                running.add(asyncio.create_task(_judge_unit(client, judge, rows, most_tries, salt)))
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                try:
+                    judged = task.result()
+                except CallFailed as failure:
+                    failures.append(failure)
+                    continue
+                yield judged
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+    if failures:
+        raise JudgingIncomplete(
+            f"{len(failures)} of the sessions to judge are incomplete: {failures[0]} What was judged is kept."
+        )
+
+
+async def _judge_unit(
+    client: ModelClient, judge: RegisteredModel, rows: list[dict[str, Any]], most_tries: int, salt: str
+) -> list[JudgementRow]:
+    tasks = [asyncio.create_task(_judge_response(client, judge, row, most_tries, salt)) for row in rows]
+    try:
+        # A failed call does not waste those that run beside it: their replies reach the ledger.
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+    failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if failed:
+        raise next((error for error in failed if not isinstance(error, CallFailed)), failed[0])
+    return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+
+
+async def _judge_response(
+    client: ModelClient, judge: RegisteredModel, row: Mapping[str, Any], most_tries: int, salt: str
+) -> JudgementRow:
+    response = row["response"] or ""
+    messages, prompt_version = render_judging_prompt(
+        row, row["reference_answer"] or (), row["explanation"], response
+    )
+    judgement: JudgementRow = {
+        "run_id": row["run_id"],
+        "session_id": row["session_id"],
+        "seq": row["seq"],
+        "question_uuid": row["question_uuid"],
+        "model": row["model"],
+        "prompt_style": row["prompt_style"],
+        "month": row["month"],
+        "judge": judge.name,
+        "prompt_version": prompt_version,
+        "is_simulated": bool(row["is_simulated"]) or judge.is_simulated,
+    }
+    if row["answer_status"] in ("empty", "refused") or not response.strip():
+        return judgement | _rule_stars()
+    cost_usd = 0.0
+    for attempt in range(1, most_tries + 1):
+        reply = await client.complete(
+            judge,
+            CallRequest(
+                purpose=PURPOSE,
+                messages=messages,
+                run_id=row["run_id"],
+                unit=name_unit(row["session_id"], judge.name),
+                salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
+            ),
+        )
+        cost_usd += reply.cost_usd or 0.0
+        parsed = parse_judgement(reply.text)
+        if parsed.stars is not None:
+            break
+    return judgement | {
+        "stars": parsed.stars,
+        "reason": parsed.reason,
+        "raw": reply.text,
+        "parse_status": "unparsed" if parsed.stars is None else "parsed",
+        "judged_at": datetime.now(UTC),
+        "cost_usd": cost_usd,
+        "attempt": attempt,
+    }
+
+
+def _rule_stars() -> JudgementRow:
+    """0 stars by rule (SPEC 6.2): there is nothing to judge. Attempt 0 tells these rows from judged ones."""
+    return {
+        "stars": 0,
+        "reason": NO_ANSWER_REASON,
+        "raw": None,
+        "parse_status": "parsed",
+        "judged_at": datetime.now(UTC),
+        "cost_usd": 0.0,
+        "attempt": 0,
+    }
