@@ -1,0 +1,108 @@
+"""Read the answer out of a response: labels of a choice, true or false, or a marked final answer.
+
+What is extracted serves statistics and analysts; judges always read the whole response. Where nothing can be read with
+confidence the answer is null, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+_MARK: Final = re.compile(
+    r"(?:最终答案|最后答案|正确答案|正确选项|答案|结论|final\s+answer|correct\s+answer|answer|conclusion)"
+    r"\s*(?:应该是|应为|应是|应选|选择|是|为|选|is|are|would\s+be)?\s*(?:option)?\s*[:：]?\s*",
+    re.IGNORECASE,
+)
+_BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+_DECORATION: Final = re.compile(r"[*_`#>【】「」“”\"'《》]|\\text\b|\$")
+
+_FALSE_WORDS: Final = (
+    r"不正确|不对|不成立|不是正确的|错误|错的|有误|错|否|"
+    r"\bnot\s+(?:true|correct|right|valid)\b|\buntrue\b|\bincorrect\b|\bfalse\b|\bwrong\b|\bno\b|×|✗|✘|❌"
+)
+_TRUE_WORDS: Final = r"正确|对的|成立|对|是的|是|\btrue\b|\bcorrect\b|\bright\b|\byes\b|√|✓|✔|✅"
+_TRUTH_FIRST: Final = re.compile(rf"\W*(?:(?P<false>{_FALSE_WORDS})|(?P<true>{_TRUE_WORDS}))", re.IGNORECASE)
+_VERDICT: Final = re.compile(
+    r"(?:该|此|这一|这个|这种|本题|题中的?|上述)?\s*(?:说法|表述|命题|观点|判断|陈述|论断|结论|statement|claim|proposition)"
+    r"[^\n。.;；]{0,12}?"
+    rf"(?:(?P<false>{_FALSE_WORDS})|(?P<true>正确|对的|成立|\btrue\b|\bcorrect\b))",
+    re.IGNORECASE,
+)
+_SEPARATOR: Final = r"\s*(?:[,，、;；/&+]|和|与|及|以及|\band\b)?\s*"
+
+
+def extract_answer(content: Mapping[str, Any], response: str) -> str | None:
+    """What a response answers, in the form of the bank's keys; null where nothing can be read.
+
+    `multiple_choice` gives the labels in the order of the options (`A`, `BD`), `true_false` gives `true` or `false`, other
+    types the text behind the last mark of a final answer. `content` is the bare content of the question.
+    """
+    text = _DECORATION.sub("", _unbox(response)).strip()
+    if not text:
+        return None
+    question_type = content["question_type"]
+    if question_type == "true_false":
+        return _extract_truth(text)
+    if question_type == "multiple_choice":
+        return _extract_labels(text, [str(option["label"]) for option in content.get("options") or ()])
+    return _extract_final(text)
+
+
+def _unbox(response: str) -> str:
+    """A boxed result is the final answer, wherever it stands."""
+    boxes = _BOXED.findall(response)
+    return f"{response}\nFinal answer: {boxes[-1]}" if boxes else response
+
+
+def _extract_truth(text: str) -> str | None:
+    for tail in _marked(text):
+        if match := _TRUTH_FIRST.match(tail):
+            return _truth(match)
+    if match := _TRUTH_FIRST.match(text):
+        return _truth(match)
+    verdicts = list(_VERDICT.finditer(text))
+    return _truth(verdicts[-1]) if verdicts else None
+
+
+def _truth(match: re.Match[str]) -> str:
+    return "false" if match.group("false") else "true"
+
+
+def _extract_labels(text: str, labels: list[str]) -> str | None:
+    if not labels:
+        return None
+    one = "(?:" + "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True)) + ")"
+    bracketed = rf"[(（\[]?\s*{one}\s*[)）\]]?"
+    # A label ends where a word does not go on: "A." and "A、" are labels, "Apple" and "A student" are not.
+    several = re.compile(rf"[(（\[]?\s*({bracketed}(?:{_SEPARATOR}{bracketed})*)(?![A-Za-z0-9'])(?!\s+[a-z])")
+    for tail in _marked(text):
+        if match := several.match(tail):
+            return _join_labels(match.group(1), one, labels)
+    if match := several.match(text):
+        return _join_labels(match.group(1), one, labels)
+    chosen = list(
+        re.finditer(rf"(?:选择|应选|故选|选|choose|select|option)\s*[:：]?\s*({several.pattern})", text, re.I)
+    )
+    if chosen:
+        return _join_labels(chosen[-1].group(1), one, labels)
+    return None
+
+
+def _join_labels(found: str, one: str, labels: list[str]) -> str:
+    named = set(re.findall(one, found))
+    return "".join(label for label in labels if label in named)
+
+
+def _extract_final(text: str) -> str | None:
+    for tail in _marked(text):
+        line = tail.strip().split("\n", 1)[0].strip()
+        if line:
+            return line[:500]
+    return None
+
+
+def _marked(text: str) -> list[str]:
+    """What stands behind each mark of an answer, the last mark first."""
+    return [text[match.end() :] for match in reversed(list(_MARK.finditer(text)))]

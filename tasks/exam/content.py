@@ -1,0 +1,38 @@
+"""The bare content of a question: all that may ever leave the exam."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import polars as pl
+
+from schemas.errors import ContractError
+
+_COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "options")
+
+
+def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Bare content by question UUID: type, language, stem, material and the offered options.
+
+    Built from a closed list of columns, so that a column added to the bank (an answer, an explanation, a difficulty)
+    never leaks by default. Raises ContractError when a question is not in the bank.
+    """
+    wanted = pl.DataFrame({"question_uuid": sorted(set(question_uuids))}, schema={"question_uuid": pl.String})
+    rows = bank.select(_COLUMNS).join(wanted, on="question_uuid", how="semi").unique("question_uuid")
+    if rows.height != wanted.height:
+        raise ContractError(
+            f"{wanted.height - rows.height} drawn questions are not in the bank frame that was given; pass one whole version."
+        )
+    return {
+        row["question_uuid"]: {
+            "question_type": row["question_type"],
+            "language": row["language"],
+            "stem": row["stem"],
+            "material": row["material"],
+            "options": [
+                {"label": option["label"], "text": option["text"]} for option in row["options"] or ()
+            ],
+        }
+        for row in rows.iter_rows(named=True)
+    }

@@ -1,0 +1,209 @@
+"""Two doors to one protocol: in process, and over HTTP through the exam API.
+
+Both speak the same interface and raise the same ExamError, so that whoever sits an exam need not know which it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from urllib.parse import quote
+
+from schemas.errors import ExamError, ProctorError
+from tasks.exam.protocol import ExamProtocol
+from tasks.exam.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_FIRST_WAIT_S: Final = 0.1
+_LONGEST_WAIT_S: Final = 2.0
+
+
+class DoorError(ProctorError):
+    """The exam API cannot be reached, or answers what is not its protocol."""
+
+
+class Door(Protocol):
+    """What a sitter needs; each method does and raises what the method of ExamProtocol does."""
+
+    async def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease: ...  # noqa: D102
+    async def renew_lease(self, token: str, lease: Lease) -> Lease: ...  # noqa: D102
+    async def next_question(self, token: str, lease: Lease) -> Put | None: ...  # noqa: D102
+    async def read_pending(self, token: str, lease: Lease) -> list[Put]: ...  # noqa: D102
+    async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt: ...  # noqa: D102
+    async def submit_and_next(  # noqa: D102
+        self, token: str, lease: Lease, seq: int, answer: Answer
+    ) -> tuple[Receipt, Put | None]: ...
+    async def read_status(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
+    async def release_session(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
+    async def list_sessions(self, token: str, run_id: str | None = None) -> list[SessionSummary]: ...  # noqa: D102
+
+
+class DirectDoor:
+    """The protocol in this process."""
+
+    def __init__(self, protocol: ExamProtocol) -> None:
+        self._protocol = protocol
+        self.open_session = protocol.open_session_async
+        self.renew_lease = protocol.renew_lease_async
+        self.next_question = protocol.next_question_async
+        self.read_pending = protocol.read_pending_async
+        self.submit_answer = protocol.submit_answer_async
+        self.submit_and_next = protocol.submit_and_next_async
+        self.read_status = protocol.read_status_async
+        self.release_session = protocol.release_session_async
+        self.list_sessions = protocol.list_sessions_async
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Nothing to close: the ledger belongs to the caller."""
+
+
+class HttpDoor:
+    """The exam API at an address. Every call may be sent again: what was done is told, never done twice.
+
+    Args:
+        url: address of the API, without a path.
+        patience_s: how long a server that does not answer is tried again before DoorError.
+    """
+
+    def __init__(self, url: str, *, patience_s: float = 30.0) -> None:
+        self._url = url.rstrip("/")
+        self._patience_s = patience_s
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        import aiohttp
+
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=256), timeout=aiohttp.ClientTimeout(total=60)
+        )
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease:
+        """See ExamProtocol.open_session."""
+        body = await self._call(
+            "POST", f"/sessions/{_segment(session_id)}/open", token, json={"lease_secret": lease_secret}
+        )
+        return Lease(**body)
+
+    async def renew_lease(self, token: str, lease: Lease) -> Lease:
+        """See ExamProtocol.renew_lease."""
+        body = await self._call("POST", f"/sessions/{_segment(lease.session_id)}/renew", token, lease)
+        return Lease(**body, secret=lease.secret)
+
+    async def next_question(self, token: str, lease: Lease) -> Put | None:
+        """See ExamProtocol.next_question."""
+        body = await self._call("GET", f"/sessions/{_segment(lease.session_id)}/next", token, lease)
+        return None if body["question"] is None else Put(**body["question"])
+
+    async def read_pending(self, token: str, lease: Lease) -> list[Put]:
+        """Nothing: through this door one question is pending at most, and next_question gives it again."""
+        del token, lease
+        return []
+
+    async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
+        """See ExamProtocol.submit_answer."""
+        body = await self._submit(token, lease, seq, answer, wants_next=False)
+        return Receipt(**body["receipt"])
+
+    async def submit_and_next(
+        self, token: str, lease: Lease, seq: int, answer: Answer
+    ) -> tuple[Receipt, Put | None]:
+        """See ExamProtocol.submit_and_next."""
+        body = await self._submit(token, lease, seq, answer, wants_next=True)
+        return Receipt(**body["receipt"]), None if body["question"] is None else Put(**body["question"])
+
+    async def read_status(self, token: str, session_id: str) -> SessionStatus:
+        """See ExamProtocol.read_status."""
+        return _parse_status(await self._call("GET", f"/sessions/{_segment(session_id)}", token))
+
+    async def release_session(self, token: str, session_id: str) -> SessionStatus:
+        """See ExamProtocol.release_session."""
+        return _parse_status(await self._call("POST", f"/sessions/{_segment(session_id)}/release", token))
+
+    async def list_sessions(self, token: str, run_id: str | None = None) -> list[SessionSummary]:
+        """See ExamProtocol.list_sessions."""
+        query = "" if run_id is None else f"?run_id={quote(run_id, safe='')}"
+        body = await self._call("GET", f"/sessions{query}", token)
+        return [SessionSummary(**item) for item in body["sessions"]]
+
+    async def _submit(self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool) -> Any:
+        body = {"seq": seq, "wants_next": wants_next, **asdict(answer)}
+        return await self._call(
+            "POST", f"/sessions/{_segment(lease.session_id)}/answers", token, lease, json=body
+        )
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        token: str,
+        lease: Lease | None = None,
+        json: Mapping[str, Any] | None = None,
+    ) -> Any:
+        import aiohttp
+
+        if self._session is None:
+            raise DoorError("The door to the exam API is closed; enter it with `async with`.")
+        headers = {"Authorization": f"Bearer {token}"}
+        if lease is not None:
+            headers["X-Lease-Secret"] = lease.secret
+            headers["X-Lease-Generation"] = str(lease.generation)
+        loop = asyncio.get_running_loop()
+        give_up_at = loop.time() + self._patience_s
+        wait_s = _FIRST_WAIT_S
+        while True:
+            try:
+                async with self._session.request(
+                    method, self._url + path, headers=headers, json=json
+                ) as reply:
+                    if reply.status < 500:
+                        return _parse_reply(reply.status, await reply.json())
+            except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+                reason = type(error).__name__
+            else:
+                reason = f"status {reply.status}"
+            if loop.time() + wait_s > give_up_at:
+                raise DoorError(
+                    f"The exam API at {self._url} does not answer ({reason}). Start it with `proctor exam serve`, "
+                    "and run this command again: it goes on where it stopped."
+                )
+            await asyncio.sleep(wait_s)
+            wait_s = min(_LONGEST_WAIT_S, wait_s * 2)
+
+
+def _parse_reply(status: int, body: Any) -> Any:
+    if status < 400:
+        return body
+    if isinstance(body, dict) and isinstance(body.get("code"), str) and isinstance(body.get("message"), str):
+        raise ExamError(status, body["code"], body["message"])
+    raise DoorError(
+        f"The address of the exam API answers {status} in a way that is not the API's. Check PROCTOR_EXAM_URL."
+    )
+
+
+def _parse_status(body: Mapping[str, Any]) -> SessionStatus:
+    quotas = {
+        name: None if body[name] is None else Quota(**body[name])
+        for name in ("session", "candidate", "organisation")
+    }
+    return SessionStatus(**{**body, **quotas})
+
+
+def _segment(text: str) -> str:
+    return quote(text, safe="")

@@ -1,0 +1,100 @@
+"""A month's run: which one it is, who sits it, on which bank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+from sqlalchemy import select
+
+from schemas.errors import GateError, RegistryError
+from schemas.settings import Settings
+from tasks.exam.planning import RunPlan, list_due, plan_run, publish_plan
+from tasks.models.registry import Registry, check_keys, read_registry
+from warehouse.lake.store import Lake
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import runs
+
+
+def read_current_bank(lake: Lake) -> pl.DataFrame:
+    """Rows of the latest bank version; raises GateError when none is published."""
+    bank = lake.query(
+        "select * exclude (landing_unit) from bank where bank_version = (select max(bank_version) from bank_versions)"
+    )
+    if bank.is_empty():
+        raise GateError(
+            "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
+            "(`proctor ingest`, `proctor review status`)."
+        )
+    return bank
+
+
+def preview_month(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    *,
+    month: str,
+    candidates: Sequence[str] | None = None,
+    run_id: str | None = None,
+    seed: str | None = None,
+) -> RunPlan | None:
+    """The plan of the month's run, published or not; None when there is nothing to sit.
+
+    A run of the month that is still open is taken up again, with its own candidates. Otherwise the candidates named,
+    or those that are due and have not sat this month, make a new run. Simulated candidates sit runs of their own: by
+    default they are examined only where the registry has no real ones.
+    """
+    registry = read_registry(settings.registry_path)
+    names = None if candidates is None else list(candidates)
+    is_simulated = _choose_kind(registry, names)
+    if run_id is None:
+        run_id = _find_run(ledger, month, names, is_simulated)
+    if run_id is None and names is None:
+        names = [due.model.name for due in list_due(ledger, registry, month, is_simulated=is_simulated)]
+        if not names:
+            return None
+    return plan_run(
+        ledger,
+        settings,
+        registry,
+        read_current_bank(lake),
+        month=month,
+        is_simulated=is_simulated,
+        run_id=run_id,
+        candidates=names,
+        seed=seed,
+    )
+
+
+def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
+    """Publish a plan once every key that it needs is there: nothing is claimed for a run that cannot be sat."""
+    registry = read_registry(settings.registry_path)
+    needed = {session.model for session in plan.sessions if session.model not in plan.outside}
+    check_keys(registry.get(name) for name in sorted(needed))
+    return publish_plan(ledger, plan)
+
+
+def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:
+    if names is None:
+        return not any(not model.is_simulated for model in registry.candidates())
+    kinds = {registry.get(name).is_simulated for name in names}
+    if len(kinds) > 1:
+        raise RegistryError(
+            f"Real and simulated candidates cannot sit one run ({', '.join(names)}); examine them in two runs."
+        )
+    return kinds.pop() if kinds else False
+
+
+def _find_run(ledger: Ledger, month: str, names: Sequence[str] | None, is_simulated: bool) -> str | None:
+    """The latest run of the month that is open, or that examined just these candidates."""
+    query = select(runs.c.run_id, runs.c.status, runs.c.plan).where(
+        runs.c.month == month, runs.c.is_simulated.is_(is_simulated)
+    )
+    with ledger.read() as connection:
+        rows = connection.execute(query.order_by(runs.c.planned_at.desc())).all()
+    for row in rows:
+        sat = set(row.plan["candidates"])
+        if (row.status == "open" and (names is None or set(names) <= sat)) or (names is not None and set(names) == sat):
+            return str(row.run_id)
+    return None

@@ -1,0 +1,89 @@
+"""The exam as Prefect sees it: plan, sit, land. Ids and counts only pass through Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.exam.landing import land_closed, reconcile
+from tasks.exam.month import preview_month, publish_month
+from tasks.exam.planning import read_plan
+from tasks.exam.sitting import SittingProgress, SittingReport, sit_sessions
+from tasks.faults import hide_content
+from tasks.models.budget import open_budget
+from tasks.models.client import ModelClient
+from tasks.models.registry import read_registry
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import Ledger, open_ledger
+
+
+@task(name="reconcile_stores")
+@hide_content
+def reconcile_stores() -> None:
+    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        reconcile(ledger, lake)
+
+
+@task(name="plan_month")
+@hide_content
+def plan_month(month: str = "", candidates: list[str] | None = None, run_id: str = "") -> str:
+    """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due."""
+    settings = load_settings()
+    month = month or datetime.now(UTC).strftime("%Y-%m")
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        plan = preview_month(ledger, lake, settings, month=month, candidates=candidates, run_id=run_id or None)
+        return "" if plan is None else publish_month(ledger, settings, plan)
+
+
+@task(name="sit_run")
+@hide_content
+def sit_run(run_id: str) -> dict[str, object]:
+    """Let every in-house candidate of the run answer what it has not answered yet."""
+    if not run_id:
+        return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": []}
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        plan = read_plan(ledger, run_id)
+        with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
+            report, calls = asyncio.run(_sit(ledger, run_id, plan.budget_usd, progress))
+    return {
+        "sessions": report.session_count,
+        "answers": report.answer_count,
+        "calls": dict(calls),
+        "open_sessions": [
+            {"session_id": failure.session_id, "model": failure.model, "reason": failure.reason}
+            for failure in report.failures
+        ],
+    }
+
+
+@task(name="land_run")
+@hide_content
+def land_run(run_id: str) -> dict[str, object]:
+    """Land what has closed in the ledger: sessions, responses, calls, accesses."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        return {"landed_rows": land_closed(ledger, lake, run_id)}
+
+
+async def _sit(
+    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress
+) -> tuple[SittingReport, Counter[str]]:
+    settings = load_settings()
+    budget = open_budget(ledger, budget_usd, run_id)
+    async with ModelClient(ledger, settings, budget=budget) as client:
+
+        def count(_: SittingProgress) -> None:
+            progress.advance()
+
+        report = await sit_sessions(
+            ledger, settings, read_registry(settings.registry_path), client, run_id, progress=count
+        )
+        return report, client.counts

@@ -1,0 +1,171 @@
+"""Tokens of the exam API: JSON Web Tokens signed with HMAC-SHA256 (LLMEval-Fair, appendix H).
+
+Claims: `user_id`, `iat`, `exp`, `session_id`, `permissions`. A token can only narrow what the user's role in the ledger
+allows; it never adds to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from schemas.errors import ExamError, StoreError, UsageError
+from schemas.settings import Settings
+
+ALGORITHM: Final = "HS256"
+
+# What a role may do. `sit` works only on the session that the token names.
+PERMISSIONS: dict[str, frozenset[str]] = {
+    "admin": frozenset({"read_sessions", "read_runs", "release_sessions", "issue_tokens", "write_users"}),
+    "examiner": frozenset({"read_sessions", "read_runs", "release_sessions", "issue_tokens"}),
+    "candidate": frozenset({"sit", "list_own_sessions"}),
+    "annotator": frozenset(),
+    "analyst": frozenset(),
+}
+_KNOWN = frozenset().union(*PERMISSIONS.values())
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a verified token says.
+
+    Attributes:
+        user_id: who calls.
+        session_id: the one session that may be sat; null for tokens that are bound to none.
+        permissions: what the token allows, before the role narrows it.
+        issued_at: Unix time.
+        expires_at: Unix time; at this moment the token is expired.
+    """
+
+    user_id: str
+    session_id: str | None
+    permissions: frozenset[str]
+    issued_at: int
+    expires_at: int
+
+
+def read_secret(settings: Settings) -> bytes:
+    """The signing secret of this installation, from `secrets/jwt` under the home folder; made on first use (mode 0600).
+
+    Raises StoreError when others may read the file, or when it is damaged.
+    """
+    path = settings.home / "secrets" / "jwt"
+    if not path.exists():
+        _create_secret(path)
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise StoreError(
+            f"{path} may be read by other users. Set its mode to 0600, or delete it and issue new tokens."
+        )
+    secret = path.read_bytes().strip()
+    if len(secret) < 64:
+        raise StoreError(
+            f"{path} is too short for a signing secret. Delete it; all tokens must then be issued again."
+        )
+    return secret
+
+
+def issue_token(
+    secret: bytes,
+    user_id: str,
+    session_id: str | None,
+    permissions: Iterable[str],
+    ttl_s: int,
+    *,
+    now: float | None = None,
+) -> str:
+    """Sign a token that lives `ttl_s` seconds; raises UsageError for a permission that no role has."""
+    import jwt
+
+    wanted = frozenset(permissions)
+    if unknown := wanted - _KNOWN:
+        raise UsageError(
+            f"Permission {sorted(unknown)[0]!r} is unknown. Use some of {', '.join(sorted(_KNOWN))}."
+        )
+    issued_at = int(time.time() if now is None else now)
+    claims = {
+        "user_id": user_id,
+        "iat": issued_at,
+        "exp": issued_at + ttl_s,
+        "session_id": session_id,
+        "permissions": sorted(wanted),
+    }
+    return jwt.encode(claims, secret, algorithm=ALGORITHM)
+
+
+def verify_token(secret: bytes, token: str, *, now: float | None = None) -> Claims:
+    """The claims of a token; raises ExamError 401 for a bad signature, form or algorithm, and for an expired token."""
+    import jwt
+
+    try:
+        payload = jwt.decode(
+            token,
+            secret,
+            algorithms=[ALGORITHM],
+            options={
+                "require": ["exp", "iat"],
+                "verify_exp": False,  # checked below, against the clock that was given
+                "verify_iat": False,
+                "verify_aud": False,
+                "verify_iss": False,
+                "verify_nbf": False,
+            },
+        )
+    except (jwt.InvalidTokenError, UnicodeError, ValueError, TypeError):
+        raise _bad_token() from None
+    claims = _parse_claims(payload)
+    check_expiry(claims, time.time() if now is None else now)
+    return claims
+
+
+def check_expiry(claims: Claims, now: float) -> None:
+    """Pass while the token lives; raises ExamError 401."""
+    if now >= claims.expires_at:
+        raise ExamError(401, "token_expired", "The token has expired. Ask for a new one.")
+
+
+def derive_lease_secret(secret: bytes, session_id: str) -> str:
+    """The lease secret of in-house sittings: the same on every start, so that a restarted process is the same holder."""
+    return hmac.new(secret, b"lease|" + session_id.encode(), hashlib.sha256).hexdigest()
+
+
+def _parse_claims(payload: dict[str, object]) -> Claims:
+    user_id, session_id = payload.get("user_id"), payload.get("session_id")
+    permissions, issued_at, expires_at = payload.get("permissions"), payload.get("iat"), payload.get("exp")
+    if (
+        isinstance(user_id, str)
+        and (session_id is None or isinstance(session_id, str))
+        and isinstance(permissions, list)
+        and all(isinstance(name, str) for name in permissions)
+        and isinstance(issued_at, int)
+        and isinstance(expires_at, int)
+    ):
+        return Claims(user_id, session_id, frozenset(permissions), issued_at, expires_at)
+    raise _bad_token()
+
+
+def _bad_token() -> ExamError:
+    return ExamError(401, "token_invalid", "The token's signature or form is not valid. Ask for a new one.")
+
+
+def _create_secret(path: Path) -> None:
+    """Written beside its place and linked there: of two processes that start at once, one wins and both read it."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_hex(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

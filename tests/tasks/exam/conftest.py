@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from warehouse.ledger.engine import Ledger, open_ledger
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def world(ledger: Ledger, tmp_path: Path) -> World:
+    """Candidate alpha and the reference rho, one session each, six questions."""
+    settings = make_settings(tmp_path / "home")
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    bank = make_bank()
+    return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))

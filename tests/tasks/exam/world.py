@@ -1,0 +1,216 @@
+"""A small exam: a bank with planted markers, a registry, a client that answers, and a ledger to keep it in."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.exam.planning import RunPlan, plan_run, publish_plan
+from tasks.exam.tokens import issue_token, read_secret
+from tasks.models.client import CallReply, CallRequest
+from tasks.models.registry import RegisteredModel, Registry
+from warehouse.ledger import exam
+from warehouse.ledger.engine import Ledger
+
+SEED = "0123456789abcdef0123456789abcdef"
+MONTH = "2026-11"
+# What stands in the bank beside the bare content: none of it may ever be seen by a candidate.
+KEY_MARKER = "KEY-THAT-MUST-NOT-LEAK"
+WHY_MARKER = "EXPLANATION-THAT-MUST-NOT-LEAK"
+DISCIPLINES = ("Engineering", "Law", "History")
+_SPACE = uuid.UUID("00000000-0000-5000-8000-000000000001")
+
+
+def make_uuid(name: str) -> str:
+    return str(uuid.uuid5(_SPACE, name))
+
+
+def make_bank(
+    sizes: Mapping[str, int] | int = 40, *, variants: int = 2, bank_version: int = 1, prefix: str = ""
+) -> pl.DataFrame:
+    """A bank version with so many lineages per discipline, each an original and its variants."""
+    counts = dict.fromkeys(DISCIPLINES, sizes) if isinstance(sizes, int) else dict(sizes)
+    rows: list[dict[str, object]] = []
+    for discipline, count in counts.items():
+        for number in range(count):
+            lineage = make_uuid(f"{prefix}{discipline}-{number}")
+            for variant in range(variants + 1):
+                name = f"{prefix}{discipline}-{number}" + (f"-v{variant}" if variant else "")
+                is_choice = variant == 0
+                rows.append(
+                    {
+                        "bank_version": bank_version,
+                        "question_uuid": make_uuid(name),
+                        "revision": 1,
+                        "lineage_uuid": lineage,
+                        "parent_uuid": lineage if variant else None,
+                        "method": "multiple_choice_to_true_false" if variant else "original",
+                        "document_id": make_uuid("document"),
+                        "question_type": "multiple_choice" if is_choice else "true_false",
+                        "discipline": discipline,
+                        "source_kind": "other",
+                        "language": "en",
+                        "stem": f"Stem {name} asks something.",
+                        "material": None,
+                        "options": [{"label": "A", "text": "one"}, {"label": "B", "text": "two"}]
+                        if is_choice
+                        else [],
+                        "answer": [KEY_MARKER],
+                        "explanation": WHY_MARKER,
+                    }
+                )
+    return get_table("bank").frame(rows)
+
+
+def make_model(
+    name: str,
+    organisation: str | None = None,
+    *,
+    is_simulated: bool = False,
+    roles: Sequence[str] = ("candidate",),
+    released: date | None = date(2026, 1, 1),
+    parameters: dict[str, Any] | None = None,
+    price: float | None = 1.0,
+) -> RegisteredModel:
+    return RegisteredModel(
+        name=name,
+        organisation=organisation or f"{name} labs",
+        family=None,
+        release_date=released,
+        is_open=False,
+        mode="standard",
+        base_model=None,
+        endpoint_model=name,
+        base_url="http://127.0.0.1:9/v1",
+        key_variable=None,
+        parameters=parameters or {},
+        input_price_usd=price,
+        output_price_usd=price,
+        requests_per_minute=None,
+        max_concurrency=None,
+        is_simulated=is_simulated,
+        provider="own",
+        roles=tuple(roles),
+    )
+
+
+def make_registry(*models: RegisteredModel) -> Registry:
+    return Registry({model.name: model for model in models})
+
+
+def make_settings(home: Path, **values: Any) -> Settings:
+    defaults: dict[str, Any] = {
+        "home": home,
+        "disciplines": DISCIPLINES,
+        "set_size": 6,
+        "repeats": 1,
+        "prompt_styles": ("zero_shot",),
+    }
+    return Settings(**{**defaults, **values})
+
+
+class AnsweringClient:
+    """A model client that answers at once, remembers what it was asked, and can be told to fail."""
+
+    def __init__(
+        self, fail: Callable[[RegisteredModel, int], Exception | None] | None = None, delay_s: float = 0.0
+    ) -> None:
+        self.requests: list[CallRequest] = []
+        self._fail = fail
+        self._delay_s = delay_s
+
+    async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
+        self.requests.append(request)
+        if self._fail is not None and (error := self._fail(model, len(self.requests))) is not None:
+            raise error
+        await asyncio.sleep(self._delay_s)
+        key = hashlib.sha256(json.dumps([model.name, request.messages, request.salt]).encode()).hexdigest()
+        return CallReply(
+            call_key=key,
+            text=f"true, says {model.name}",
+            reasoning=None,
+            finish_reason="stop",
+            status="answered",
+            input_tokens=10,
+            output_tokens=5,
+            cost_usd=0.001,
+            latency_ms=1.5,
+            attempts=1,
+            error=None,
+            is_replayed=False,
+        )
+
+
+@dataclass
+class World:
+    """A ledger with one published run, and the means to act in it."""
+
+    ledger: Ledger
+    settings: Settings
+    registry: Registry
+    bank: pl.DataFrame
+    plan: RunPlan
+    now: float = 1_800_000_000.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def secret(self) -> bytes:
+        return read_secret(self.settings)
+
+    def clock(self) -> float:
+        return self.now
+
+    def sessions(self, model: str = "alpha") -> list[dict[str, Any]]:
+        with self.ledger.read() as connection:
+            return [
+                dict(row)
+                for row in exam.list_sessions(connection, run_id=self.plan.run_id)
+                if row["model"] == model
+            ]
+
+    def token(
+        self,
+        session_id: str | None,
+        *,
+        user_id: str = "candidate:alpha",
+        permissions: Sequence[str] = ("sit",),
+        ttl_s: int = 3600,
+    ) -> str:
+        return issue_token(self.secret, user_id, session_id, permissions, ttl_s, now=self.now)
+
+    def order(self, session_id: str) -> list[str]:
+        """The stems of a session in the allocated order, from the ledger."""
+        with self.ledger.read() as connection:
+            return [row["content"]["stem"] for row in exam.read_answer_rows(connection, [session_id])]
+
+    def answers(self, session_id: str) -> dict[int, str]:
+        with self.ledger.read() as connection:
+            return {
+                row["seq"]: row["response"]
+                for row in exam.read_answer_rows(connection, [session_id])
+                if row["answered_at"] is not None
+            }
+
+
+def publish(
+    ledger: Ledger,
+    settings: Settings,
+    registry: Registry,
+    bank: pl.DataFrame,
+    **parameters: Any,
+) -> RunPlan:
+    values: dict[str, Any] = {"month": MONTH, "is_simulated": False, "seed": SEED, **parameters}
+    plan = plan_run(ledger, settings, registry, bank, **values)
+    publish_plan(ledger, plan)
+    return plan

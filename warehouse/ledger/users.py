@@ -1,0 +1,184 @@
+"""Users, and the organisations that own candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from schemas.errors import UsageError
+from schemas.vocabulary import ROLES
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.tables import organisations, users
+
+
+@dataclass(frozen=True)
+class User:
+    """One user as stored, without the password hash.
+
+    Attributes:
+        user_id: the name used everywhere.
+        role: one of `schemas.vocabulary.ROLES`; it decides what a token may do.
+        organisation: owner of the candidate; null for people.
+        model: registry name of the candidate; null for people.
+        disciplines: what an annotator reviews; null means all.
+        question_limit: most questions a candidate may be handed; null means no limit.
+        is_active: an inactive user is refused everywhere.
+        created_at: when the user was added.
+    """
+
+    user_id: str
+    role: str
+    organisation: str | None
+    model: str | None
+    disciplines: list[str] | None
+    question_limit: int | None
+    is_active: bool
+    created_at: str
+
+
+_PUBLIC = tuple(column for column in users.c if column.name != "password_hash")
+
+
+def add_user(
+    connection: Connection,
+    *,
+    user_id: str,
+    role: str,
+    organisation: str | None = None,
+    model: str | None = None,
+    disciplines: Sequence[str] | None = None,
+    question_limit: int | None = None,
+    password_hash: str | None = None,
+) -> User:
+    """Add a user; raises UsageError when the role is unknown or the name is taken."""
+    if role not in ROLES:
+        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+    if read_user(connection, user_id) is not None:
+        raise UsageError(f"There is already a user {user_id!r}. Choose another name, or change that user.")
+    ensure_organisations(connection, [organisation] if organisation else [])
+    connection.execute(
+        users.insert().values(
+            user_id=user_id,
+            role=role,
+            organisation=organisation,
+            model=model,
+            disciplines=None if disciplines is None else list(disciplines),
+            question_limit=question_limit,
+            password_hash=password_hash,
+            is_active=True,
+            created_at=now_text(),
+        )
+    )
+    user = read_user(connection, user_id)
+    assert user is not None
+    return user
+
+
+def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
+    """Add a candidate user unless it is there; raises UsageError when the name belongs to somebody else."""
+    found = read_user(connection, user_id)
+    if found is None:
+        add_user(connection, user_id=user_id, role="candidate", organisation=organisation, model=model)
+    elif (found.role, found.organisation, found.model) != ("candidate", organisation, model):
+        raise UsageError(
+            f"User {user_id!r} is not the candidate {model!r} of {organisation!r}: it is registered as "
+            f"{found.role} {found.model!r} of {found.organisation!r}. Register the model under another name."
+        )
+
+
+def read_user(connection: Connection, user_id: str) -> User | None:
+    """The user of that name; null when there is none."""
+    row = connection.execute(select(*_PUBLIC).where(users.c.user_id == user_id)).first()
+    return None if row is None else User(**row._mapping)
+
+
+def read_password_hash(connection: Connection, user_id: str) -> str | None:
+    """The stored hash of an active user; null when there is no such user or no password."""
+    return connection.execute(
+        select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
+    ).scalar()
+
+
+def read_question_limit(connection: Connection, user_id: str) -> int | None:
+    """The most questions that a candidate may be handed; null for no limit."""
+    return connection.execute(select(users.c.question_limit).where(users.c.user_id == user_id)).scalar()
+
+
+def list_users(connection: Connection, role: str | None = None) -> list[User]:
+    """All users by name, or those of a role."""
+    query = select(*_PUBLIC).order_by(users.c.user_id)
+    if role is not None:
+        query = query.where(users.c.role == role)
+    return [User(**row._mapping) for row in connection.execute(query)]
+
+
+def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
+    """Set or clear a password; raises UsageError for an unknown user."""
+    _change(connection, user_id, password_hash=password_hash)
+
+
+def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
+    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user."""
+    _change(connection, user_id, is_active=is_active)
+
+
+def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:
+    """Limit the questions that a candidate may be handed; raises UsageError for an unknown user."""
+    _change(connection, user_id, question_limit=question_limit)
+
+
+def write_organisation_limit(connection: Connection, organisation: str, question_limit: int | None) -> None:
+    """Limit the questions that all candidates of an organisation together may be handed."""
+    ensure_organisations(connection, [organisation])
+    connection.execute(
+        update(organisations)
+        .where(organisations.c.organisation == organisation)
+        .values(question_limit=question_limit)
+    )
+
+
+def read_organisation_limits(connection: Connection, names: Iterable[str]) -> dict[str, int]:
+    """The limits of those organisations that have one."""
+    rows = connection.execute(
+        select(organisations.c.organisation, organisations.c.question_limit).where(
+            organisations.c.organisation.in_(sorted(set(names))), organisations.c.question_limit.is_not(None)
+        )
+    )
+    return {str(name): int(limit) for name, limit in rows}
+
+
+def ensure_organisations(connection: Connection, names: Iterable[str]) -> None:
+    """Give every organisation its row, in order of name, so that two planners never wait for each other crosswise."""
+    rows = [
+        {"organisation": name, "question_limit": None, "created_at": now_text()}
+        for name in sorted(set(names))
+    ]
+    if not rows:
+        return
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    connection.execute(insert(organisations).on_conflict_do_nothing(), rows)
+
+
+def lock_organisations(connection: Connection, names: Iterable[str]) -> None:
+    """Hold the organisations' rows until the transaction ends, in order of name (SQLite holds everything already)."""
+    ensure_organisations(connection, names)
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            select(organisations.c.organisation)
+            .where(organisations.c.organisation.in_(sorted(set(names))))
+            .order_by(organisations.c.organisation)
+            .with_for_update()
+        ).all()
+
+
+def count_users(connection: Connection) -> int:
+    """How many users there are."""
+    return int(connection.execute(select(func.count()).select_from(users)).scalar_one())
+
+
+def _change(connection: Connection, user_id: str, **values: object) -> None:
+    if connection.execute(update(users).where(users.c.user_id == user_id).values(**values)).rowcount == 0:
+        raise UsageError(f"There is no user {user_id!r}. `proctor exam user list` shows those that exist.")
