@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from deployments.demo.layouts import render_lines
 from deployments.demo.sources import Paper
@@ -72,12 +73,13 @@ def _zeros(identifier: re.Match[bytes]) -> bytes:
 
 
 def _set_by_reportlab(paper: Paper) -> bytes:
-    from xml.sax.saxutils import escape
-
+    from reportlab import rl_config
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.platypus import Paragraph, SimpleDocTemplate
 
+    # Plain binary streams: as ASCII the file looks like text, and its line ends might be rewritten on check-out.
+    rl_config.useA85 = 0
     plain = ParagraphStyle("plain", fontName="Times-Roman", fontSize=11, leading=15, spaceAfter=3)
     styles = {
         "title": ParagraphStyle(
