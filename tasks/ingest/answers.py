@@ -1,0 +1,174 @@
+"""Reading keys and answers: in the brackets of a stem, on a line of their own, behind `答案：`, or in key tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+TRUE_WORDS = ("√", "✓", "✔", "☑", "对", "正确", "是", "T", "TRUE", "Y", "YES", "RIGHT", "CORRECT", "V", "真")
+FALSE_WORDS = (
+    "×",
+    "✗",
+    "✘",
+    "☒",
+    "错",
+    "错误",
+    "否",
+    "F",
+    "FALSE",
+    "N",
+    "NO",
+    "WRONG",
+    "INCORRECT",
+    "X",
+    "╳",
+    "✕",
+    "假",
+    "Х",
+    "х",
+    "⨯",
+)
+_TF = r"√|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
+_KEY = r"[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9}"
+ANSWER_MARK = re.compile(
+    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answer|ANSWER)\s*\]|[（(]?(?:参考答案|正确答案|标准答案|本题答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|答|解)(?:及解析|与解析|要点)?"
+    r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
+    r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:Answers?|ANSWERS?|Ans|ANS|Solutions?|SOLUTIONS?|Key|KEY|answer|solution)(?:\s+is)?\s*(?:[:：.]|(?=[:：])|$)\s*)\s*[:：]?\s*"
+)
+EXPLANATION_MARK = re.compile(
+    r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由)\s*[:：]|"
+    r"(?:Explanation|EXPLANATION|Rationale|Analysis|Reason|Feedback|Justification)\s*[:：])\s*[:：]?\s*"
+)
+INLINE_ANSWER = re.compile(
+    r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
+)
+IGNORED_MARK = re.compile(
+    r"^\s*(?:【\s*)?(?:难度|难易度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?)\s*(?:】|[:：])"
+)
+TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
+_BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
+_BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
+_BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
+_BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({_TF})\s*[)）\]】]?\s*[.。]?\s*$")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer read from a text, the text without it, and what stood behind the bracket of a judgement."""
+
+    answer: list[str]
+    text: str
+    remark: str | None = None
+
+
+def read_key(text: str, labels: str | None = None) -> list[str] | None:
+    """Read `C`, `ABD`, `A、C`, `A and C` as option labels in alphabetical order; None when it is no key.
+
+    With `labels` (the offered ones) every letter must be among them.
+    """
+    folded = re.sub(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+", "", text.strip().strip("（()）[]【】"))
+    folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
+    if not folded or not re.fullmatch(r"[A-Ja-j]{1,10}", folded):
+        return None
+    letters = folded.upper()
+    if len(set(letters)) != len(letters) or (labels is not None and not set(letters) <= set(labels)):
+        return None
+    return sorted(letters)
+
+
+def read_truth(text: str) -> str | None:
+    """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
+    folded = text.strip().strip("（()）[]【】.。 ")
+    upper = folded.upper()
+    if upper in TRUE_WORDS or folded in ("1",):
+        return "true"
+    if upper in FALSE_WORDS or folded in FALSE_WORDS or folded in ("0",):
+        return "false"
+    return None
+
+
+def read_bracketed_key(stem: str, labels: str) -> Found | None:
+    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`; several brackets give several labels."""
+    answer: list[str] = []
+    for match in _BRACKET_KEY.finditer(stem):
+        letters = read_key(match.group(2), labels)
+        if letters is None or match.group(2).islower():
+            continue
+        answer.extend(letter for letter in letters if letter not in answer)
+    if not answer:
+        return None
+
+    def empty(match: re.Match[str]) -> str:
+        is_key = read_key(match.group(2), labels) is not None and not match.group(2).islower()
+        return f"{match.group(1)}{match.group(3)}" if is_key else match.group(0)
+
+    return Found(sorted(answer), _BRACKET_KEY.sub(empty, stem))
+
+
+def read_trailing_key(stem: str, labels: str) -> Found | None:
+    """Take a key that stands unbracketed at the end of a stem (`… is ____ B`), behind blanks or wide space."""
+    match = re.search(rf"(?:_{{2,}}|\s{{2,}}|[？?。:：]\s*)({_KEY})\s*$", stem)
+    if not match:
+        return None
+    letters = read_key(match.group(1), labels)
+    if letters is None:
+        return None
+    return Found(letters, stem[: match.start(1)].rstrip())
+
+
+def read_bracketed_truth(stem: str) -> Found | None:
+    """Take √ or × out of the last bracket of a statement; what follows it is a remark (the correction)."""
+    matches = list(_BRACKET_TF.finditer(stem))
+    for match in reversed(matches):
+        before, after = stem[: match.start()].rstrip(), stem[match.end() :].strip()
+        is_word = match.group(1) in ("是", "否", "对", "错") and after and len(after) > 40
+        at_start = not before
+        if is_word or (len(after) > 120 and not at_start):
+            continue
+        truth = read_truth(match.group(1))
+        if truth is None:
+            continue
+        if at_start:
+            return Found([truth], after)
+        remark = after.strip("（()） 。.；;") or None
+        return Found([truth], before, remark)
+    match_end = re.search(
+        r"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*(√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|TRUE|FALSE|T|F)\s*[.。]?\s*$",
+        stem,
+    )
+    if match_end:
+        truth = read_truth(match_end.group(1))
+        if truth is not None:
+            return Found([truth], stem[: match_end.start(1)].rstrip(" _"))
+    return None
+
+
+def read_bare_key(line: str, labels: str) -> list[str] | None:
+    """Read a line that holds a key and nothing else."""
+    match = _BARE_KEY.match(line)
+    if not match or match.group(1).islower():
+        return None
+    return read_key(match.group(1), labels)
+
+
+def read_bare_truth(line: str) -> str | None:
+    """Read a line that holds a judgement (√, ( F ), 错) and nothing else."""
+    match = _BARE_TF.match(line)
+    return read_truth(match.group(1)) if match else None
+
+
+def split_alternatives(text: str) -> tuple[str, str | None]:
+    """Separate a printed alternative: `C(D)` → `C` and `D`; `44（=30+…）` stays as it is."""
+    match = re.fullmatch(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*", text)
+    return (match.group(1), match.group(2)) if match else (text, None)
+
+
+def split_fillings(text: str) -> list[str]:
+    """Split the answers of several blanks at semicolons, bars, wide gaps or numbers in brackets."""
+    numbered = re.split(r"[（(]\s*\d{1,2}\s*[)）]|[①-⑳]", text)
+    if len(numbered) > 2 and not numbered[0].strip():
+        parts = numbered[1:]
+    else:
+        parts = re.split(r"[；;|]|\s{2,}|\t|\n", text)
+    cleaned = [re.sub(r"^[\s、,，.。]+|[\s、,，。;；]+$", "", part) for part in parts]
+    return [part for part in cleaned if part]

@@ -1,0 +1,133 @@
+"""Making text consistent without harming mathematics.
+
+NFC and an explicit map, never NFKC: NFKC turns x² into x2, H₂O into H2O, ① into 1 and ℃ into °C.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SPACES = dict.fromkeys([0x00A0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
+_REMOVED = dict.fromkeys(
+    [
+        0x00AD,
+        0x200B,
+        0x200C,
+        0x200D,
+        0x200E,
+        0x200F,
+        0x2060,
+        0xFEFF,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    ]
+    + [code for code in range(0x20) if code not in (0x09, 0x0A)]
+    + list(range(0x7F, 0xA0)),
+    "",
+)
+_WIDE = {0xFF10 + value: chr(0x30 + value) for value in range(10)}
+_WIDE |= {0xFF21 + value: chr(0x41 + value) for value in range(26)}
+_WIDE |= {0xFF41 + value: chr(0x61 + value) for value in range(26)}
+_NARROW = {0xFF61: "。", 0xFF62: "「", 0xFF63: "」", 0xFF64: "、", 0xFF65: "・"}
+# Glyph variants that PDF producers write for ordinary characters.
+_VARIANTS = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0x2EA0: "民", 0x2EC5: "见",
+             0x2ED3: "长", 0x2ED4: "门", 0x2EE2: "马", 0x2EE9: "黄", 0x2EE4: "鬼", 0x2EEC: "齐", 0x2EEF: "龙", 0x2EF0: "龙",
+             0x2EA9: "王", 0x2EB7: "羊", 0x2EC6: "角", 0x2ECB: "车", 0x2ED8: "青", 0x2EDA: "页", 0x2EDB: "风", 0x2EDC: "飞",
+             0x2EDD: "食", 0x2EE5: "鱼", 0x2EE6: "鸟", 0x2E9D: "月", 0x2E8C: "小", 0x2E92: "巳", 0x2E9F: "母",
+             0x2EC4: "西", 0x2ECC: "辶", 0x2EA6: "丬", 0x2F00: "一"}  # fmt: skip
+_VARIANTS |= {
+    code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x2F00, 0x2FD6)
+}  # Kangxi radicals standing for the characters they look like
+_TABLE: dict[int, str] = {**_SPACES, **_REMOVED, **_WIDE, **_NARROW, **_VARIANTS}
+
+_CJK = r"\u3400-\u9fff\uf900-\ufaff"
+_BLANK = re.compile(r"([（(])[ \t]*([)）])")
+_PAIRS = {"(": "（", ")": "）"}
+
+
+def clean_line(raw: str) -> tuple[str, list[int]]:
+    """Return the cleaned line and, for each of its characters, the index of its source in `raw`.
+
+    Runs of spaces and tabs are kept (they separate options and columns); `clean_text` collapses them.
+    """
+    composed = unicodedata.normalize("NFC", raw)
+    scale = len(raw) / len(composed) if composed else 1.0
+    is_same = len(raw) == len(composed)
+    characters: list[str] = []
+    sources: list[int] = []
+    for index, character in enumerate(composed):
+        source = index if is_same else min(int(index * scale), len(raw) - 1)
+        mapped = _TABLE.get(ord(character), character)
+        for piece in mapped:
+            characters.append(piece)
+            sources.append(source)
+    return "".join(characters), sources
+
+
+def clean_text(text: str, language: str | None) -> str:
+    """Collapse white space and settle brackets, line by line; line breaks stay.
+
+    Empty answer brackets become `（）` in Chinese and `( )` in English; a bracket pair of mixed width takes
+    the width that the language uses.
+    """
+    lines = [_clean_spaces(line) for line in text.split("\n")]
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    joined = "\n".join(kept).strip()
+    joined = match_brackets(joined, language)
+    return _BLANK.sub("（）" if language == "zh" else "( )", joined)
+
+
+def _clean_spaces(line: str) -> str:
+    line = re.sub(r"[ \t\u3000]+", " ", line).strip()
+    # spaces typed inside Chinese words or before Chinese punctuation carry nothing
+    return re.sub(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])", "", line)
+
+
+def match_brackets(text: str, language: str | None) -> str:
+    """Give both brackets of every innermost mixed pair `(…）` the same width."""
+    opened: list[int] = []
+    characters = list(text)
+    for index, character in enumerate(characters):
+        if character in "(（":
+            opened.append(index)
+        elif character in ")）" and opened:
+            start = opened.pop()
+            if (characters[start] == "(") != (character == ")"):
+                wide = language == "zh" or bool(re.search(f"[{_CJK}]", text[start : index + 1]))
+                characters[start], characters[index] = ("（", "）") if wide else ("(", ")")
+    return "".join(characters)
+
+
+def detect_language(text: str) -> str | None:
+    """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
+    chinese = len(re.findall(f"[{_CJK}]", text))
+    words = len(re.findall(r"[A-Za-z]{2,}", text))
+    if chinese + words < 2:
+        return "zh" if chinese else ("en" if words else None)
+    # A Chinese character weighs about two thirds of an English word.
+    return "zh" if chinese * 0.67 >= words else "en"
+
+
+def is_cjk(character: str) -> bool:
+    """True for Chinese characters and full-width punctuation."""
+    return (
+        "\u3400" <= character <= "\u9fff"
+        or "\u3000" <= character <= "\u303f"
+        or "\uff00" <= character <= "\uffef"
+    )
+
+
+def join_wrapped(left: str, right: str) -> str:
+    """Join two lines that a page break or margin cut: no space between Chinese, one between words."""
+    left, right = left.rstrip(), right.lstrip()
+    if not left or not right:
+        return left + right
+    if is_cjk(left[-1]) or is_cjk(right[0]):
+        return left + right
+    if left.endswith("-") and len(left) > 1 and left[-2].isalpha() and right[0].islower():
+        return left[:-1] + right
+    return f"{left} {right}"

@@ -1,0 +1,444 @@
+"""From the lines of one question to its fields: stem, options, answer, explanation, marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tasks.ingest.answers import (
+    ANSWER_MARK,
+    EXPLANATION_MARK,
+    IGNORED_MARK,
+    INLINE_ANSWER,
+    TYPE_TAG,
+    read_bare_key,
+    read_bare_truth,
+    read_bracketed_key,
+    read_bracketed_truth,
+    read_key,
+    read_trailing_key,
+    read_truth,
+    split_alternatives,
+    split_fillings,
+)
+from tasks.ingest.cleaning import clean_text
+from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
+from tasks.ingest.lexicon import FineType, match_type_name
+from tasks.ingest.options import OptionSplit, option_text, split_options, strip_separators
+from tasks.ingest.pieces import Piece, join_pieces
+from tasks.ingest.sections import MARKS_GROUP
+
+_MARKS_TAIL = re.compile(
+    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?)\s*[)）\]】]\s*$",
+    re.IGNORECASE,
+)
+_LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
+_SUBPART = re.compile(
+    r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
+)
+
+
+@dataclass
+class Draft:
+    """A question as split from its paper, not yet given an id. Offsets are into the raw text."""
+
+    number_label: str = ""
+    value: int | None = None
+    section: int = 0
+    fine: FineType | None = None
+    question_type: str = ""
+    stem: str = ""
+    material: str | None = None
+    options: list[tuple[str, str]] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    explanation: str | None = None
+    marks: float | None = None
+    start: int = 0
+    end: int = 0
+    notes: list[str] = field(default_factory=list)
+    discipline: str | None = None
+    sub_discipline: str | None = None
+    unmarked: list[Piece] = field(default_factory=list)
+
+
+def read_content(
+    pieces: Sequence[Piece], fine: FineType | None, language: str | None, is_answered: bool
+) -> Draft:
+    """Read the lines of one question, its label already removed.
+
+    `is_answered` says that this paper prints answers right behind its questions: then the unmarked
+    paragraphs behind a free-response question are its answer.
+    """
+    draft = Draft(fine=fine)
+    pieces = [piece for piece in pieces if piece.text.strip()]
+    if not pieces:
+        return draft
+    pieces = _take_tags(list(pieces), draft)
+    body, answers, explanation = _separate_answers(pieces)
+    kind = draft.fine.question_type if draft.fine else None
+    is_choice = kind == "multiple_choice"
+    split = (
+        split_options(body, is_choice)
+        if kind in (None, "multiple_choice", "true_false", "material_analysis")
+        else None
+    )
+    if split is None and kind in ("fill_in_the_blank", "short_answer", "term_explanation"):
+        split = _strict_options(body)
+        if split is not None:
+            draft.notes.append("options_under_other_heading")
+    if split is not None:
+        _fill_choice(draft, split, language)
+        body = split.stem
+    answer_text = clean_text(answers, language) if answers else ""
+    draft.explanation = clean_text(explanation, language) if explanation else None
+    draft.stem = clean_text(join_pieces(body), language)
+    _take_marks(draft)
+    if draft.options:
+        _settle_choice(draft, answer_text, language)
+    else:
+        _settle_free(draft, answer_text, body, kind, language, is_answered)
+    return draft
+
+
+def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
+    """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
+    for _ in range(3):
+        first = pieces[0]
+        marks = MARKS_GROUP.match(first.text)
+        tag = TYPE_TAG.match(first.text)
+        if marks and len(first.text) > marks.end():
+            draft.marks = float(marks.group(1))
+            pieces[0] = first.cut(marks.end())
+        elif tag and match_type_name(tag.group(1)) is not None and len(first.text) > tag.end():
+            draft.fine = match_type_name(tag.group(1))
+            pieces[0] = first.cut(tag.end())
+        else:
+            break
+    return pieces
+
+
+def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:
+    """Options under a heading that announces none count only when there are four and each is plainly marked."""
+    split = split_options(body, is_choice=False)
+    if split is None or len(split.options) < 4 or split.notes:
+        return None
+    return split
+
+
+def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
+    """Return the lines of stem and options, the text of the answer and of the explanation.
+
+    Answers after each part of a question (`(i) … Answer: … (ii) … Answer: …`) are taken out one by one.
+    """
+    body: list[Piece] = []
+    answers: list[list[Piece]] = []
+    explanations: list[Piece] = []
+    mode = "body"
+    part_style = ""
+    for piece in pieces:
+        text = piece.text
+        if IGNORED_MARK.match(text) and (mode != "body" or body):
+            continue
+        answer_mark = ANSWER_MARK.match(text)
+        explanation_mark = EXPLANATION_MARK.match(text.lstrip())
+        if answer_mark and (body or mode == "body"):
+            mode = "answer"
+            answers.append([])
+            rest = piece.cut(answer_mark.end())
+            inner = EXPLANATION_MARK.search(rest.text)
+            if inner:
+                answers[-1].append(rest.cut(0, inner.start()))
+                mode = "explanation"
+                explanations.append(rest.cut(inner.end()))
+            elif rest.text.strip():
+                answers[-1].append(rest)
+            continue
+        if explanation_mark and (body or answers):
+            mode = "explanation"
+            lead = len(text) - len(text.lstrip())
+            explanations.append(piece.cut(lead + explanation_mark.end()))
+            continue
+        label = piece.label
+        if (
+            mode == "answer"
+            and label is not None
+            and part_style
+            and label.style == part_style
+            and label.value > 1
+        ):
+            mode = "body"
+        if mode == "body":
+            if (
+                label is not None
+                and label.style in ("romanp", "letterp", "nump", "paren", "cnp")
+                and not part_style
+                and label.value == 1
+            ):
+                part_style = label.style
+            inline = INLINE_ANSWER.search(text)
+            if inline and inline.start() > 0:
+                head = piece.cut(0, inline.start())
+                if head.text.strip():
+                    body.append(head)
+                rest = piece.cut(inline.end())
+                inner = EXPLANATION_MARK.search(rest.text)
+                answers.append([rest.cut(0, inner.start()) if inner else rest])
+                mode = "answer"
+                if inner:
+                    mode = "explanation"
+                    explanations.append(rest.cut(inner.end()))
+                continue
+            inner = EXPLANATION_MARK.search(text)
+            if inner and inner.group(0).startswith("【"):
+                body.append(piece.cut(0, inner.start()))
+                explanations.append(piece.cut(inner.end()))
+                mode = "explanation"
+                continue
+            body.append(piece)
+        elif mode == "answer":
+            answers[-1].append(piece)
+        else:
+            explanations.append(piece)
+    texts = [join_pieces([piece for piece in answer if piece.text.strip()]) for answer in answers]
+    answer_text = "\n".join(text for text in texts if text.strip())
+    if not body and answers:
+        return pieces, "", ""
+    return body, answer_text.strip(), join_pieces(explanations).strip()
+
+
+def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
+    draft.notes.extend(split.notes)
+    last_label, last_pieces = split.options[-1]
+    last_by_place = max(split.options, key=lambda option: option[1][0].start)
+    kept, trailing = _cut_trailing(last_by_place[1], "".join(label for label, _ in split.options))
+    split.options[:] = [
+        (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
+    ]
+    del last_label, last_pieces
+    texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
+    draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
+    draft.unmarked = trailing
+
+
+def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
+    """Separate a bare key behind the last option from that option's own (wrapped) lines."""
+    for index, piece in enumerate(pieces):
+        if index and (
+            read_bare_key(piece.text, labels) is not None or read_bare_truth(piece.text) is not None
+        ):
+            return list(pieces[:index]), list(pieces[index:])
+    if pieces:
+        tail = re.search(r"(?:\s{3,}|\t)[（(]?\s*([A-J]{1,6})\s*[)）]?\s*$", pieces[-1].text)
+        if tail and read_key(tail.group(1), labels) is not None and pieces[-1].text[: tail.start()].strip():
+            last = pieces[-1]
+            return [*pieces[:-1], last.cut(0, tail.start())], [last.cut(tail.start(1), tail.end(1))]
+    return list(pieces), []
+
+
+def _take_marks(draft: Draft) -> None:
+    tail = _MARKS_TAIL.search(draft.stem.split("\n")[0] if draft.stem.count("\n") == 0 else draft.stem)
+    if tail and tail.start() > 0:
+        draft.marks = draft.marks if draft.marks is not None else float(tail.group(1))
+        draft.stem = draft.stem[: tail.start()].rstrip()
+
+
+def _settle_choice(draft: Draft, answer_text: str, language: str | None) -> None:
+    labels = "".join(label for label, _ in draft.options)
+    draft.question_type = "multiple_choice"
+    bracketed = read_bracketed_key(draft.stem, labels)
+    if bracketed is not None:
+        draft.answer, draft.stem = bracketed.answer, clean_text(bracketed.text, language)
+    if answer_text:
+        set_choice_answer(draft, answer_text)
+    if not draft.answer and draft.unmarked:
+        letters = read_bare_key(draft.unmarked[0].text, labels)
+        if letters is not None:
+            draft.answer = letters
+            rest = join_pieces(draft.unmarked[1:]).strip()
+            if rest:
+                draft.explanation = draft.explanation or clean_text(rest, language)
+    if not draft.answer:
+        trailing = read_trailing_key(draft.stem, labels)
+        if trailing is not None:
+            draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
+    draft.unmarked = []
+    if are_truth_options([text for _, text in draft.options]):
+        make_true_false(draft)
+
+
+def make_true_false(draft: Draft) -> None:
+    """Turn the options 正确/错误 and their key into a true/false question."""
+    truths = {label: read_truth(text) for label, text in draft.options}
+    answers = [truths.get(label) or read_truth(label) for label in draft.answer]
+    draft.question_type = "true_false"
+    draft.answer = [answer for answer in answers[:1] if answer]
+    draft.options = []
+
+
+def set_choice_answer(draft: Draft, text: str) -> None:
+    """Set the key of a choice question from a printed answer: letters, or the text of an option."""
+    labels = "".join(label for label, _ in draft.options)
+    text, alternative = split_alternatives(text.strip())
+    if alternative is not None:
+        draft.notes.append("alternative_key_printed")
+    first, _, rest = text.partition("\n")
+    letters = read_key(first, labels)
+    if letters is None:
+        match = re.match(
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*)\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            first,
+        )
+        if match:
+            letters = read_key(match.group(1), labels)
+            rest = (match.group(2) + "\n" + rest).strip()
+            option = dict(draft.options).get(letters[0], "") if letters and len(letters) == 1 else ""
+            if rest.strip(" 。.") == option.strip(" 。."):
+                rest = ""
+    if letters is None:
+        folded = re.sub(r"\s+|[。.；;]$", "", first)
+        letters = [
+            label for label, option in draft.options if re.sub(r"\s+|[。.；;]$", "", option) == folded
+        ] or None
+    if letters is None and len(draft.options) == 2:
+        truth = read_truth(first)
+        if truth is not None:
+            letters = [label for label, option in draft.options if read_truth(option) == truth] or None
+    if letters is None:
+        stray = read_key(first)
+        draft.notes.append("key_not_among_options" if stray is not None else "answer_unreadable")
+        if stray is None and text:
+            draft.explanation = draft.explanation or text
+        return
+    draft.answer = letters
+    rest = rest.strip()
+    if rest:
+        draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+def _settle_free(
+    draft: Draft,
+    answer_text: str,
+    body: list[Piece],
+    kind: str | None,
+    language: str | None,
+    is_answered: bool,
+) -> None:
+    judged = None
+    if kind in (None, "true_false"):
+        judged = read_bracketed_truth(draft.stem)
+        if judged is None and kind == "true_false" and len(body) > 1:
+            truth = read_bare_truth(body[-1].text)
+            if truth is not None:
+                draft.answer = [truth]
+                draft.stem = clean_text(join_pieces(body[:-1]), language)
+    if judged is not None:
+        draft.answer, draft.stem = judged.answer, clean_text(judged.text, language)
+        draft.explanation = draft.explanation or judged.remark
+    if kind is None:
+        truth = read_truth(answer_text.split("\n")[0]) if answer_text and len(answer_text) < 8 else None
+        if judged is not None or (truth is not None and len(draft.stem) > 4):
+            kind = "true_false"
+        else:
+            kind = infer_free_type(draft.stem, draft.material)
+    draft.question_type = kind
+    if kind == "true_false":
+        _settle_true_false(draft, answer_text, body, language)
+        return
+    if kind == "multiple_choice":
+        draft.notes.append("options_missing")
+        found = read_bracketed_key(draft.stem, "ABCDEFGHIJ")
+        letters = read_key(answer_text) if answer_text else None
+        draft.answer = letters or (found.answer if found else [])
+        if found:
+            draft.stem = clean_text(found.text, language)
+        return
+    if answer_text:
+        draft.answer = split_fillings(answer_text) if kind == "fill_in_the_blank" else [answer_text]
+    elif kind == "fill_in_the_blank":
+        _take_filled_blanks(draft, language)
+        if not draft.answer and is_answered and len(body) > 1:
+            _take_unmarked(draft, body, language)
+    elif is_answered:
+        _take_unmarked(draft, body, language)
+
+
+def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
+    if answer_text and not draft.answer:
+        first, _, rest = answer_text.partition("\n")
+        match = re.match(
+            r"\s*[（(]?\s*(√|×|✓|✗|✔|✘|对|错误|正确|错|True|False|TRUE|FALSE|true|false|T|F|Y|N|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
+            first,
+        )
+        if match:
+            word = {"A": "true", "B": "false"}.get(match.group(1)) or read_truth(match.group(1))
+            draft.answer = [word] if word else []
+            remark = (match.group(2) + "\n" + rest).strip()
+            draft.explanation = draft.explanation or remark or None
+        else:
+            draft.notes.append("answer_unreadable")
+            draft.explanation = draft.explanation or answer_text
+    # an empty bracket at the end only waits for the mark
+    draft.stem = re.sub(r"\s*[（(]\s*[)）]\s*$", "", draft.stem).rstrip()
+
+
+def _take_filled_blanks(draft: Draft, language: str | None) -> None:
+    """Read answers that are printed inside the blanks: `是__质__的`, `是（ 质 ）的`."""
+    filled = re.findall(r"_{2,}\s*([^_\s][^_]{0,40}?)\s*_{2,}", draft.stem)
+    if filled and not re.search(r"_{4,}", re.sub(r"_{2,}\s*[^_\s][^_]{0,40}?\s*_{2,}", "", draft.stem)):
+        draft.answer = [text.strip() for text in filled]
+        draft.stem = clean_text(re.sub(r"_{2,}\s*[^_\s][^_]{0,40}?\s*_{2,}", "____", draft.stem), language)
+        return
+    if BLANK.search(draft.stem):
+        return
+    padded = re.findall(r"[（(]\s{1,}([^（()）]{1,40}?)\s{1,}[)）]", draft.stem)
+    if padded:
+        draft.answer = [text.strip() for text in padded]
+        draft.stem = clean_text(
+            re.sub(r"[（(]\s{1,}([^（()）]{1,40}?)\s{1,}[)）]", "（）", draft.stem), language
+        )
+
+
+def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:
+    """Cut the stem where the unmarked answer begins: behind its first sentence and any further question."""
+    paragraphs = _paragraphs(body)
+    if len(paragraphs) < 2:
+        return
+    cut = 1
+    if _LIST_STEM.search(join_pieces(paragraphs[0])) and not re.search(
+        r"[？?]\s*$", join_pieces(paragraphs[0])
+    ):
+        cut = 2
+    while cut < len(paragraphs):
+        text = join_pieces(paragraphs[cut]).strip()
+        is_part = _SUBPART.match(text) and re.search(r"[？?]\s*(?:[（(].{0,8}[)）])?$", text)
+        if (
+            re.search(r"[？?]\s*(?:[（(]\s*\d+\s*(?:分|points?|pts?|marks?)\s*[)）])?$", text)
+            or is_part
+            or MARKS_GROUP.fullmatch(text)
+        ):
+            cut += 1
+        else:
+            break
+    if cut >= len(paragraphs):
+        return
+    stem = [piece for paragraph in paragraphs[:cut] for piece in paragraph]
+    rest = [piece for paragraph in paragraphs[cut:] for piece in paragraph]
+    draft.stem = clean_text(join_pieces(stem), language)
+    _take_marks(draft)
+    answer = clean_text(join_pieces(rest), language)
+    if answer:
+        draft.answer = [answer]
+        draft.notes.append("answer_without_mark")
+
+
+def _paragraphs(body: Sequence[Piece]) -> list[list[Piece]]:
+    found: list[list[Piece]] = []
+    runs_on = False
+    for piece in body:
+        if runs_on and found:
+            found[-1].append(piece)
+        else:
+            found.append([piece])
+        runs_on = piece.wraps
+    return found

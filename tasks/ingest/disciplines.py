@@ -1,0 +1,70 @@
+"""Which discipline a paper belongs to, told by mapping, folder, file name and the lines before its first question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+from schemas.vocabulary import DISCIPLINES
+
+
+@lru_cache(maxsize=1)
+def read_disciplines() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the words by sub-discipline by discipline (schemas/data/disciplines.yaml)."""
+    source = resources.files("schemas").joinpath("data/disciplines.yaml").read_text(encoding="utf-8")
+    raw = yaml.safe_load(source)
+    assert set(raw) == set(DISCIPLINES)
+    return {
+        discipline: {name: tuple(str(word) for word in words) for name, words in subs.items()}
+        for discipline, subs in raw.items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _words() -> tuple[tuple[str, str, str], ...]:
+    found = [
+        (word.casefold(), discipline, sub)
+        for discipline, subs in read_disciplines().items()
+        for sub, words in subs.items()
+        for word in (*words, sub)
+    ]
+    found += [(discipline.casefold(), discipline, "") for discipline in DISCIPLINES]
+    return tuple(sorted(found, key=lambda entry: -len(entry[0])))
+
+
+def find_discipline(texts: Sequence[str]) -> tuple[str, str | None] | None:
+    """Return (discipline, sub-discipline) by the longest known word in the first text that has one."""
+    for text in texts:
+        folded = re.sub(r"[_\-]+", " ", text.casefold())
+        closed = re.sub(r"\s+", "", folded)
+        for word, discipline, sub in _words():
+            is_found = (
+                re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", folded) is not None
+                if word.isascii()
+                else word in closed
+            )
+            if is_found:
+                return discipline, sub or None
+    return None
+
+
+def name_discipline(value: str) -> tuple[str, str | None] | None:
+    """Read a cell or mapping value: a discipline, a sub-discipline, or `Discipline/Sub-discipline`."""
+    head, _, tail = (part.strip() for part in value.partition("/"))
+    for discipline, subs in read_disciplines().items():
+        if head.casefold() == discipline.casefold():
+            sub = next((name for name in subs if name.casefold() == tail.casefold()), tail or None)
+            return discipline, sub
+    return find_discipline([value])
+
+
+def map_discipline(path_text: str, mapping: Mapping[str, str] | None) -> tuple[str, str | None] | None:
+    """Return what the mapping says of this path: the longest of its keys that the path contains decides."""
+    for key in sorted(mapping or {}, key=len, reverse=True):
+        if key and key.casefold() in path_text.casefold():
+            return name_discipline((mapping or {})[key])
+    return None

@@ -1,0 +1,296 @@
+"""Exam papers to questions: list the documents of a folder, parse them one by one in guarded child processes."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from tasks.ingest.identity import compute_document_id
+
+_CHUNK = 1 << 20
+_ANSWER_WORDS = re.compile(
+    r"[\s_\-—（(【\[]*(?:参考|标准)?(?:答案|解析|key|keys|answer|answers|answer[ _-]?key|solutions?)[及和与]?(?:评分标准|解析|解答)?[)）】\]]*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class IngestOptions:
+    """How documents are read. Limits hold for each document.
+
+    `discipline_map` maps a part of a path to a discipline (`Engineering`, `Engineering/Software Engineering`
+    or a course name); `mapping_file` is a YAML with `columns` and `disciplines`; questions below
+    `confidence_threshold` get the status `low_confidence`.
+    """
+
+    time_limit_s: float = 120
+    memory_limit_mb: int = 3000
+    max_bytes: int = 200_000_000
+    use_ocr: bool = True
+    discipline_map: Mapping[str, str] | None = None
+    mapping_file: Path | None = None
+    confidence_threshold: float = 0.6
+    default_source_kind: str = "other"
+
+
+@dataclass(frozen=True)
+class ParsedDocument:
+    """What became of one document: its row, its raw text (None when unreadable), its questions."""
+
+    document: dict[str, Any]
+    text: dict[str, Any] | None
+    questions: list[dict[str, Any]]
+    path: Path
+
+
+def list_documents(paths: Sequence[Path]) -> list[Path]:
+    """Return the files named and those below the folders named, sorted, each once.
+
+    Hidden files and folders are skipped. Lock files (`~$…`) are listed: they become rows with an error.
+
+    Raises:
+        UsageError: when a path does not exist, or a folder holds no file.
+    """
+    found: set[Path] = set()
+    for path in paths:
+        if path.is_dir():
+            inside = {
+                file
+                for file in path.rglob("*")
+                if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
+            }
+            if not inside:
+                raise UsageError(f"The folder {path} holds no file. Name a folder with papers in it.")
+            found |= inside
+        elif path.exists():
+            found.add(path)
+        else:
+            raise UsageError(f"{path} does not exist. Check the path.")
+    return sorted(found)
+
+
+def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
+    """Read one document in a child process; a bad document gives a result with its status and error, never a raise.
+
+    Raises:
+        UsageError: when the mapping file of the options cannot be used.
+    """
+    return _parse(path, Path(path.name), options)
+
+
+def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int) -> Iterator[ParsedDocument]:
+    """Yield the result of every document in the order of the paths; folders give their files, sorted.
+
+    `workers` documents are read at once; paths are taken and results handed on as they come, so that memory
+    stays flat.
+    """
+    workers = max(1, workers)
+    with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="ingest") as pool:
+        pending: queue.SimpleQueue[Future[ParsedDocument]] = queue.SimpleQueue()
+        remaining = _expand(paths)
+        waiting = 0
+        for file, source in islice(remaining, workers * 2):
+            pending.put(pool.submit(_parse, file, source, options))
+            waiting += 1
+        while waiting:
+            result = pending.get().result()
+            waiting -= 1
+            for file, source in islice(remaining, 1):
+                pending.put(pool.submit(_parse, file, source, options))
+                waiting += 1
+            yield result
+
+
+def render_document_json(parsed: ParsedDocument) -> str:
+    """Return the document with its questions as JSON after schemas/data/document.schema.json; the text lies apart."""
+    value = {"schema_version": 1, "document": parsed.document, "questions": parsed.questions}
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
+
+
+def _expand(paths: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+    """Every file with its path relative to the folder that was given, the folder's name included."""
+    for path in paths:
+        if path.is_dir():
+            for file in list_documents([path]):
+                yield file, Path(path.resolve().name) / file.relative_to(path)
+        else:
+            yield path, Path(path.name)
+
+
+def _parse(path: Path, source: Path, options: IngestOptions) -> ParsedDocument:
+    document = _new_document(path, source, options)
+    try:
+        size = path.stat().st_size
+        document["size_bytes"] = size
+        if size > options.max_bytes:
+            return _refuse(
+                path,
+                document,
+                "too_large",
+                f"The file has {size} bytes; {options.max_bytes} are allowed. Split it.",
+            )
+        digest = hashlib.sha256()
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return _refuse(
+            path, document, "corrupt", f"The file cannot be opened ({reason}). Check its permissions."
+        )
+    document["sha256"] = digest.hexdigest()
+    document["document_id"] = compute_document_id(document["sha256"])
+    if size == 0:
+        return _refuse(path, document, "empty", "The file has no bytes. Save it again, or leave it out.")
+    request = {
+        "path": str(path.resolve()),
+        "document": document,
+        "options": {
+            "time_limit_s": options.time_limit_s,
+            "memory_limit_mb": options.memory_limit_mb,
+            "use_ocr": options.use_ocr,
+            "discipline_map": dict(options.discipline_map or {}),
+            "mapping_file": str(options.mapping_file.resolve()) if options.mapping_file else None,
+            "confidence_threshold": options.confidence_threshold,
+            "companion": str(companion) if (companion := find_companion(path)) else None,
+        },
+    }
+    reply = _ask(request)
+    if "ok" in reply:
+        result = reply["ok"]
+        return ParsedDocument(result["document"], result["text"], result["questions"], path)
+    if reply["failed"] == "usage":
+        raise UsageError(reply["message"])
+    return _refuse(path, document, reply["failed"], reply["message"])
+
+
+def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str, Any]:
+    return {
+        "document_id": compute_document_id(f"path:{source.as_posix()}"),
+        "sha256": "",
+        "document_name": path.name,
+        "source_path": source.as_posix(),
+        "size_bytes": 0,
+        "media_type": "application/octet-stream",
+        "page_count": None,
+        "converter": None,
+        "language": None,
+        "discipline": None,
+        "sub_discipline": None,
+        "source_kind": options.default_source_kind,
+        "status": "crashed",
+        "error": None,
+        "question_count": 0,
+        "warnings": [],
+    }
+
+
+def _refuse(path: Path, document: dict[str, Any], status: str, error: str) -> ParsedDocument:
+    return ParsedDocument({**document, "status": status, "error": error}, None, [], path)
+
+
+def find_companion(path: Path) -> Path | None:
+    """Return the file beside a paper that by its name holds the paper's answers (`期末A.docx`, `期末A答案.docx`), or None."""
+    if _ANSWER_WORDS.search(path.stem):
+        return None
+    own = path.stem.strip().casefold()
+    try:
+        siblings = [file for file in path.parent.iterdir() if file.is_file() and file.name != path.name]
+    except OSError:
+        return None
+    for file in sorted(siblings):
+        if file.name.startswith((".", "~$")) or not _ANSWER_WORDS.search(file.stem):
+            continue
+        if _ANSWER_WORDS.sub("", file.stem).strip().casefold() == own:
+            return file
+    return None
+
+
+class _Server:
+    """One conversion server process, used by one thread at a time."""
+
+    def __init__(self) -> None:
+        root = str(Path(__file__).resolve().parents[2])
+        search = os.environ.get("PYTHONPATH", "")
+        environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tasks.ingest.conversion_server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request, ensure_ascii=False).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise BrokenPipeError
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def close(self) -> None:
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+_idle: list[_Server] = []
+_lock = threading.Lock()
+_owner = os.getpid()
+
+
+def _ask(request: dict[str, Any]) -> dict[str, Any]:
+    """Hand a request to an idle server, started when there is none; a server that died is replaced once."""
+    global _owner
+    for attempt in (1, 2):
+        with _lock:
+            if _owner != os.getpid():  # a fork inherited our servers: they belong to the parent
+                _idle.clear()
+                _owner = os.getpid()
+            server = _idle.pop() if _idle else None
+        server = server or _Server()
+        try:
+            reply = server.ask(request)
+        except (BrokenPipeError, OSError, json.JSONDecodeError):
+            server.close()
+            if attempt == 2:
+                break
+            continue
+        with _lock:
+            _idle.append(server)
+        return reply
+    return {"failed": "crashed", "message": "The conversion process could not be started or died twice."}
+
+
+@atexit.register
+def close_servers() -> None:
+    """End the conversion servers of this process; they start again when needed."""
+    with _lock:
+        servers, _idle[:] = list(_idle), []
+    if _owner == os.getpid():
+        for server in servers:
+            server.close()

@@ -1,0 +1,275 @@
+"""Answers printed away from their questions: a key line, or an answer part at the end of the paper or in a file of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK
+from tasks.ingest.lexicon import FineType
+from tasks.ingest.pieces import Piece, join_pieces
+from tasks.ingest.sections import Section, divide, is_chapter
+
+REGION = re.compile(
+    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
+    r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*[（(]?[^（()）]{0,12}[)）]?\s*[】\]\-—=:：☆★*#]*\s*$|"
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    re.IGNORECASE,
+)
+_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|对|错|正确|错误|True|False|TRUE|FALSE|[TF])"
+_ENTRY = re.compile(
+    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+)
+_RANGE = re.compile(r"(\d{1,3})\s*(?:[-—–~～至到－]|to)\s*(\d{1,3})\s*(?:题)?\s*[.．、:：)）]?\s*")
+_LETTERS_RUN = re.compile(rf"(?:\s*{_MARK}\s*[,，、;；]?\s*)+")
+
+
+@dataclass
+class KeyEntry:
+    """One answer: the number of its question, the answer as printed, an explanation."""
+
+    number: int
+    text: str
+    explanation: str | None = None
+
+
+@dataclass
+class KeySection:
+    """The answers below one heading of an answer part (or of one key line, then `fine` may be None)."""
+
+    number: int | None
+    fine: FineType | None
+    entries: list[KeyEntry] = field(default_factory=list)
+    title: str = ""
+
+
+def find_region(pieces: Sequence[Piece]) -> int | None:
+    """Return the index of the line that opens the answer part at the end of a paper, or None.
+
+    A line `参考答案` that stands after a single question introduces only that question's answer: the
+    answer part must begin with a heading, a key table, or a number that starts over.
+    """
+    marks = [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+    if not marks:
+        return None
+    if len(marks) > 1 and len(marks) > 0.05 * len(pieces) and len(marks) > 2:
+        return None  # printed after every question
+    for index in marks:
+        following = pieces[index + 1 : index + 6]
+        if not following or (index == 0 and len(pieces) > 40):
+            continue
+        if _opens_answers(following, pieces[:index]):
+            return index
+    return None
+
+
+def is_region_heading(text: str) -> bool:
+    """True for a line that says nothing but that answers follow."""
+    folded = text.strip()
+    return (
+        len(folded) <= 48
+        and bool(REGION.match(folded))
+        and not re.search(r"[，,。？?]|请|写在|填在|涂在|选择正确", folded)
+    )
+
+
+def _opens_answers(following: Sequence[Piece], before: Sequence[Piece]) -> bool:
+    from tasks.ingest.sections import read_heading
+
+    for piece in following[:3]:
+        text = piece.text
+        if read_key_line(text) or read_heading(text) is not None:
+            return True
+        label = piece.label
+        if label is not None:
+            if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
+                last = next((other.label for other in reversed(before) if other.label is not None), None)
+                return last is None or last.value != 0
+            return False
+        if is_chapter(text):
+            return True
+    return False
+
+
+def read_key_line(text: str) -> list[KeyEntry]:
+    """Read a line that is made of keys: `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC`, `1.√ 2.×`; else [].
+
+    A single entry `1. A` counts only where nothing else stands on the line.
+    """
+    stripped = text.strip().strip("|").strip()
+    if not re.match(r"(?:第\s*)?\d", stripped):
+        colon = re.match(r"[^\d:：]{0,16}[:：]\s*(?=\d)", stripped)
+        stripped = stripped[colon.end() :] if colon else stripped
+    if not re.match(r"(?:第\s*)?\d", stripped):
+        return []
+    entries = _read_ranges(stripped)
+    if entries:
+        return entries
+    matches = list(_ENTRY.finditer(stripped))
+    covered = sum(len(match.group(0)) for match in matches)
+    solid = len(re.sub(r"\s", "", stripped))
+    dense = sum(len(re.sub(r"\s", "", match.group(0))) for match in matches)
+    if not matches or dense < 0.8 * solid - 2 or covered == 0:
+        return []
+    numbers = [int(match.group(1)) for match in matches]
+    if any(right <= left for left, right in pairwise(numbers)):
+        return []
+    return [KeyEntry(int(match.group(1)), match.group(2)) for match in matches]
+
+
+def _read_ranges(text: str) -> list[KeyEntry]:
+    entries: list[KeyEntry] = []
+    position = 0
+    while position < len(text):
+        match = _RANGE.match(text, position)
+        if not match:
+            rest = text[position:].strip(" \t,，;；。.|")
+            return entries if not rest else []
+        first, last = int(match.group(1)), int(match.group(2))
+        run = _LETTERS_RUN.match(text, match.end())
+        if not run or last < first or last - first > 60:
+            return []
+        tokens = _split_tokens(run.group(0), last - first + 1)
+        if tokens is None:
+            return []
+        entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
+        position = run.end()
+        while position < len(text) and text[position] in " \t,，;；。.|":
+            position += 1
+    return entries
+
+
+def _split_tokens(text: str, count: int) -> list[str] | None:
+    """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None where the number does not come out."""
+    spaced = [token for token in re.split(r"[\s,，、;；]+", text.strip()) if token]
+    if len(spaced) == count:
+        return spaced
+    tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗对错TF]", text)
+    return tokens if len(tokens) == count else None
+
+
+def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
+    """Read the answer part of a paper into its sections."""
+    sections: list[KeySection] = []
+    for section in divide(pieces):
+        found = KeySection(section.number, section.fine, title=section.title)
+        if section.is_question:
+            found.entries.append(_read_entry(1, section.pieces))
+        else:
+            found.entries = _read_entries(section)
+        if found.entries:
+            sections.append(found)
+    return sections
+
+
+def _read_entries(section: Section) -> list[KeyEntry]:
+    entries: list[KeyEntry] = []
+    current: tuple[int, str, list[Piece]] | None = None
+    pending_numbers: list[int] = []
+    for piece in section.pieces:
+        row = _read_table_numbers(piece.text)
+        if row:
+            pending_numbers = row
+            continue
+        if pending_numbers:
+            keys = _read_table_keys(piece.text, len(pending_numbers))
+            if keys:
+                entries += [KeyEntry(number, key) for number, key in zip(pending_numbers, keys, strict=True)]
+                pending_numbers = []
+                continue
+            pending_numbers = []
+        line = read_key_line(piece.text)
+        if line and (len(line) > 1 or current is None or line[0].number == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+                current = None
+            if len(line) == 1:
+                current = (line[0].number, "num", [piece.cut(piece.text.index(line[0].text))])
+            else:
+                entries += line
+            continue
+        inline = _read_inline(piece)
+        if len(inline) > 1 and (current is None or inline[0][0] == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+            for number, part in inline[:-1]:
+                entries.append(_read_entry(number, [part]))
+            current = (inline[-1][0], "num", [inline[-1][1]])
+            continue
+        label = piece.label
+        expected = current[0] + 1 if current is not None else (entries[-1].number + 1 if entries else None)
+        is_first = current is None and (expected is None or (label is not None and label.value == expected))
+        if label is not None and label.style in ("num", "paren", "nump", "word", "bracket", "bare", "circ"):
+            follows = current is not None and label.value == current[0] + 1 and label.style == current[1]
+            if is_first or follows:
+                if current is not None:
+                    entries.append(_read_entry(current[0], current[2]))
+                current = (label.value, label.style, [piece.cut(label.end)])
+                continue
+        if current is not None:
+            current[2].append(piece)
+    if current is not None:
+        entries.append(_read_entry(current[0], current[2]))
+    if not entries and section.fine is not None and section.pieces:
+        entries.append(_read_entry(1, section.pieces))
+    return entries
+
+
+def _read_inline(piece: Piece) -> list[tuple[int, Piece]]:
+    """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
+    marks = list(
+        re.finditer(
+            r"(?:^\s*|\s{2,}|\t|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text
+        )
+    )
+    if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):
+        return []
+    numbers = [int(mark.group(1)) for mark in marks]
+    chosen = [marks[0]]
+    for mark, number in zip(marks[1:], numbers[1:], strict=True):
+        if number == int(chosen[-1].group(1)) + 1:
+            chosen.append(mark)
+    parts = [
+        (
+            int(mark.group(1)),
+            piece.cut(mark.end(), chosen[index + 1].start() if index + 1 < len(chosen) else None),
+        )
+        for index, mark in enumerate(chosen)
+    ]
+    return parts if len(parts) > 1 else []
+
+
+def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
+    text = join_pieces([piece for piece in pieces if piece.text.strip()]).strip()
+    mark = ANSWER_MARK.match(text)
+    if mark:
+        text = text[mark.end() :].strip()
+    explanation = EXPLANATION_MARK.search(text)
+    if explanation:
+        return KeyEntry(
+            number, text[: explanation.start()].strip(), text[explanation.end() :].strip() or None
+        )
+    return KeyEntry(number, text)
+
+
+def _read_table_numbers(text: str) -> list[int]:
+    """Read the first row of a key table: `题号 | 1 | 2 | 3`."""
+    cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+    if cells and re.fullmatch(r"题\s*号|序\s*号|No\.?|Question|Item|#", cells[0], re.IGNORECASE):
+        cells = cells[1:]
+    elif not cells or not cells[0].isdigit():
+        return []
+    numbers = [int(cell) for cell in cells if cell.isdigit()]
+    is_run = len(numbers) == len(cells) >= 2 and all(right == left + 1 for left, right in pairwise(numbers))
+    return numbers if is_run else []
+
+
+def _read_table_keys(text: str, count: int) -> list[str]:
+    cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+    if cells and re.fullmatch(r"答\s*案|Answers?|Keys?|选项", cells[0], re.IGNORECASE):
+        cells = cells[1:]
+    if len(cells) == count and all(re.fullmatch(_MARK, cell) for cell in cells):
+        return cells
+    return []

@@ -1,0 +1,212 @@
+"""Finding the offered options of a question: inline, stacked, in columns, behind tabs or automatic numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.ingest.cleaning import is_cjk
+from tasks.ingest.pieces import Piece, join_pieces
+
+MAX_OPTIONS = 10
+_LETTERS = "ABCDEFGHIJ"
+_MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("bracketed", re.compile(r"[（(\[【]\s*([A-J])\s*[)）\]】]\s*[.．、:：]?\s*")),
+    ("stopped", re.compile(r"([A-J])\s*[.．、:：]\s*")),
+    ("closed", re.compile(r"([A-J])\s*[)）]\s*[.．、]?\s*")),
+    ("comma", re.compile(r"([A-J])\s*[,，;；]\s*")),
+    ("spaced", re.compile(r"([A-J])(?:\s+|(?=[\u4e00-\u9fff“《]))")),
+    ("small_bracketed", re.compile(r"[（(\[]\s*([a-j])\s*[)）\]]\s*[.．、]?\s*")),
+    ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
+    ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
+)
+_SMALL = ("small_bracketed", "small_stopped")
+_WEAK = ("comma", "spaced", *_SMALL)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """An option label: piece and index where it begins, index where its text begins."""
+
+    piece: int
+    begin: int
+    end: int
+    label: str
+    at_start: bool
+    has_gap: bool
+
+
+@dataclass
+class OptionSplit:
+    """The pieces of a stem, the options in order of their labels, the pieces after the last option, and notes."""
+
+    stem: list[Piece]
+    options: list[tuple[str, list[Piece]]]
+    notes: list[str]
+
+
+def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | None:
+    """Separate the options from the stem; None where there are none.
+
+    `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
+    """
+    best: tuple[float, str, list[Marker]] | None = None
+    for style, pattern in _MARKERS:
+        if style in _WEAK and not is_choice:
+            continue
+        chain = _find_chain(_find_markers(pieces, style, pattern), pieces)
+        if len(chain) < (2 if is_choice else 3) and not (
+            len(chain) == 2 and all(mark.at_start for mark in chain)
+        ):
+            continue
+        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - (0.9 if style in _WEAK else 0)
+        if best is None or score > best[0]:
+            best = (score, style, chain)
+    if best is None:
+        return None
+    chain = best[2]
+    notes: list[str] = []
+    labels = [mark.label for mark in chain]
+    expected = list(_LETTERS[: len(chain)])
+    if labels != expected:
+        if sorted(labels) == expected:
+            notes.append("options_out_of_order")
+        elif len(set(labels)) < len(labels):
+            notes.append("option_labels_repaired")
+        else:
+            notes.append("option_missing")
+    contents = [
+        _slice(pieces, mark, chain[index + 1] if index + 1 < len(chain) else None)
+        for index, mark in enumerate(chain)
+    ]
+    if "option_labels_repaired" in notes:
+        labels = expected
+    options = sorted(zip(labels, contents, strict=True), key=lambda pair: pair[0])
+    first = chain[0]
+    stem = list(pieces[: first.piece])
+    head = pieces[first.piece].cut(0, first.begin)
+    if head.text.strip():
+        stem.append(head)
+    return OptionSplit(stem, options, notes)
+
+
+def _find_markers(pieces: Sequence[Piece], style: str, pattern: re.Pattern[str]) -> list[Marker]:
+    markers: list[Marker] = []
+    for index, piece in enumerate(pieces):
+        text = piece.text
+        for match in pattern.finditer(text):
+            before = text[: match.start()]
+            at_start = not before.strip(" \t|•·●-*")
+            has_gap = bool(re.search(r"(?:\s|[|；;])$", before))
+            if style == "spaced" and not (at_start or re.search(r"(?:\s{2,}|\t|\|\s*)$", before)):
+                continue
+            if style in _SMALL and not at_start and not has_gap:
+                continue
+            if style == "comma" and not at_start and not has_gap:
+                continue
+            if not at_start and not has_gap and not _is_boundary(before, style):
+                continue
+            token = match.group(1)
+            label = chr(ord(token) - 0x24B6 + 65) if style == "circled" else token.upper()
+            markers.append(Marker(index, match.start(), match.end(), label, at_start, has_gap))
+    return markers
+
+
+def _is_boundary(before: str, style: str) -> bool:
+    """Whether an option may begin right behind this text without white space (`(A)3(B)6`, `甲B.乙`)."""
+    last = before[-1]
+    if last in "。；;，,.．？?！!）)】》”":
+        return True
+    if style == "stopped" and (is_cjk(last) or last.isdigit()):
+        return last not in "（(【[、—-"
+    if style == "bracketed":
+        return last not in "、或和与及为是选"
+    return False
+
+
+def _find_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
+    """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
+    starts = [index for index, mark in enumerate(markers) if mark.label == "A"]
+    best: list[Marker] = []
+    best_key: tuple[float, int] = (0.0, 0)
+    for start in starts:
+        chain = [markers[start]]
+        for mark in markers[start + 1 :]:
+            if ord(mark.label) == ord(chain[-1].label) + 1 and _has_text(pieces, chain[-1], mark):
+                chain.append(mark)
+        if len(chain) < 2 or not _has_text(pieces, chain[-1], None):
+            chain = chain[:-1] if len(chain) > 2 and not _has_text(pieces, chain[-1], None) else chain
+        if len(chain) >= 2 and not _has_text(pieces, chain[0], chain[1]):
+            continue
+        key = (len(chain) + 0.5 * sum(1 for mark in chain if mark.at_start) / max(len(chain), 1), start)
+        if len(chain) >= 2 and key >= best_key:
+            best, best_key = chain, key
+    if len(best) >= 4:
+        return best
+    loose = _find_loose_chain(markers, pieces)
+    return loose if len(loose) > len(best) else best
+
+
+def _find_loose_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
+    """Return markers at line starts or behind gaps whose labels are complete but out of order, or printed twice.
+
+    Columns read across give A C B D, list restarts lost in conversion give A A B C.
+    """
+    marks = [mark for mark in markers if mark.at_start or mark.has_gap]
+    if not marks or not any(mark.at_start for mark in marks):
+        return []
+    first = next((index for index, mark in enumerate(marks) if mark.label == "A"), None)
+    if first is None:
+        return []
+    marks = [
+        mark
+        for index, mark in enumerate(marks[first:], start=first)
+        if _has_text(pieces, mark, marks[index + 1] if index + 1 < len(marks) else None)
+    ]
+    labels = [mark.label for mark in marks]
+    if not 3 <= len(marks) <= MAX_OPTIONS:
+        return []
+    expected = set(_LETTERS[: len(marks)])
+    if set(labels) == expected:
+        return list(marks)
+    is_repeat = (
+        len(set(labels)) == len(labels) - 1
+        and all(mark.at_start for mark in marks)
+        and labels == sorted(labels)
+    )
+    is_gap = (
+        len(set(labels)) == len(labels) and labels == sorted(labels) and ord(labels[-1]) - 65 <= len(labels)
+    )
+    return list(marks) if is_repeat or is_gap else []
+
+
+def _has_text(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> bool:
+    return any(re.search(r"\w|[^\s\w、,，.;；|]", piece.text) for piece in _slice(pieces, mark, following))
+
+
+def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> list[Piece]:
+    if following is not None and following.piece == mark.piece:
+        return [pieces[mark.piece].cut(mark.end, following.begin)]
+    found = [pieces[mark.piece].cut(mark.end)]
+    last = following.piece if following is not None else len(pieces)
+    found.extend(pieces[mark.piece + 1 : last])
+    if following is not None:
+        head = pieces[last].cut(0, following.begin)
+        if head.text.strip():
+            found.append(head)
+    return found
+
+
+def option_text(pieces: Sequence[Piece]) -> str:
+    """Return the text of one option on one line; the bar of a table cell is dropped."""
+    text = join_pieces([piece for piece in pieces if piece.text.strip()])
+    return re.sub(r"\s*\n\s*", " ", text).strip().strip("|").strip()
+
+
+def strip_separators(texts: Sequence[str]) -> list[str]:
+    """Drop the semicolons that separate options (`3；` `6；` `9`), where most of them have one."""
+    marked = sum(1 for text in texts if text.endswith(("；", ";")))
+    if marked >= max(1, len(texts) - 1):
+        return [text.rstrip("；; ") for text in texts]
+    return list(texts)

@@ -1,0 +1,429 @@
+"""PDF text in reading order, rebuilt from the characters and their places.
+
+The order of the content stream is the right one for nearly every exam paper, two-column ones included; it
+is replaced by a geometric order only where question numbers show that it is wrong.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.cleaning import is_cjk
+from tasks.ingest.extraction import Extraction, Line
+from tasks.ingest.labels import parse_label
+from tasks.ingest.scripts import lower_text, raise_text
+
+MAX_PAGES = 2000
+BROKEN_SHARE = 0.01
+# Above this share of unreadable characters a page is better read by OCR than as it stands.
+UNREADABLE_SHARE = 0.3
+
+
+@dataclass
+class Row:
+    """One line of a page with its box in points (origin at the lower left)."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    size: float
+    is_furniture: bool = False
+    wraps: bool = False
+
+
+@dataclass
+class Page:
+    """The rows of one page in reading order, and what could not be read on it."""
+
+    width: float
+    height: float
+    rows: list[Row] = field(default_factory=list)
+    characters: int = 0
+    broken: int = 0
+    has_images: bool = False
+
+
+def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
+    """Return the lines of a PDF and the numbers (from 1) of the pages that only OCR could read.
+
+    Raises:
+        DocumentError: `encrypted` or `corrupt`.
+    """
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+        count = len(document)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise DocumentError(
+                "encrypted", "The PDF is password protected. Save it without a password."
+            ) from error
+        raise DocumentError("corrupt", "The PDF is damaged or cut off. Export it again.") from error
+    if count == 0:
+        raise DocumentError("corrupt", "The PDF has no page. Export it again.")
+    extraction = Extraction(
+        converter="pypdfium2", converter_version=str(pypdfium2.version.PYPDFIUM_INFO), page_count=count
+    )
+    if count > MAX_PAGES:
+        extraction.warnings.append(f"Only the first {MAX_PAGES} of {count} pages were read.")
+    pages: list[Page] = []
+    for index in range(min(count, MAX_PAGES)):
+        try:
+            page = document[index]
+            pages.append(_read_page(page, raw))
+            page.close()
+        except pypdfium2.PdfiumError:
+            extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
+            pages.append(Page(0, 0))
+    document.close()
+    mark_furniture(pages)
+    _repair_order(pages, extraction)
+    mark_wraps(pages)
+    unreadable: list[int] = []
+    for number, page_rows in enumerate(pages, start=1):
+        if page_rows.broken > BROKEN_SHARE * max(page_rows.characters, 1):
+            extraction.warnings.append(
+                f"Page {number}: {page_rows.broken} of {page_rows.characters} characters have no meaning in the font."
+            )
+            extraction.notes.append("broken_font")
+        if (page_rows.characters < 8 and page_rows.has_images) or (
+            page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1)
+        ):
+            unreadable.append(number)
+        extraction.lines.extend(
+            Line(row.text, page=number, kind=_kind(row)) for row in page_rows.rows if row.text.strip()
+        )
+    return extraction, unreadable
+
+
+def _kind(row: Row) -> str:
+    if row.is_furniture:
+        return "furniture"
+    return "wrapped" if row.wraps else "body"
+
+
+def _read_page(page: Any, raw: Any) -> Page:
+    width, height = page.get_size()
+    result = Page(width, height)
+    text_page = page.get_textpage()
+    result.has_images = _has_images(page, raw)
+    reader = _RowBuilder(result)
+    handle = text_page.raw
+    x, y = ctypes.c_double(), ctypes.c_double()
+    left, right, bottom, top = ctypes.c_double(), ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
+    high = 0
+    for index in range(raw.FPDFText_CountChars(handle)):
+        code = raw.FPDFText_GetUnicode(handle, index)
+        if code in (0x0D, 0x0A):
+            reader.note_break()
+            continue
+        if 0xD800 <= code < 0xDC00:
+            high = code
+            continue
+        if 0xDC00 <= code < 0xE000:
+            code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
+        high = 0
+        is_generated = bool(raw.FPDFText_IsGenerated(handle, index))
+        if is_generated and code == 0x20:
+            reader.note_space()
+            continue
+        is_hyphen = code in (0xFFFE, 0x02)
+        is_broken = not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
+        result.characters += 1
+        result.broken += is_broken
+        character = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
+        raw.FPDFText_GetCharOrigin(handle, index, x, y)
+        raw.FPDFText_GetLooseCharBox(handle, index, _rectangle(raw, left, right, bottom, top))
+        box = _RECTANGLE[0]
+        size = raw.FPDFText_GetFontSize(handle, index)
+        if box is not None:
+            reader.add(character, x.value, y.value, box.left, box.right, box.bottom, box.top, size)
+    reader.finish()
+    text_page.close()
+    return result
+
+
+_RECTANGLE: list[Any] = [None]
+
+
+def _rectangle(raw: Any, *_: Any) -> Any:
+    if _RECTANGLE[0] is None:
+        _RECTANGLE[0] = raw.FS_RECTF()
+    return _RECTANGLE[0]
+
+
+def _has_images(page: Any, raw: Any) -> bool:
+    for index, item in enumerate(page.get_objects(max_depth=2)):
+        if item.type in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH):
+            return True
+        if index > 200:
+            break
+    return False
+
+
+class _RowBuilder:
+    """Groups characters, given in content order, into rows: one baseline, moving right, scripts included."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.text: list[str] = []
+        self.script: list[str] = []
+        self.script_sign = 0
+        self.baseline = 0.0
+        self.size = 0.0
+        self.box = [0.0, 0.0, 0.0, 0.0]
+        self.last_right = 0.0
+        self.last_x = 0.0
+        self.has_space = False
+        self.has_break = False
+
+    def note_space(self) -> None:
+        self.has_space = True
+
+    def note_break(self) -> None:
+        self.has_break = True
+
+    def add(
+        self,
+        character: str,
+        x: float,
+        y: float,
+        left: float,
+        right: float,
+        bottom: float,
+        top: float,
+        size: float,
+    ) -> None:
+        height = max(top - bottom, 0.1)
+        size = height / 1.2 if height > 0 else size
+        if not self.text:
+            self._start(character, x, y, left, right, bottom, top, size)
+            return
+        rise = y - self.baseline
+        gap = left - self.last_right
+        # full-width brackets reach over their neighbours: the origin tells better than the box
+        is_near = gap >= -0.6 * self.size or x >= self.last_x - 0.1 * self.size
+        is_small = size < 0.86 * self.size
+        if (
+            abs(rise) <= (0.34 if not self.has_break else 0.3) * self.size
+            and is_near
+            and not (is_small and abs(rise) > 0.1 * self.size)
+        ):
+            self._close_script()
+            self._space(gap, character)
+            self.text.append(character)
+        elif (
+            is_small
+            and 0.08 * self.size < abs(rise) < 0.85 * self.size
+            and -0.5 * self.size <= gap <= 0.7 * self.size
+        ):
+            sign = 1 if rise > 0 else -1
+            if self.script_sign != sign:
+                self._close_script()
+            self.script_sign = sign
+            self.script.append(character)
+        else:
+            self.finish()
+            self._start(character, x, y, left, right, bottom, top, size)
+            return
+        self.box = [
+            min(self.box[0], left),
+            max(self.box[1], right),
+            min(self.box[2], bottom),
+            max(self.box[3], top),
+        ]
+        self.last_right, self.last_x = right, x
+        self.has_space = self.has_break = False
+
+    def _space(self, gap: float, character: str) -> None:
+        if not self.text or self.text[-1].isspace() or character.isspace():
+            return
+        if gap > 1.2 * self.size:
+            # a wide gap separates columns or options: keep it visible as several spaces
+            self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
+        elif self.has_space or (
+            gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(character))
+        ):
+            self.text.append(" ")
+
+    def _start(
+        self,
+        character: str,
+        x: float,
+        y: float,
+        left: float,
+        right: float,
+        bottom: float,
+        top: float,
+        size: float,
+    ) -> None:
+        self.text = [character]
+        self.baseline, self.size = y, size
+        self.box = [left, right, bottom, top]
+        self.last_right, self.last_x = right, x
+        self.has_space = self.has_break = False
+
+    def _close_script(self) -> None:
+        if self.script:
+            text = "".join(self.script)
+            self.text.append(raise_text(text) if self.script_sign > 0 else lower_text(text))
+        self.script, self.script_sign = [], 0
+
+    def finish(self) -> None:
+        self._close_script()
+        text = "".join(self.text)
+        if text.strip():
+            self.page.rows.append(
+                Row(text.rstrip(), self.box[0], self.box[1], self.box[2], self.box[3], self.size)
+            )
+        self.text = []
+
+
+def mark_furniture(pages: list[Page]) -> None:
+    """Mark repeated headers and footers, and printed page numbers, near the upper and lower edges."""
+    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
+    places: list[tuple[int, Row, tuple[str, int]]] = []
+    for number, page in enumerate(pages):
+        for row in page.rows:
+            if not (row.bottom > page.height * 0.88 or row.top < page.height * 0.12):
+                continue
+            key = (
+                re.sub(r"[\d一二三四五六七八九十]+", "#", re.sub(r"\s+", "", row.text)),
+                round(row.bottom / 12),
+            )
+            seen[key].add(number)
+            places.append((number, row, key))
+            if is_page_number(row.text, number + 1, len(pages)):
+                row.is_furniture = True
+    needed = max(2, round(0.6 * len(pages)))
+    for _, row, key in places:
+        count = len(seen[key] | seen[(key[0], key[1] + 1)] | seen[(key[0], key[1] - 1)])
+        # text that begins like a question is no header, however often it comes back
+        if count >= needed and len(pages) > 1 and not (key[0].startswith("#") and len(key[0]) > 12):
+            row.is_furniture = True
+
+
+def is_page_number(text: str, number: int, count: int) -> bool:
+    """True for `第3页，共6页`, `Page 3 of 6`, `- 3 -`, `3/6` and the bare number of this page."""
+    folded = re.sub(r"\s+", "", text)
+    if re.fullmatch(r"[▒▓\-—–]*第\d+页[,，/]?[（(]?(?:共\d+页)?[)）]?[▒▓\-—–]*", folded):
+        return True
+    if re.fullmatch(r"(?i)page\d+(?:of\d+)?", folded) or re.fullmatch(r"[-—–·.]+\d+[-—–·.]+", folded):
+        return True
+    if re.fullmatch(r"\d+/\d+", folded):
+        return int(folded.split("/")[0]) == number
+    return folded.isdigit() and int(folded) in (number, number - 1, number + 1) and count > 1
+
+
+def mark_wraps(pages: list[Page]) -> None:
+    """Mark the rows that run to the right edge of their column and go on in the next row."""
+    edges: dict[float, float] = {}
+    for page in pages:
+        widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
+        if widest:
+            edges[page.width] = max(edges.get(page.width, 0.0), widest[0])
+    for page in pages:
+        rows = [row for row in page.rows if not row.is_furniture]
+        border = find_column_border(rows, page.width) if len(rows) > 8 else None
+        for row, following in pairwise(rows):
+            edge = _column_edge(row, page, border, edges)
+            is_next = following.top < row.top + row.size * 0.3 and row.bottom - following.top < row.size * 1.6
+            is_wide = row.right - row.left > 0.5 * (edge - min(other.left for other in rows))
+            row.wraps = (
+                (is_wide or border is not None)
+                and row.right > edge - 2.2 * row.size
+                and is_next
+                and following.left < row.left + 4 * row.size
+            )
+
+
+def _column_edge(row: Row, page: Page, border: float | None, edges: dict[float, float]) -> float:
+    """The right edge of the text area: of the column on a two-column page, else the widest of all such pages."""
+    if border is None:
+        return edges.get(page.width, page.width)
+    if row.right < border + 10:
+        return max(other.right for other in page.rows if other.right < border + 10)
+    return max(other.right for other in page.rows)
+
+
+def _repair_order(pages: list[Page], extraction: Extraction) -> None:
+    """Put a page into geometric order where that makes its question numbers run better."""
+    changed: list[int] = []
+    for number, page in enumerate(pages, start=1):
+        body = [row for row in page.rows if not row.is_furniture]
+        if len(body) < 4 or order_score(body) >= 0:
+            continue
+        ordered = order_rows(body, page.width)
+        if order_score(ordered) > order_score(body):
+            page.rows = [row for row in page.rows if row.is_furniture] + ordered
+            changed.append(number)
+    if changed:
+        extraction.warnings.append(
+            f"The reading order of {len(changed)} page(s) was repaired by position: {changed[:10]}."
+        )
+
+
+def order_score(rows: list[Row]) -> int:
+    """Count the backward steps (negative) between the question numbers of rows in this order; 0 is perfect."""
+    values: list[int] = []
+    for row in rows:
+        label = parse_label(row.text)
+        if label is not None and label.style == "num" and not label.is_weak:
+            values.append(label.value)
+    return -sum(1 for left, right in pairwise(values) if right < left and right != 1)
+
+
+def order_rows(rows: list[Row], width: float) -> list[Row]:
+    """Return rows column by column, from top to bottom; a column border is an upright gap in the page's middle."""
+    border = find_column_border(rows, width)
+    if border is None:
+        return _top_down(rows)
+    left = [row for row in rows if (row.left + row.right) / 2 < border and row.right < border + 10]
+    right = [row for row in rows if row.left > border - 10]
+    spanning = [row for row in rows if row not in left and row not in right]
+    ordered: list[Row] = []
+    edges = sorted((row.bottom for row in spanning), reverse=True)
+    last = float("inf")
+    for edge in [*edges, float("-inf")]:
+        ordered += _top_down([row for row in left if edge < row.bottom <= last])
+        ordered += _top_down([row for row in right if edge < row.bottom <= last])
+        ordered += [row for row in spanning if row.bottom == edge]
+        last = edge
+    return ordered
+
+
+def _top_down(rows: list[Row]) -> list[Row]:
+    """Sort by rows of equal height, then from left to right."""
+    ordered: list[Row] = []
+    band: list[Row] = []
+    for row in sorted(rows, key=lambda row: -(row.top + row.bottom)):
+        if band and abs((band[0].top + band[0].bottom) - (row.top + row.bottom)) > band[0].size:
+            ordered += sorted(band, key=lambda item: item.left)
+            band = []
+        band.append(row)
+    return ordered + sorted(band, key=lambda item: item.left)
+
+
+def find_column_border(rows: list[Row], width: float) -> float | None:
+    """Return the x of an upright gap between two columns, or None where the page has one column."""
+    best: tuple[int, float] | None = None
+    for step in range(30, 71, 2):
+        x = width * step / 100
+        crossing = sum(1 for row in rows if row.left < x - 2 and row.right > x + 2)
+        left = sum(1 for row in rows if row.right <= x + 2)
+        right = sum(1 for row in rows if row.left >= x - 2)
+        if crossing <= 0.1 * len(rows) and min(left, right) >= 0.2 * len(rows):
+            score = crossing * 100 + abs(step - 50)
+            if best is None or score < best[0]:
+                best = (score, x)
+    return best[1] if best else None

@@ -1,0 +1,89 @@
+"""Cleaned lines that remember where they stand in the raw text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tasks.ingest.cleaning import clean_line, join_wrapped
+from tasks.ingest.extraction import Line
+from tasks.ingest.labels import Label, parse_label
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A cleaned line or part of one; `start` and `end` are offsets into the raw text.
+
+    `wraps` says that the sentence runs on in the next piece; runs of white space are still there.
+    """
+
+    text: str
+    start: int
+    end: int
+    sources: tuple[int, ...]
+    kind: str = "body"
+    wraps: bool = False
+    page: int = 0
+    label_length: int = 0
+
+    def cut(self, first: int, last: int | None = None) -> Piece:
+        """Return the part of the piece between two indices of its text."""
+        last = len(self.text) if last is None else last
+        text = self.text[first:last]
+        sources = self.sources[first:last]
+        start = sources[0] if sources else self.end
+        end = sources[-1] + 1 if sources else start
+        is_tail = last == len(self.text)
+        return replace(
+            self,
+            text=text,
+            start=start,
+            end=self.end if is_tail else end,
+            sources=sources,
+            wraps=self.wraps and is_tail,
+            label_length=0,
+        )
+
+    @property
+    def label(self) -> Label | None:
+        """The label printed at the start of the piece."""
+        return parse_label(self.text)
+
+
+def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """Clean the lines of a document; blank lines and page furniture are left out."""
+    pieces: list[Piece] = []
+    for line, start in zip(lines, starts, strict=True):
+        if line.kind == "furniture" or not line.text.strip():
+            continue
+        text, sources = clean_line(line.text)
+        if not text.strip():
+            continue
+        pieces.append(
+            Piece(
+                text=text,
+                start=start,
+                end=start + len(line.text),
+                sources=tuple(start + source for source in sources),
+                kind="body" if line.kind == "wrapped" else line.kind,
+                wraps=line.kind == "wrapped",
+                page=line.page,
+                label_length=line.label_length,
+            )
+        )
+    return pieces
+
+
+def join_pieces(pieces: Sequence[Piece]) -> str:
+    """Join pieces to one text: wrapped lines run together, others keep their line break."""
+    text = ""
+    runs_on = False
+    for index, piece in enumerate(pieces):
+        if index == 0:
+            text = piece.text.strip()
+        elif runs_on:
+            text = join_wrapped(text, piece.text)
+        else:
+            text = f"{text}\n{piece.text.rstrip()}"
+        runs_on = piece.wraps
+    return text

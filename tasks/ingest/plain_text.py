@@ -1,0 +1,249 @@
+"""Plain text, HTML, CSV and JSON: bytes of unknown encoding to lines or rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.extraction import Extraction, Line, Sheet
+
+MAX_ROWS = 200_000
+# The commonest characters of modern Chinese, simplified and traditional: a right decoding is full of them.
+_COMMON = set(
+    "的一是不了在人有我他这中大来上个国和也子时道说出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者"
+    "多日都三小军二无同么经法当起与好看学进种将还分此心前面又定见只主没公从題选择下列正确错误答案判断试计算简述填空名词解释"
+    "這個來國說會後對裡過發經當學進種將還選擇確錯誤試計簡釋為於與時間問關們"
+)
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Return the text and the encoding that it was read with.
+
+    Byte order marks first, then strict UTF-8, UTF-16 without a mark, then the best of GB18030, Big5 and what
+    charset-normalizer proposes. GB2312 and GBK are always read as GB18030.
+
+    Raises:
+        DocumentError: `corrupt` when no encoding fits.
+    """
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace"), encoding
+    if b"\x00" in data:
+        encoding = "utf-16-le" if data[1::2].count(0) >= data[0::2].count(0) else "utf-16-be"
+        return data.decode(encoding, errors="replace"), encoding
+    try:
+        return _repair(data.decode("utf-8")), "utf-8"
+    except UnicodeDecodeError as error:
+        # a file cut off in the middle of its last character is still UTF-8
+        if error.start > len(data) - 4 and error.start > 64:
+            return _repair(data[: error.start].decode("utf-8")), "utf-8"
+    candidates: list[tuple[float, str, str]] = []
+    for encoding in ("gb18030", "big5hkscs"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            text = data.decode(encoding, errors="replace")
+        candidates.append((_score(text), encoding, text))
+    best = max(candidates)
+    if best[0] > 0.15:
+        return best[2], best[1]
+    from charset_normalizer import from_bytes
+
+    match = from_bytes(data[:200_000]).best()
+    if match is not None:
+        encoding = (
+            "gb18030" if match.encoding.lower() in ("gb2312", "gbk", "gb18030", "cp936") else match.encoding
+        )
+        return data.decode(encoding, errors="replace"), encoding
+    if best[0] > 0:
+        return best[2], best[1]
+    raise DocumentError("corrupt", "The text is in no encoding that is known. Save it as UTF-8.")
+
+
+def _score(text: str) -> float:
+    wide = [character for character in text if ord(character) > 0x7F]
+    if not wide:
+        return 1.0
+    good = sum(1 for character in wide if character in _COMMON)
+    bad = sum(1 for character in wide if character == "\ufffd" or 0xE000 <= ord(character) < 0xF900)
+    likely = sum(
+        1 for character in wide if "\u4e00" <= character <= "\u9fff" or "\u3000" <= character <= "\u303f"
+    )
+    return (good + 0.1 * likely - 5 * bad) / len(wide)
+
+
+def _repair(text: str) -> str:
+    """Undo GBK that an earlier program read as Latin-1 (`È«½Ç`), where that is plainly what happened."""
+    wide = [character for character in text if ord(character) > 0x7F]
+    if len(wide) < 8 or any(ord(character) > 0xFF for character in wide):
+        return text
+    try:
+        repaired = text.encode("latin-1").decode("gb18030")
+    except (UnicodeDecodeError, UnicodeEncodeError):
+        return text
+    return repaired if _score(repaired) > 0.3 else text
+
+
+def read_text(data: bytes) -> Extraction:
+    """Return the lines of a plain text file; delimited text with a header row becomes a sheet."""
+    text, encoding = decode(data)
+    extraction = Extraction(converter="text", converter_version=encoding)
+    sheet = _find_delimited(text)
+    if sheet is not None:
+        extraction.converter = "csv"
+        extraction.sheets.append(sheet)
+        return extraction
+    extraction.lines = [Line(line) for line in re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)]
+    return extraction
+
+
+def read_csv(data: bytes) -> Extraction:
+    """Return the rows of a delimited file; text that is not delimited comes back as lines."""
+    text, encoding = decode(data)
+    rows = _parse_rows(text, _guess_delimiter(text))
+    if sum(1 for row in rows[:50] if len(row) > 1) * 2 < min(len(rows), 50):
+        return read_text(data)
+    return Extraction(converter="csv", converter_version=encoding, sheets=[Sheet("", rows)])
+
+
+def _find_delimited(text: str) -> Sheet | None:
+    from tasks.ingest.columns import find_header
+
+    head = text[:20_000]
+    for delimiter in ("\t", ",", ";", "|", "，"):
+        if head.count(delimiter) < 3:
+            continue
+        rows = _parse_rows(head, delimiter)
+        counts = Counter(len(row) for row in rows if row)
+        if not counts or counts.most_common(1)[0][0] < 2:
+            continue
+        header = find_header(rows)
+        if header is not None and len(header.columns) >= 3:
+            return Sheet("", _parse_rows(text, delimiter))
+    return None
+
+
+def _guess_delimiter(text: str) -> str:
+    head = text[:50_000]
+    best, best_score = ",", -1.0
+    for delimiter in (",", "\t", ";", "|"):
+        lengths = [len(row) for row in _parse_rows(head, delimiter) if row]
+        if not lengths:
+            continue
+        width, count = Counter(lengths).most_common(1)[0]
+        score = count / len(lengths) * min(width - 1, 8)
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
+    csv.field_size_limit(10_000_000)
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            rows.append(row)
+            if len(rows) >= MAX_ROWS:
+                break
+    except csv.Error:
+        return [line.split(delimiter) for line in text.splitlines()[:MAX_ROWS]]
+    return rows
+
+
+def read_html(data: bytes) -> Extraction:
+    """Return the tables of an HTML file as sheets, or its text as lines where it has none that are wide."""
+    from lxml import etree, html
+
+    text, encoding = decode(data)
+    declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
+    extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
+    try:
+        root: Any = html.document_fromstring(text)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
+    for element in list(root.iter("script", "style", "head")):
+        element.drop_tree()
+    tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
+    for number, table in enumerate(tables, start=1):
+        rows = [
+            [" ".join(str(cell.text_content()).split()) for cell in row.iter("td", "th")]
+            for row in table.iter("tr")
+        ]
+        if rows and max(len(row) for row in rows) > 2:
+            extraction.sheets.append(Sheet(f"table {number}", rows))
+    if extraction.sheets:
+        return extraction
+    for element in root.iter("br"):
+        element.tail = "\n" + (element.tail or "")
+    blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol"}
+    for element in root.iter():
+        if element.tag in blocks:
+            element.tail = "\n" + (element.tail or "")
+    extraction.lines = [Line(line.strip()) for line in str(root.text_content()).split("\n")]
+    return extraction
+
+
+def read_json(data: bytes) -> tuple[list[dict[str, Any]], str]:
+    """Return the records of a JSON file (the longest list of objects in it) or of JSON lines.
+
+    Raises:
+        DocumentError: `corrupt` when it is neither.
+    """
+    text, encoding = decode(data)
+    try:
+        value = json.loads(text.lstrip("\ufeff"))
+    except (json.JSONDecodeError, RecursionError):
+        records: list[dict[str, Any]] = []
+        for number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise DocumentError(
+                    "corrupt",
+                    f"Line {number} is no JSON, and the file as a whole is none either. Export it again.",
+                ) from error
+            if isinstance(record, dict):
+                records.append(record)
+        return records, encoding
+    return find_records(value), encoding
+
+
+def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """Return the longest list of objects anywhere in a JSON value, an object alone as a list of one.
+
+    An object whose values are lists of objects (sections of a paper) gives all of them, with the key as `section`.
+    """
+    if isinstance(value, list):
+        records = [item for item in value if isinstance(item, dict)]
+        if len(records) == 1 and depth < 4:
+            inner = find_records(records[0], depth + 1)
+            return inner if len(inner) > 1 else records
+        return records
+    if not isinstance(value, dict) or depth > 4:
+        return []
+    lists = {key: find_records(item, depth + 1) for key, item in value.items() if isinstance(item, list)}
+    lists = {
+        key: records
+        for key, records in lists.items()
+        if records and key not in ("options", "choices", "选项")
+    }
+    if lists:
+        merged: list[dict[str, Any]] = []
+        for key, records in lists.items():
+            merged.extend(record if "section" in record else {**record, "section": key} for record in records)
+        return merged
+    nested = [find_records(item, depth + 1) for item in value.values() if isinstance(item, dict)]
+    longest = max(nested, key=len, default=[])
+    if len(longest) > 1:
+        return longest
+    if value and all(isinstance(item, dict) for item in value.values()):
+        return [{"number": key, **item} for key, item in value.items()]
+    return [value]

@@ -1,0 +1,178 @@
+"""From drafts to rows of `questions`: ids, confidence with its reasons, status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tasks.ingest.cleaning import detect_language
+from tasks.ingest.content import Draft
+from tasks.ingest.disciplines import name_discipline
+from tasks.ingest.identity import compute_question_uuid, normalise_for_key
+from tasks.ingest.kinds import BLANK
+
+# What each reason for doubt takes from a confidence of 1. Reasons without a weight are remarks.
+WEIGHTS = {
+    "answer_unreadable": 0.15,
+    "key_not_among_options": 0.3,
+    "key_is_a_number": 0.2,
+    "keys_disagree": 0.3,
+    "alternative_key_printed": 0.1,
+    "answer_is_filler": 0.15,
+    "answer_without_mark": 0.1,
+    "single_choice_with_several_keys": 0.3,
+    "options_missing": 0.5,
+    "option_missing": 0.4,
+    "options_out_of_order": 0.05,
+    "option_labels_repaired": 0.25,
+    "option_empty": 0.4,
+    "options_equal": 0.4,
+    "options_under_other_heading": 0.2,
+    "options_in_stem": 0.3,
+    "option_too_long": 0.25,
+    "stem_too_short": 0.4,
+    "stem_too_long": 0.15,
+    "stem_holds_next_question": 0.35,
+    "blanks_and_answers_differ": 0.15,
+    "number_gap_before": 0.15,
+    "number_not_increasing": 0.15,
+    "number_missing": 0.05,
+    "type_inferred": 0.05,
+    "type_unknown": 0.1,
+    "garbled_characters": 0.3,
+    "broken_font": 0.1,
+    "ocr": 0.1,
+    "ocr_unsure": 0.25,
+    "embedded_formula_lost": 0.2,
+    "needs_figure": 0.05,
+}
+_FIGURE = re.compile(
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
+)
+
+
+def make_questions(
+    drafts: Sequence[Draft],
+    document: dict[str, Any],
+    language: str | None,
+    threshold: float,
+    page_notes: Sequence[str] = (),
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows of a document's questions and how many drafts repeated one and were left out."""
+    rows: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    repeated = 0
+    for draft in drafts:
+        row = _make_row(draft, document, language, threshold, page_notes)
+        if row["question_uuid"] in seen:
+            repeated += 1
+            continue
+        seen.add(row["question_uuid"])
+        row["position"] = len(rows) + 1
+        rows.append(row)
+    return rows, repeated
+
+
+def _make_row(
+    draft: Draft, document: dict[str, Any], language: str | None, threshold: float, page_notes: Sequence[str]
+) -> dict[str, Any]:
+    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
+    confidence = round(max(0.0, 1.0 - sum(WEIGHTS.get(note, 0.0) for note in notes)), 2)
+    options = [{"label": label, "text": text} for label, text in draft.options]
+    identity = compute_question_uuid(draft.question_type, draft.stem, draft.material, options)
+    if confidence < threshold:
+        status = "low_confidence"
+    elif not draft.answer:
+        status = "no_answer"
+    else:
+        status = "parsed"
+    own = detect_language(" ".join([draft.stem, *(text for _, text in draft.options)]))
+    discipline, sub_discipline = _name_discipline(draft, document)
+    return {
+        "question_uuid": identity,
+        "revision": 1,
+        "lineage_uuid": identity,
+        "parent_uuid": None,
+        "document_id": document["document_id"],
+        "document_name": document["document_name"],
+        "position": 0,
+        "number_label": draft.number_label,
+        "question_type": draft.question_type,
+        "discipline": discipline,
+        "sub_discipline": sub_discipline,
+        "source_kind": document["source_kind"],
+        "language": own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
+        "stem": draft.stem,
+        "material": draft.material,
+        "options": options,
+        "answer": draft.answer,
+        "explanation": draft.explanation,
+        "marks": draft.marks,
+        "text_start": draft.start,
+        "text_end": draft.end,
+        "parse_confidence": confidence,
+        "parse_notes": notes,
+        "status": status,
+    }
+
+
+def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The discipline that the question's own cells name, else the document's."""
+    for cell in (draft.discipline, draft.sub_discipline):
+        named = name_discipline(cell) if cell else None
+        if named is not None:
+            return named[0], draft.sub_discipline or named[1]
+    return document["discipline"], draft.sub_discipline or document["sub_discipline"]
+
+
+def _find_doubts(draft: Draft) -> list[str]:
+    notes: list[str] = []
+    stem = draft.stem
+    visible = len(re.sub(r"\s|[（()）_]", "", stem))
+    if visible < 2 or (visible < 4 and draft.question_type not in ("term_explanation", "calculation")):
+        notes.append("stem_too_short")
+    if len(stem) > 6000 or (draft.question_type in ("multiple_choice", "true_false") and len(stem) > 1200):
+        notes.append("stem_too_long")
+    if "\ufffd" in stem or any("\ufffd" in text for _, text in draft.options):
+        notes.append("garbled_characters")
+    if "[公式]" in stem or any("[公式]" in text for _, text in draft.options):
+        notes.append("embedded_formula_lost")
+    if _FIGURE.search(stem):
+        notes.append("needs_figure")
+    if draft.fine is None:
+        notes.append("type_inferred")
+    if draft.question_type == "multiple_choice":
+        notes.extend(_find_option_doubts(draft))
+    elif re.search(r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem, re.DOTALL):
+        notes.append("options_in_stem")
+    if draft.question_type == "fill_in_the_blank" and draft.answer:
+        blanks = len(BLANK.findall(stem))
+        if blanks and len(draft.answer) != blanks:
+            notes.append("blanks_and_answers_differ")
+    if draft.value is None and draft.number_label == "":
+        notes.append("number_missing")
+    if draft.question_type in ("multiple_choice", "true_false") and draft.value is not None:
+        following = re.search(rf"(?:^|\n|\s)\s*{draft.value + 1}\s*[.．、]\s*\D", stem)
+        if following and following.start() > 10:
+            notes.append("stem_holds_next_question")
+    return notes
+
+
+def _find_option_doubts(draft: Draft) -> list[str]:
+    notes: list[str] = []
+    texts = [text for _, text in draft.options]
+    if any(not text for text in texts):
+        notes.append("option_empty")
+    folded = [normalise_for_key(text) or text for text in texts]
+    if len(set(folded)) < len(folded):
+        notes.append("options_equal")
+    if draft.fine is not None and draft.fine.name == "single_choice" and len(draft.answer) > 1:
+        notes.append("single_choice_with_several_keys")
+    longest = max((len(text) for text in texts), default=0)
+    if longest > 400 and longest > 8 * (sum(len(text) for text in texts) - longest + 1):
+        notes.append("option_too_long")
+    labels = [label for label, _ in draft.options]
+    if not set(draft.answer) <= set(labels) and draft.options:
+        notes.append("key_not_among_options")
+    return notes

@@ -1,0 +1,591 @@
+"""Splitting a paper's text into questions by rules for layouts, never for single papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tasks.ingest.answers import read_key, read_truth, split_fillings
+from tasks.ingest.cleaning import clean_text, detect_language
+from tasks.ingest.content import Draft, make_true_false, read_content, set_choice_answer
+from tasks.ingest.extraction import Line
+from tasks.ingest.keys import KeyEntry, KeySection, find_region, is_region_heading, read_key_line, read_region
+from tasks.ingest.labels import Label
+from tasks.ingest.options import split_options
+from tasks.ingest.pieces import Piece, join_pieces, make_pieces
+from tasks.ingest.sections import INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
+from tasks.ingest.sequences import Candidate, choose_questions
+
+QUESTION_STYLES = (
+    "word",
+    "num",
+    "bracket",
+    "nump",
+    "paren",
+    "cn",
+    "cnp",
+    "circ",
+    "bare",
+    "roman",
+    "romanp",
+    "romanl",
+    "letter",
+    "letterp",
+)
+_NOTICE = re.compile(
+    r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]",
+)
+_MATERIAL = re.compile(
+    r"^\s*(?:【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]))"
+)
+_RANGE = re.compile(
+    r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
+    re.IGNORECASE,
+)
+_INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
+_SCORE_TABLE = re.compile(
+    r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
+)
+
+
+@dataclass
+class Split:
+    """The questions of one paper, the answers that found no question, and sentences on what was odd."""
+
+    drafts: list[Draft]
+    keys: list[KeySection] = field(default_factory=list)
+    language: str | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+    """Split the lines of a document into drafts of questions.
+
+    `starts` are the offsets of the lines in the raw text. Answers printed at the end of the paper are
+    matched to their questions; those that match none are returned in `keys` (a separate answer file
+    consists of nothing else).
+    """
+    pieces = make_pieces(lines, starts)
+    language = detect_language("\n".join(piece.text for piece in pieces if not _FORM.search(piece.text)))
+    result = Split([], language=language)
+    body, regions = _take_regions(pieces)
+    keys: list[tuple[int, KeySection]] = []
+    drafts: list[Draft] = []
+    for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
+        part_drafts, part_keys = _split_part(part_pieces, language)
+        found = read_region(region) if region else []
+        unmatched = match_keys(part_drafts, [*part_keys, *found], language)
+        keys.extend((part, section) for section in unmatched)
+        drafts.extend(part_drafts)
+    result.keys = [section for _, section in keys]
+    result.drafts = drafts
+    if result.keys and drafts:
+        count = sum(len(section.entries) for section in result.keys)
+        result.warnings.append(f"{count} printed answers match no question.")
+    report_gaps(result)
+    return result
+
+
+def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
+    """Separate question parts from answer parts; a chapter that begins inside an answer part ends it."""
+    bodies: list[list[Piece]] = []
+    regions: list[list[Piece]] = []
+    rest = pieces
+    while rest:
+        index = find_region(rest)
+        if index is None:
+            bodies.append(rest)
+            regions.append([])
+            break
+        end = len(rest)
+        for place in range(index + 2, len(rest)):
+            if is_chapter(rest[place].text) and _has_options_ahead(rest[place : place + 60]):
+                end = place
+                break
+        bodies.append(rest[:index])
+        regions.append(rest[index + 1 : end])
+        rest = rest[end:]
+    return bodies, regions
+
+
+def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
+    return sum(1 for piece in pieces if re.match(r"\s*[（(]?A\s*[)）.．、]", piece.text)) >= 1
+
+
+def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft], list[KeySection]]:
+    pieces = [piece for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
+    sections = divide(pieces)
+    has_typed = any(section.fine is not None for section in sections)
+    keys: list[KeySection] = []
+    chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
+    carry: int | None = None
+    for number, section in enumerate(sections):
+        section.pieces = _take_key_lines(section, keys)
+        if number == 0 and section.is_cover and has_typed and not _has_options_ahead(section.pieces):
+            continue
+        if section.is_question:
+            own = Label(section.style, section.number or 0, 0, section.label)
+            chunks.append((number, section, own, section.pieces, None))
+            continue
+        found, carry = _split_section(section, carry)
+        chunks.extend((number, section, label, lines, material) for label, lines, material in found)
+    is_answered = _prints_answers([lines for _, _, _, lines, _ in chunks])
+    drafts: list[Draft] = []
+    for number, section, label, lines, material in chunks:
+        draft = read_content(lines, section.fine, language, is_answered)
+        if not draft.stem and not draft.options:
+            continue
+        draft.section = number
+        draft.number_label = label.text if label else ""
+        draft.value = label.value if label else None
+        draft.material = clean_text(material, language) if material else None
+        if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
+            draft.question_type = "material_analysis"
+        draft.marks = draft.marks if draft.marks is not None else section.marks
+        if lines:
+            draft.start, draft.end = lines[0].start, lines[-1].end
+        drafts.append(draft)
+    return drafts, keys
+
+
+def _drop_notices(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
+    from tasks.ingest.sections import read_heading
+
+    kept: list[Piece] = []
+    index = 0
+    while index < len(pieces):
+        if _NOTICE.match(pieces[index].text) and index < 0.3 * len(pieces) + 3:
+            place = index + 1
+            while place < len(pieces) and place < index + 25:
+                if read_heading(pieces[place].text) is not None or _has_options_ahead(
+                    pieces[place : place + 2]
+                ):
+                    break
+                place += 1
+            has_heading = place < min(len(pieces), index + 25)
+            if has_heading and read_heading(pieces[place].text) is not None:
+                index = place
+                continue
+        kept.append(pieces[index])
+        index += 1
+    return kept
+
+
+def _is_noise(piece: Piece, language: str | None) -> bool:
+    text = piece.text.strip()
+    if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
+        # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
+        return not re.search(r"\b1\b.*\b2\b", text)
+    if len(_FORM.findall(text)) >= 2 and len(text) < 120:
+        return True
+    if re.fullmatch(r"[-—–=*_·.…~\s]{3,}", text):
+        return True
+    return bool(
+        re.fullmatch(
+            r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)(?:of (?:paper|exam))?)[。.\s▒▓\-—–=*]*",
+            text,
+            re.IGNORECASE,
+        )
+    )
+
+
+def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
+    """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
+    kept: list[Piece] = []
+    found = KeySection(section.number, section.fine, title=section.title)
+    for piece in section.pieces:
+        entries = read_key_line(piece.text)
+        if len(entries) >= 2 and not split_options([piece], True):
+            found.entries.extend(entries)
+        elif not (
+            is_region_heading(piece.text)
+            and len(piece.text) < 10
+            and kept is not None
+            and _is_last(section, piece)
+        ):
+            kept.append(piece)
+    if found.entries:
+        keys.append(found)
+    return kept
+
+
+def _is_last(section: Section, piece: Piece) -> bool:
+    return bool(section.pieces) and section.pieces[-1] is piece
+
+
+def _split_section(
+    section: Section, carry: int | None
+) -> tuple[list[tuple[Label | None, list[Piece], str | None]], int | None]:
+    """Return (label, lines, material) of every question in a section, and the last number used."""
+    pieces = section.pieces
+    expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
+    marks, style = _find_candidates(section, carry, expects_options)
+    if not marks:
+        return _split_unnumbered(section), carry
+    chosen = choose_questions([mark[2] for mark in marks], carry, expects_options)
+    picks = [marks[index] for index in chosen]
+    if not picks:
+        return _split_unnumbered(section), carry
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    material: str | None = None
+    material_until: int | None = None
+    first_piece, first_begin, _, _ = picks[0]
+    preamble = list(pieces[:first_piece])
+    if first_begin:
+        preamble.append(pieces[first_piece].cut(0, first_begin))
+    material, material_until = _read_material(preamble, section)
+    for place, (index, begin, candidate, label) in enumerate(picks):
+        following = picks[place + 1] if place + 1 < len(picks) else None
+        lines = _lines_between(pieces, index, begin + label.end, following)
+        lines, tail = _cut_material(lines)
+        if section.breaks:
+            lines = _cut_breaks(lines, pieces, index, section.breaks)
+        if material_until is not None and candidate.value > material_until:
+            material, material_until = None, None
+        found.append((label, lines, material))
+        if tail:
+            material, material_until = _read_material(tail, section)
+    del style
+    return found, picks[-1][2].value
+
+
+_Mark = tuple[int, int, Candidate, Label]
+
+
+def _find_candidates(section: Section, carry: int | None, expects_options: bool) -> tuple[list[_Mark], str]:
+    """Return the numbers of the style that counts questions in this section."""
+    labelled: list[tuple[int, Label]] = []
+    for index, piece in enumerate(section.pieces):
+        if piece.kind == "table":
+            continue
+        label = piece.label
+        if label is not None and label.style in QUESTION_STYLES:
+            labelled.append((index, label))
+    style = _choose_style(labelled, carry, section)
+    if style is None:
+        return [], ""
+    spots: list[tuple[int, int, Label, bool]] = []
+    for index, label in labelled:
+        if label.style == style or (style == "num" and label.style == "bare"):
+            spots.append((index, 0, label, False))
+    if style == "num":
+        for index, piece in enumerate(section.pieces):
+            for match in _INLINE_NUMBER.finditer(piece.text):
+                if match.start() > 0:
+                    spots.append(
+                        (
+                            index,
+                            match.start(),
+                            Label(
+                                "num",
+                                int(match.group(1)),
+                                match.end() - match.start(),
+                                match.group(0).strip(),
+                            ),
+                            True,
+                        )
+                    )
+    spots.sort(key=lambda spot: (spot[0], spot[1]))
+    marks: list[_Mark] = []
+    for place, (index, begin, label, is_inline) in enumerate(spots):
+        end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
+        has_options = _shows_options(section.pieces, index, begin + label.end, end, expects_options)
+        before = spots[place - 1][0] if place else 0
+        broke = any(before < position <= index for position in section.breaks)
+        is_weak = label.is_weak or (style == "num" and label.style == "bare")
+        marks.append((index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke), label))
+    return marks, style
+
+
+def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, expects_options: bool) -> bool:
+    """Whether options begin on this line or on the next ones before the next number."""
+    window = [
+        pieces[index].cut(min(begin, len(pieces[index].text))),
+        *pieces[index + 1 : min(max(end, index + 1), index + 14)],
+    ]
+    return split_options(window, expects_options) is not None
+
+
+def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
+    """Choose the style that counts questions: explicit words first, then the first that begins at 1 or goes on."""
+    strong = [(index, label) for index, label in labelled if not label.is_weak]
+    counts: dict[str, int] = {}
+    for _, label in strong:
+        counts[label.style] = counts.get(label.style, 0) + 1
+    if counts.get("word", 0) >= 1:
+        words = [label for _, label in strong if label.style == "word"]
+        if len(words) > 1 or not any(label.style == "num" for _, label in strong):
+            return "word"
+    for _, label in strong:
+        if label.style in ("circ", "letter", "letterp", "romanl", "romanp") and len(counts) > 1:
+            continue
+        if label.value == 1 or (carry is not None and label.value == carry + 1):
+            return label.style
+    main = [style for style in ("num", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
+    if main:
+        return max(main, key=lambda style: counts[style])
+    weak = [label for _, label in labelled if label.is_weak]
+    values = [label.value for label in weak]
+    if len(weak) >= 2 and values[0] == 1 and 2 in values:
+        return weak[0].style
+    if len(weak) == 1 and values == [1] and section.fine is not None:
+        return weak[0].style
+    return next(iter(counts), None) if counts and section.fine is not None else None
+
+
+def _lines_between(pieces: Sequence[Piece], index: int, begin: int, following: _Mark | None) -> list[Piece]:
+    if following is not None and following[0] == index:
+        return [pieces[index].cut(begin, following[1])]
+    lines = [pieces[index].cut(begin)]
+    last = following[0] if following is not None else len(pieces)
+    lines.extend(pieces[index + 1 : last])
+    if following is not None and following[1]:
+        lines.append(pieces[last].cut(0, following[1]))
+    return [line for line in lines if line.text.strip()] or lines[:1]
+
+
+def _cut_breaks(lines: list[Piece], pieces: Sequence[Piece], index: int, breaks: set[int]) -> list[Piece]:
+    """Drop what a chapter title leaves at the end of the question before it."""
+    stops = [pieces[place].start for place in breaks if index < place < len(pieces)]
+    if not stops or not lines:
+        return lines
+    stop = min(stops)
+    return [line for line in lines if line.start < stop] or lines[:1]
+
+
+def _cut_material(lines: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Separate the material of the next questions from the end of this one."""
+    for place, line in enumerate(lines):
+        if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
+            return lines[:place], lines[place:]
+    return lines, []
+
+
+def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
+    """Return the material before questions and the last question number it serves; instructions are no material."""
+    lines = [line for line in lines if line.text.strip()]
+    while (
+        lines
+        and INSTRUCTION.search(lines[0].text)
+        and not _MATERIAL.match(lines[0].text)
+        and len(lines[0].text) < 160
+    ):
+        lines = lines[1:]
+    if not lines:
+        return None, None
+    text = join_pieces(lines)
+    is_marked = _MATERIAL.match(lines[0].text) is not None
+    is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
+    if (
+        not is_marked
+        and not (is_analysis and len(text) > 40)
+        and not (section.fine is None and section.number and len(text) > 200)
+    ):
+        return None, None
+    span = _RANGE.search(lines[0].text)
+    return text, int(span.group(2)) if span else None
+
+
+def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split a typed section without numbers: terms of one line, one per line, or a single question."""
+    if section.fine is None:
+        return []
+    pieces = [
+        piece for piece in section.pieces if not (INSTRUCTION.search(piece.text) and len(piece.text) < 120)
+    ]
+    if not pieces:
+        return []
+    kind = section.fine.question_type
+    if kind == "term_explanation":
+        terms: list[tuple[Label | None, list[Piece], str | None]] = []
+        for piece in pieces:
+            if len(piece.text) > 200:
+                return [(None, pieces, None)]
+            for first, last in _term_spans(piece.text):
+                terms.append((None, [piece.cut(first, last)], None))
+        return terms
+    if kind == "multiple_choice":
+        return _split_by_options(pieces)
+    if kind in ("true_false", "fill_in_the_blank"):
+        return [(None, [piece], None) for piece in pieces]
+    label = Label(section.style, section.number or 0, 0, section.label) if section.number else None
+    return [(label, pieces, None)]
+
+
+def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split unnumbered choice questions: a stem begins after the last option of the one before."""
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    current: list[Piece] = []
+    has_options = False
+    for piece in pieces:
+        is_option = re.match(r"\s*[（(]?[A-J]\s*[)）.．、:：]", piece.text) is not None
+        is_answer = (
+            re.match(r"\s*(?:【?(?:正确|参考)?答案|Answer|【?解析|Explanation)", piece.text) is not None
+        )
+        if has_options and not is_option and not is_answer:
+            found.append((None, current, None))
+            current, has_options = [], False
+        has_options = has_options or is_option
+        current.append(piece)
+    if current and has_options:
+        found.append((None, current, None))
+    return found
+
+
+def _term_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the terms on one line, separated by wide gaps, 、 ； or, failing those, single spaces."""
+    for separator in (
+        r"\s{2,}|\t|[；;|]\s*",
+        r"[、]",
+        r"\s+" if re.search(r"[\u4e00-\u9fff]", text) else r"[,，]\s*",
+    ):
+        spans = [(match.start(), match.end()) for match in re.finditer(rf"(?:(?!{separator}).)+", text)]
+        spans = [(first, last) for first, last in spans if text[first:last].strip(" ,，。.;；、")]
+        if len(spans) > 1:
+            return spans
+    return [(0, len(text))]
+
+
+def _prints_answers(chunks: Sequence[list[Piece]]) -> bool:
+    """Whether this paper prints answers with its questions: keys in brackets, bare letters, √ and ×."""
+    answered = asked = 0
+    for lines in chunks:
+        text = "\n".join(line.text for line in lines)
+        is_asking = re.search(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]", text)
+        if is_asking:
+            asked += 1
+        if re.search(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]", text + " \n") or any(
+            re.fullmatch(r"\s*[A-J]{1,6}\s*", line.text) for line in lines[1:]
+        ):
+            answered += 1
+    return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
+
+
+def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
+    """Give printed answers to their questions; return the sections of keys none of whose answers found one.
+
+    A key section belongs to the question section with the same type and number, else the same number,
+    else the same type; without sections the question number decides. A question that has an answer keeps it.
+    """
+    unmatched: list[KeySection] = []
+    used: set[tuple[int, int]] = set()
+    for place, key in enumerate(keys):
+        target = _find_target(drafts, key, place, len(keys), used)
+        matched = 0
+        for entry in key.entries:
+            draft = target.get(entry.number)
+            if draft is not None:
+                matched += 1
+                used.add((draft.section, entry.number))
+                apply_key(draft, entry, language)
+        if not matched:
+            unmatched.append(key)
+    return unmatched
+
+
+def _find_target(
+    drafts: Sequence[Draft], key: KeySection, place: int, count: int, used: set[tuple[int, int]]
+) -> dict[int, Draft]:
+    by_section: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        by_section.setdefault(draft.section, []).append(draft)
+    groups = list(by_section.values())
+    if key.fine is not None:
+        same = [
+            group
+            for group in groups
+            if group[0].fine is not None
+            and (group[0].fine.name == key.fine.name or group[0].fine.question_type == key.fine.question_type)
+        ]
+        exact = [group for group in same if group[0].fine is not None and group[0].fine.name == key.fine.name]
+        candidates = exact or same
+        fresh = [
+            group
+            for group in candidates
+            if not any((draft.section, draft.value or 0) in used for draft in group)
+        ]
+        if candidates:
+            return _by_number((fresh or candidates)[0])
+    if key.number is not None and key.fine is None:
+        numbered = [
+            draft for draft in drafts if draft.value == key.number and len(by_section[draft.section]) == 1
+        ]
+        if numbered:
+            return {1: numbered[0], key.number: numbered[0]}
+    if len(groups) == count and place < len(groups) and count > 1:
+        return _by_number(groups[place])
+    values = [draft.value for draft in drafts if draft.value is not None]
+    if len(values) == len(set(values)):
+        return _by_number(drafts)
+    return _by_number(groups[0]) if groups and count == 1 else {}
+
+
+def _by_number(drafts: Sequence[Draft]) -> dict[int, Draft]:
+    found: dict[int, Draft] = {}
+    for place, draft in enumerate(drafts, start=1):
+        found.setdefault(draft.value if draft.value is not None else place, draft)
+    if len(drafts) == 1:
+        found.setdefault(1, drafts[0])
+    return found
+
+
+def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
+    """Set a question's answer from a key entry, unless it has one; a contradiction is noted."""
+    before = list(draft.answer)
+    text = clean_text(entry.text, language)
+    draft.answer = []
+    if draft.options:
+        set_choice_answer(draft, text)
+    elif draft.question_type == "true_false" or (
+        read_truth(text) and draft.fine is None and len(draft.stem) > 8
+    ):
+        truth = read_truth(re.split(r"[\s,，。.;；（(]", text.strip())[0]) or {"A": "true", "B": "false"}.get(
+            text.strip()
+        )
+        if truth:
+            draft.question_type = "true_false"
+            draft.answer = [truth]
+            rest = text.strip()[len(re.split(r"[\s,，。.;；（(]", text.strip())[0]) :].strip(" ,，。.;；")
+            draft.explanation = draft.explanation or rest or None
+        else:
+            draft.notes.append("answer_unreadable")
+    elif draft.question_type == "fill_in_the_blank":
+        draft.answer = split_fillings(text)
+    elif draft.question_type == "multiple_choice":
+        draft.answer = read_key(text) or []
+    elif text:
+        draft.answer = [text]
+    if entry.explanation:
+        draft.explanation = draft.explanation or clean_text(entry.explanation, language)
+    if before and draft.answer and before != draft.answer:
+        draft.notes.append("keys_disagree")
+        draft.answer = before
+    elif not draft.answer:
+        draft.answer = before
+
+
+def report_gaps(result: Split) -> None:
+    """Note missing and repeated numbers on the questions around them."""
+    last: Draft | None = None
+    for draft in result.drafts:
+        if (
+            last is not None
+            and draft.section == last.section
+            and draft.value is not None
+            and last.value is not None
+        ):
+            if draft.value > last.value + 1:
+                draft.notes.append("number_gap_before")
+            elif draft.value <= last.value and draft.value != 1:
+                draft.notes.append("number_not_increasing")
+        last = draft
+
+
+__all__ = ["MARKS_GROUP", "Split", "apply_key", "make_true_false", "match_keys", "split_lines"]
