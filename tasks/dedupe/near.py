@@ -188,6 +188,9 @@ def _list_numbers(texts: Sequence[str]) -> list[str]:
 
 
 def _is_same_answer(left: Text, right: Text, threshold: float) -> bool:
+    """An answer that one of the two sources does not give contradicts nothing."""
+    if not left.answers or not right.answers:
+        return True
     if left.question_type == "true_false" or len(left.answers) != len(right.answers):
         return left.answers == right.answers
     return all(

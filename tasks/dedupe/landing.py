@@ -1,0 +1,36 @@
+"""From landed decisions and variants to a landed bank version."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from schemas.settings import Settings
+from tasks.dedupe.publish import BankBuild, build_bank
+from warehouse.lake.store import Batch, Lake
+
+
+def land_bank(lake: Lake, settings: Settings) -> BankBuild | None:
+    """Publish the next bank version, or find that nothing changed; None when nothing is accepted yet.
+
+    Bank, duplicates and version land in one transaction: a version that can be named is complete.
+    """
+    decisions = lake.query("select * from review_decisions order by batch_id, question_uuid")
+    if decisions.is_empty():
+        return None
+    build = build_bank(
+        decisions.drop("landing_unit"),
+        lake.query("select * from variants order by question_uuid"),
+        lake.query(
+            "select * exclude (landing_unit) from bank "
+            "where bank_version = (select max(bank_version) from bank_versions) order by question_uuid"
+        ),
+        now=datetime.now(UTC),
+        threshold=settings.near_duplicate_jaccard,
+        occurrences=lake.query("select question_uuid, document_id from questions order by all"),
+    )
+    unit = str(build.version)
+    batches = [Batch("duplicates", unit, build.duplicates)]
+    if not build.is_unchanged:
+        batches += [Batch("bank", unit, build.bank), Batch("bank_versions", unit, build.bank_versions)]
+    lake.land_together(batches, stage="dedupe")
+    return build

@@ -1,0 +1,29 @@
+"""Deduplication as Prefect sees it: decisions and variants → bank version → land."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.dedupe.landing import land_bank
+from tasks.faults import hide_content
+from warehouse.lake.store import open_lake
+
+
+@task(name="publish_bank")
+@hide_content
+def publish_bank() -> dict[str, object]:
+    """Publish the next version of the bank without duplicates; the same content is the same version."""
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        build = land_bank(lake, settings)
+    if build is None:
+        return {"bank_version": 0, "bank_is_unchanged": True}
+    return {
+        "bank_version": build.version,
+        "bank_is_unchanged": build.is_unchanged,
+        "bank_questions": build.bank.height,
+        "duplicates": build.duplicates.height,
+        "refused_by_rule": dict(build.refused),
+        "retired_lineages": len(build.retired_lineages),
+    }

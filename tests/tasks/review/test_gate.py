@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.review.gate import Decision, Item, Outcome, compute_outcomes
+from tests.tasks.review.conftest import make_question
+
+QUESTION = make_question(1)
+ITEM = Item(QUESTION["question_uuid"], 1, QUESTION["lineage_uuid"], QUESTION["document_id"], QUESTION)
+
+
+def decide(annotator: str, decision: str, reason: str | None = None, **fields: Any) -> Decision:
+    is_adjudication = annotator == "judge"
+    return Decision(ITEM.question_uuid, annotator, decision, reason, None, fields or None, is_adjudication)
+
+
+def settle(*decisions: Decision, review_count: int = 2, quorum: int | None = None) -> Outcome:
+    return compute_outcomes([ITEM], decisions, review_count, quorum=quorum)[0]
+
+
+def test_two_accepts_pass_the_question_unchanged() -> None:
+    outcome = settle(decide("a", "accept"), decide("b", "accept"))
+    assert (outcome.state, outcome.revision, outcome.was_edited, outcome.accept_count) == (
+        "accepted",
+        1,
+        False,
+        2,
+    )
+
+
+def test_one_decision_of_two_leaves_it_waiting() -> None:
+    assert settle(decide("a", "accept")).state == "waiting"
+
+
+def test_two_rejects_refuse_it_with_the_most_frequent_reason() -> None:
+    outcome = settle(
+        decide("a", "reject", "unclear"),
+        decide("b", "reject", "formatting"),
+        decide("c", "reject", "formatting"),
+        review_count=3,
+    )
+    assert (outcome.state, outcome.reject_reason, outcome.reject_count) == ("rejected", "formatting", 3)
+
+
+def test_accept_and_reject_are_a_dispute() -> None:
+    assert settle(decide("a", "accept"), decide("b", "reject", "unclear")).state == "disputed"
+
+
+def test_an_edit_counts_as_an_accept_and_makes_a_new_revision_while_the_old_content_stays() -> None:
+    outcome = settle(decide("a", "accept"), decide("b", "edit", stem="A shelf holds ( ) books."))
+    assert (outcome.state, outcome.revision, outcome.was_edited) == ("accepted", 2, True)
+    assert outcome.content["stem"] == "A shelf holds ( ) books."
+    assert ITEM.content["stem"] == "A shelf of 1 rows holds ( ) books."
+
+
+def test_equal_edits_agree() -> None:
+    outcome = settle(decide("a", "edit", answer=["C"]), decide("b", "edit", answer=["C"]))
+    assert (outcome.state, outcome.content["answer"], outcome.revision) == ("accepted", ["C"], 2)
+
+
+def test_differing_edits_are_a_dispute() -> None:
+    assert settle(decide("a", "edit", answer=["C"]), decide("b", "edit", answer=["A"])).state == "disputed"
+
+
+def test_an_accept_and_a_corrected_key_contradict_each_other() -> None:
+    assert settle(decide("a", "accept"), decide("b", "edit", answer=["C"])).state == "disputed"
+
+
+def test_an_edit_that_says_what_is_there_already_is_an_accept() -> None:
+    outcome = settle(decide("a", "accept"), decide("b", "edit", answer=["B"]))
+    assert (outcome.state, outcome.revision, outcome.was_edited) == ("accepted", 1, False)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "state", "revision"),
+    [
+        (decide("judge", "accept"), "accepted", 1),
+        (decide("judge", "reject", "factual_error"), "rejected", 1),
+        (decide("judge", "edit", stem="New."), "accepted", 2),
+    ],
+    ids=["accept", "reject", "edit"],
+)
+def test_an_adjudicator_settles_a_dispute(verdict: Decision, state: str, revision: int) -> None:
+    outcome = settle(decide("a", "edit", stem="Other."), decide("b", "reject", "unclear"), verdict)
+    assert (outcome.state, outcome.revision, outcome.was_adjudicated) == (state, revision, True)
+
+
+def test_an_adjudicators_accept_does_not_apply_a_reviewers_edit() -> None:
+    outcome = settle(
+        decide("a", "edit", stem="Other."), decide("b", "reject", "unclear"), decide("judge", "accept")
+    )
+    assert (outcome.was_edited, outcome.content["stem"]) == (False, ITEM.content["stem"])
+
+
+def test_a_quorum_below_all_reviews_settles_a_split_vote() -> None:
+    votes = (decide("a", "accept"), decide("b", "accept"), decide("c", "reject", "unclear"))
+    assert settle(*votes, review_count=3).state == "disputed"
+    assert settle(*votes, review_count=3, quorum=2).state == "accepted"
+
+
+DECISIONS = st.sampled_from(
+    [
+        ("accept", None, {}),
+        ("reject", "unclear", {}),
+        ("edit", None, {"stem": "X"}),
+        ("edit", None, {"answer": ["A"]}),
+    ]
+)
+
+
+@given(st.lists(DECISIONS, max_size=5), st.permutations(range(5)))
+def test_the_outcome_does_not_depend_on_the_order_of_decisions(
+    votes: list[tuple[str, str | None, dict[str, Any]]], order: list[int]
+) -> None:
+    decisions = [decide(f"a{place}", *vote[:2], **vote[2]) for place, vote in enumerate(votes)]
+    shuffled = [decisions[place] for place in order if place < len(decisions)]
+    assert settle(*decisions, review_count=3) == settle(*shuffled, review_count=3)
