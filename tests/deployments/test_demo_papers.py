@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import shutil
+import unicodedata
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -26,9 +27,11 @@ from deployments.demo.sources import (
 )
 from schemas.errors import UsageError
 from schemas.vocabulary import EXAMINED_DISCIPLINES, QUESTION_TYPES
+from tasks.ingest.documents import IngestOptions, parse_document
 
 PAPERS = {paper.name: paper for paper in read_papers()}
 DECISIONS = read_review_decisions()
+LEAST_SHARE_READ = 0.92
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -318,6 +321,50 @@ def test_building_again_gives_the_text_of_the_committed_chinese_pdf(name: str) -
     assert without_running_lines(paper, pdf_text(render_pdf(paper))) == without_running_lines(
         paper, committed
     )
+
+
+def folded(text: str | None) -> str:
+    """The text as far as it matters: without white space, forms of width, blanks and empty brackets."""
+    plain = bare(unicodedata.normalize("NFKC", text or ""))
+    return re.sub(r"_|\(\)", "", plain).rstrip("。.")
+
+
+def content_of_source(question: SourceQuestion) -> tuple[Any, ...]:
+    options = [(label, folded(text)) for label, text in zip(question.labels, question.options, strict=True)]
+    return question.question_type, folded(question.stem), options, [folded(text) for text in question.answer]
+
+
+def content_of_row(row: dict[str, Any]) -> tuple[Any, ...]:
+    options = [(option["label"], folded(option["text"])) for option in row["options"] or []]
+    return row["question_type"], folded(row["stem"]), options, [folded(text) for text in row["answer"] or []]
+
+
+def is_material_read(question: SourceQuestion, rows: list[dict[str, Any]]) -> bool:
+    """Whether rows of the right type hold the material, every sub-question and every answer."""
+    texts = [folded(row["material"]) + folded(row["stem"]) for row in rows]
+    about = [index for index, text in enumerate(texts) if folded(question.material) in text]
+    asked = "".join(texts[index] for index in about)
+    answered = "".join(folded("".join(rows[index]["answer"] or [])) for index in about)
+    return all(rows[index]["question_type"] == "material_analysis" for index in about) and all(
+        folded(sub.stem) in asked and folded(sub.answer) in answered for sub in question.sub_questions
+    )
+
+
+def test_ingest_reads_type_stem_options_and_answer_of_the_papers_questions() -> None:
+    misread = []
+    for name, paper in PAPERS.items():
+        parsed = parse_document(PAPERS_FOLDER / paper.file, IngestOptions())
+        contents = [content_of_row(row) for row in parsed.questions]
+        for question in paper.questions:
+            is_read = (
+                is_material_read(question, parsed.questions)
+                if question.sub_questions
+                else content_of_source(question) in contents
+            )
+            if not is_read:
+                misread.append(f"{name}, question {question.number}")
+    total = sum(len(paper.questions) for paper in PAPERS.values())
+    assert len(misread) <= (1 - LEAST_SHARE_READ) * total, misread
 
 
 def test_a_source_whose_answer_does_not_fit_its_type_is_refused_by_name(tmp_path: Path) -> None:
