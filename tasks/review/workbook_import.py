@@ -370,6 +370,6 @@ def _render_faults(path: Path, faults: Sequence[str]) -> str:
     shown = "\n".join(f"- {fault}" for fault in faults[:MOST_REPORTED])
     more = f"\n- and {len(faults) - MOST_REPORTED} more" if len(faults) > MOST_REPORTED else ""
     return (
-        f"{path.name}: {len(faults)} cells or rows need attention; correct them and import the file again. "
-        f"Nothing was imported.\n{shown}{more}"
+        f"{path.name}: nothing was imported. Correct what is listed ({len(faults)}) and import the file again.\n"
+        f"{shown}{more}"
     )
