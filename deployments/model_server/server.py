@@ -105,7 +105,7 @@ class SimulatedServer:
             spread = model.latency_spread * draw_normal(self.profile.seed, "latency", request_hash)
             await asyncio.sleep(model.latency_ms / 1000 * 2.718281828 ** min(spread, 3.0))
         completion = self._write(model, messages, body, fault)
-        usage = _count_usage(messages, completion)
+        usage = _count_usage(messages, completion, _read_limit(body))
         if body.get("stream"):
             reply = await _send_stream(request, model, completion, usage, is_cut=fault == "cut_stream")
         else:
@@ -125,8 +125,8 @@ class SimulatedServer:
             return Completion("", refusal=_REFUSALS[is_english], finish_reason="content_filter")
         text = self._write_text(model, messages, str(body.get("seed", "")))
         reasoning = _THINKING if model.is_thinking else None
-        limit = body.get("max_completion_tokens") or body.get("max_tokens")
-        most = int(limit) * 3 if isinstance(limit, int) else None
+        limit = _read_limit(body)
+        most = None if limit is None else limit * 3
         if fault == "truncated":
             most = max(3, len(text.encode()) // 2)
         if most is not None and len(text.encode()) > most:
@@ -234,9 +234,10 @@ def _prepare(profile: Profile | Path, key: AnswerKey | bytes | Path | None) -> S
 
 
 async def _listen(state: SimulatedServer, host: str, port: int) -> tuple[web.ServerRunner, str]:
-    runner = web.ServerRunner(web.Server(state.answer, handler_cancellation=True, access_log=None))
+    server = web.Server(state.answer, handler_cancellation=True, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=1.0)
     await runner.setup()
-    await web.TCPSite(runner, host, port, shutdown_timeout=1.0).start()
+    await web.TCPSite(runner, host, port).start()
     bound = runner.addresses[0][1]
     return runner, f"http://{host}:{bound}/v1"
 
@@ -246,12 +247,19 @@ def _refuse(status: int, code: str, headers: dict[str, str] | None = None) -> we
     return web.json_response(body, status=status, headers=headers)
 
 
-def _count_usage(messages: list[dict[str, str]], completion: Completion) -> dict[str, int]:
-    """Tokens at three bytes each: about a Chinese character, or three letters."""
+def _read_limit(body: dict[str, Any]) -> int | None:
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
+    return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def _count_usage(messages: list[dict[str, str]], completion: Completion, limit: int | None) -> dict[str, int]:
+    """Tokens at three bytes each: about a Chinese character, or three letters; never more than the limit."""
     sent = sum(len(message["content"].encode()) for message in messages) // 3 + 4 * len(messages)
     returned = len((completion.text + (completion.refusal or "")).encode()) // 3 + 1
     if completion.reasoning is not None:
         returned += 200  # thinking is billed as output
+    if limit is not None:
+        returned = min(returned, limit)
     return {"prompt_tokens": sent, "completion_tokens": returned, "total_tokens": sent + returned}
 
 

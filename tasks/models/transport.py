@@ -15,6 +15,7 @@ from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply, build_reply, parse_completion
 
 if TYPE_CHECKING:
+    import openai
     from openai import AsyncOpenAI
 
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
@@ -68,12 +69,12 @@ async def send_request(
                 return await _receive_stream(endpoint, body)
             response = await endpoint.post("/chat/completions", cast_to=httpx2.Response, body=body)
             return _parse_response(response.content)
-    except (TimeoutError, openai.APITimeoutError):
+    except TimeoutError:
         return Failure("timeout", True, is_bill_unknown=True)
     except openai.APIStatusError as error:
         return _read_status_error(error)
-    except openai.APIConnectionError:
-        return Failure("connection", True, is_bill_unknown=True)
+    except openai.APIConnectionError as error:
+        return _read_connection_error(error)
     except openai.APIError as error:
         # An error event inside a stream.
         return Failure(f"stream {_read_code(error.body) or 'error'}", True, is_bill_unknown=True)
@@ -129,6 +130,20 @@ async def _receive_stream(endpoint: AsyncOpenAI, body: dict[str, Any]) -> Parsed
         usage=usage,
         fingerprint=fingerprint,
     )
+
+
+def _read_connection_error(error: openai.APIConnectionError) -> Failure:
+    """Timeouts are connection errors to openai; its aiohttp transport calls every lost connection a ConnectTimeout."""
+    import aiohttp
+    import httpx2
+    import openai
+
+    cause = error.__cause__
+    if cause is not None and isinstance(cause.__cause__, aiohttp.ClientConnectorError):
+        return Failure("connection", True)  # never reached the endpoint: nothing to bill
+    if isinstance(error, openai.APITimeoutError) and not isinstance(cause, httpx2.ConnectTimeout):
+        return Failure("timeout", True, is_bill_unknown=True)
+    return Failure("connection", True, is_bill_unknown=True)
 
 
 def _read_status_error(error: Any) -> ParsedReply | Failure:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from schemas.settings import Settings
@@ -109,14 +110,14 @@ def measure(kind: str, url: str, calls: int, concurrency: int) -> tuple[float, f
     return cpu / calls * 1000, wall / calls * 1000
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Start the server in a process of its own, measure each kind in one, print three lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--concurrency", type=int, default=50)
     parser.add_argument("--measure", choices=["bare", "client"])
     parser.add_argument("--url")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     if chosen.measure:
         sys.stdout.write(json.dumps(measure(chosen.measure, chosen.url, chosen.calls, chosen.concurrency)))
         return
@@ -155,4 +156,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

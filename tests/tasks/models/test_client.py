@@ -1,0 +1,335 @@
+"""Calls over real HTTP against the simulated server: replies, faults, retries, and what the ledger keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from deployments.model_server.key import build_answer_key
+from schemas.errors import RegistryError
+from schemas.settings import Settings
+from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
+from tests.tasks.models.simulation import (
+    PARAMETERS,
+    call_all,
+    call_one,
+    make_bank,
+    make_model,
+    make_request,
+    start_server,
+)
+from warehouse.ledger.calls import count_calls, read_calls
+from warehouse.ledger.engine import Ledger
+
+
+def read_row(ledger: Ledger) -> dict[str, Any]:
+    with ledger.read() as connection:
+        (row,) = read_calls(connection, run_id="run-1")
+    return row
+
+
+def test_a_reply_carries_text_usage_and_cost_and_is_in_the_ledger(ledger: Ledger) -> None:
+    with start_server(build_answer_key(make_bank(1)), sim={"accuracy": 1.0, "explanation": 1.0}) as server:
+        reply = call_one(ledger, server.url)
+    assert reply.text.startswith("正确")
+    assert (reply.status, reply.finish_reason, reply.attempts, reply.is_replayed) == (
+        "answered",
+        "stop",
+        1,
+        False,
+    )
+    assert reply.fingerprint == "simulated"
+    assert reply.input_tokens and reply.output_tokens
+    assert reply.cost_usd == pytest.approx((reply.input_tokens + 2 * reply.output_tokens) / 1e6)
+    row = read_row(ledger)
+    assert row | {"started_at": "", "finished_at": ""} == {
+        "call_key": reply.call_key,
+        "purpose": "exam",
+        "run_id": "run-1",
+        "unit": "session-1",
+        "endpoint": "provider-of-sim",
+        "model": "sim",
+        "status": "done",
+        "attempts": 1,
+        "input_tokens": reply.input_tokens,
+        "output_tokens": reply.output_tokens,
+        "cost_usd": reply.cost_usd,
+        "latency_ms": reply.latency_ms,
+        "error": None,
+        "started_at": "",
+        "finished_at": "",
+    }
+    assert row["started_at"] <= row["finished_at"]
+
+
+def test_an_answer_once_received_is_never_paid_for_twice(ledger: Ledger) -> None:
+    with start_server() as server:
+        first = call_one(ledger, server.url)
+        again = call_one(ledger, server.url)
+        assert server.state.requests["sim"] == 1
+    assert again == replace(first, is_replayed=True)
+
+
+def test_the_same_call_made_twice_at_once_is_sent_once(ledger: Ledger) -> None:
+    with start_server(sim={"latency_ms": 50}) as server:
+        replies, counts = call_all(ledger, server.url, [make_request()] * 5)
+        assert server.state.requests["sim"] == 1
+    assert {reply.text for reply in replies if isinstance(reply, CallReply)} == {replies[0].text}  # type: ignore[union-attr]
+    assert counts["sent"] == 1
+
+
+def test_another_repeat_salt_run_model_or_parameter_is_another_call(ledger: Ledger) -> None:
+    model, request = make_model(), make_request()
+    keys = {
+        compute_call_key(model, request, PARAMETERS),
+        compute_call_key(model, replace(request, repeat=2), PARAMETERS),
+        compute_call_key(model, replace(request, salt="again"), PARAMETERS),
+        compute_call_key(model, replace(request, run_id="run-2"), PARAMETERS),
+        compute_call_key(model, replace(request, purpose="judge"), PARAMETERS),
+        compute_call_key(make_model("other"), request, PARAMETERS),
+        compute_call_key(replace(model, provider="elsewhere"), request, PARAMETERS),
+        compute_call_key(model, request, {**PARAMETERS, "temperature": 1}),
+        compute_call_key(model, make_request(1), PARAMETERS),
+    }
+    assert len(keys) == 9
+
+
+def test_the_unit_and_the_order_of_parameters_do_not_change_the_call() -> None:
+    model, request = make_model(), make_request()
+    turned = dict(reversed(PARAMETERS.items()))
+    assert compute_call_key(model, request, PARAMETERS) == compute_call_key(
+        model, replace(request, unit="another"), turned
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_stream"),
+    [
+        ("rate_limit", False),
+        ("rate_limit", True),
+        ("server_error", False),
+        ("server_error", True),
+        ("cut_stream", False),
+        ("cut_stream", True),
+        ("malformed", False),
+    ],
+)
+def test_a_passing_fault_is_retried_until_there_is_a_reply(
+    ledger: Ledger, fault: str, is_stream: bool
+) -> None:
+    model = make_model(parameters={**PARAMETERS, "stream": is_stream})
+    with start_server(sim={"faults": {fault: 1.0, "attempts": 2, "retry_after_s": 0.01}}) as server:
+        reply = call_one(ledger, server.url, model=model)
+        assert server.state.requests["sim"] == 3
+        assert server.state.faults == {fault: 2}
+    assert (reply.status, reply.attempts) == ("answered", 3)
+
+
+def test_a_stream_gives_the_same_reply_as_a_reply_at_once(ledger: Ledger) -> None:
+    streaming = make_model(parameters={**PARAMETERS, "stream": True})
+    with start_server(build_answer_key(make_bank(1)), sim={"is_thinking": True}) as server:
+        whole = call_one(ledger, server.url)
+        streamed = call_one(ledger, server.url, model=streaming)
+    assert streamed.reasoning
+    assert (streamed.text, streamed.reasoning, streamed.finish_reason, streamed.output_tokens) == (
+        whole.text,
+        whole.reasoning,
+        whole.finish_reason,
+        whole.output_tokens,
+    )
+    assert streamed.call_key != whole.call_key
+
+
+def test_a_pause_asked_for_is_kept_by_every_call_to_the_provider(ledger: Ledger) -> None:
+    with start_server(sim={"faults": {"rate_limit": 1.0, "attempts": 1, "retry_after_s": 0.4}}) as server:
+        begun = time.monotonic()
+        call_one(ledger, server.url, model=make_model(provider="paused"))
+        assert time.monotonic() - begun >= 0.4
+
+
+def test_a_hanging_endpoint_is_given_up_at_the_time_limit(ledger: Ledger) -> None:
+    settings = Settings(call_timeout_s=0.3)
+    with start_server(sim={"faults": {"hang": 1.0, "attempts": 1}}) as server:
+        reply = call_one(ledger, server.url, settings=settings)
+    assert (reply.status, reply.attempts) == ("answered", 2)
+
+
+def test_a_lasting_fault_raises_is_kept_as_failed_and_is_sent_again_by_the_next_command(
+    ledger: Ledger,
+) -> None:
+    with (
+        start_server(sim={"faults": {"server_error": 1.0}}) as server,
+        pytest.raises(
+            CallFailed, match=r"'sim' at 'provider-of-sim' gave no reply after 3 attempt\(s\): 500"
+        ) as caught,
+    ):
+        call_one(ledger, server.url, most_attempts=3)
+    assert (caught.value.error, caught.value.attempts) == ("500 server_error", 3)
+    assert {name: read_row(ledger)[name] for name in ("status", "attempts", "error")} == {
+        "status": "failed",
+        "attempts": 3,
+        "error": "500 server_error",
+    }
+    with start_server() as server:
+        assert call_one(ledger, server.url).status == "answered"
+    assert {name: read_row(ledger)[name] for name in ("status", "attempts", "error")} == {
+        "status": "done",
+        "attempts": 1,
+        "error": None,
+    }
+
+
+def test_a_refused_connection_is_an_infrastructure_error(ledger: Ledger) -> None:
+    with start_server() as server:
+        url = server.url
+    with pytest.raises(CallFailed) as caught:
+        call_one(ledger, url, most_attempts=2)
+    assert (caught.value.error, caught.value.attempts) == ("connection", 2)
+
+
+def test_an_unknown_model_is_not_tried_again(ledger: Ledger) -> None:
+    with (
+        start_server() as server,
+        pytest.raises(CallFailed, match="Check base_url and endpoint_model") as caught,
+    ):
+        call_one(ledger, server.url, model=make_model("ghost"))
+    assert (caught.value.error, caught.value.attempts) == ("404 model_not_found", 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "finish_reason"),
+    [
+        ("empty", "empty", "stop"),
+        ("refusal", "refused", "content_filter"),
+        ("truncated", "truncated", "length"),
+    ],
+)
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_empty_refused_and_truncated_replies_are_values(
+    ledger: Ledger, fault: str, status: str, finish_reason: str, is_stream: bool
+) -> None:
+    model = make_model(parameters={**PARAMETERS, "stream": is_stream})
+    with start_server(sim={"faults": {fault: 1.0}}) as server:
+        reply = call_one(ledger, server.url, model=model)
+        assert server.state.requests["sim"] == 1
+    assert (reply.status, reply.finish_reason, reply.attempts) == (status, finish_reason, 1)
+    with ledger.read() as connection:
+        assert count_calls(connection, "run-1") == {"started": 0, "done": 1, "failed": 0}
+
+
+def test_a_reply_beyond_max_tokens_is_truncated(ledger: Ledger) -> None:
+    with start_server() as server:
+        reply = call_one(ledger, server.url, model=make_model(parameters={"max_tokens": 4}))
+    assert (reply.status, reply.output_tokens) == ("truncated", 4)
+
+
+def test_no_more_calls_are_in_flight_than_the_provider_allows(ledger: Ledger) -> None:
+    model = make_model(max_concurrency=3, provider="narrow")
+    most = 0
+    in_flight = 0
+
+    with start_server(sim={"latency_ms": 20}) as server:
+        complete = server.state._complete
+
+        async def count(request: Any) -> Any:
+            nonlocal most, in_flight
+            in_flight += 1
+            most = max(most, in_flight)
+            try:
+                return await complete(request)
+            finally:
+                in_flight -= 1
+
+        server.state._complete = count  # type: ignore[method-assign]
+        call_all(ledger, server.url, [make_request(number) for number in range(20)], model)
+    assert most == 3
+
+
+def test_a_real_model_that_answers_as_a_simulation_is_refused(ledger: Ledger) -> None:
+    with start_server() as server:
+        model = make_model(base_url=server.url, is_simulated=False)
+        with pytest.raises(RegistryError, match="registered as real"):
+            call_one(ledger, server.url, model=model)
+    assert read_row(ledger)["status"] == "failed"
+
+
+def test_a_simulated_model_without_a_server_says_what_to_start(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PROCTOR_SIMULATED_URL", raising=False)
+
+    async def run() -> None:
+        async with ModelClient(ledger, Settings()) as client:
+            await client.complete(make_model(), make_request())
+
+    with pytest.raises(RegistryError, match="PROCTOR_SIMULATED_URL"):
+        asyncio.run(run())
+
+
+def test_the_address_of_the_simulated_server_can_come_from_the_environment(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> CallReply:
+        async with ModelClient(ledger, Settings()) as client:
+            return await client.complete(make_model(), make_request())
+
+    with start_server() as server:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        assert asyncio.run(run()).status == "answered"
+
+
+def test_a_missing_key_is_named_before_anything_is_sent(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    with start_server() as server:
+        with pytest.raises(RegistryError, match="LAB_KEY is not set"):
+            call_one(ledger, server.url, model=make_model(key_variable="LAB_KEY"))
+        assert server.state.requests["sim"] == 0
+
+
+@pytest.mark.parametrize("fault", ["none", "server_error", "malformed", "cut_stream", "rate_limit"])
+def test_neither_key_nor_question_reaches_a_log_or_an_error(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: str
+) -> None:
+    monkeypatch.setenv("LAB_KEY", "SECRETKEY77")
+    logging.getLogger("openai").setLevel(logging.DEBUG)
+    caplog.set_level(logging.DEBUG)
+    request = make_request(messages=[{"role": "user", "content": "QUESTIONMARK55 是否成立？"}])
+    faults = {} if fault == "none" else {fault: 1.0, "retry_after_s": 0.01}
+    said = ""
+    with start_server(sim={"faults": faults}) as server:
+        model = make_model(key_variable="LAB_KEY")
+        try:
+            call_one(ledger, server.url, request, model=model, most_attempts=2)
+        except CallFailed as error:
+            chained: BaseException | None = error
+            while chained is not None:
+                said += f"{chained} {chained.args} {vars(chained)}"
+                chained = chained.__cause__ or chained.__context__
+        assert server.state.requests["sim"] == (1 if fault == "none" else 2)
+    said += "".join(record.getMessage() for record in caplog.records)
+    assert "QUESTIONMARK55" not in said
+    assert "SECRETKEY77" not in said
+    with ledger.read() as connection:
+        kept = str(read_calls(connection, run_id="run-1"))
+    assert "QUESTIONMARK55" not in kept
+
+
+def test_a_cancelled_call_is_not_mistaken_for_one_in_flight_at_a_kill(ledger: Ledger) -> None:
+    async def run(url: str) -> None:
+        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
+            task = asyncio.create_task(client.complete(make_model(), make_request()))
+            await asyncio.sleep(0.3)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    with start_server(sim={"latency_ms": 5000, "latency_spread": 0}) as server:
+        asyncio.run(run(server.url))
+    ledger.writer.run(lambda connection: None)
+    assert (read_row(ledger)["status"], read_row(ledger)["error"]) == ("failed", "cancelled")
