@@ -6,6 +6,7 @@ transaction, so that work may run twice and counts once.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 import time
@@ -47,11 +48,15 @@ _CONFLICT_TRIES = 10
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one unit of a table: the frame has the table's own columns."""
+    """Rows of one unit of a table: the frame has the table's own columns.
+
+    `refused` holds rows of `quarantine` that the stage's own rules refused before the landing; they go with the unit.
+    """
 
     table: str
     unit: str
     frame: pl.DataFrame
+    refused: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -184,8 +189,10 @@ class Lake:
         changed: list[tuple[Batch, str]] = []
         for batch in batches:
             table = get_table(batch.table)
-            conformed = Batch(batch.table, batch.unit, conform_frame(table, batch.frame))
+            conformed = Batch(batch.table, batch.unit, conform_frame(table, batch.frame), batch.refused)
             content_hash = hash_content(table, conformed.frame, ignore)
+            if batch.refused is not None and not batch.refused.is_empty():
+                content_hash = _hash_with_refused(content_hash, batch.refused)
             before = landed.get((batch.table, batch.unit))
             if before is not None and before[0] == content_hash:
                 answers[batch.table, batch.unit] = Landing(
@@ -364,8 +371,8 @@ def _check_rules(changed: Sequence[tuple[Batch, str]], stage: str | None) -> lis
                 batch,
                 content_hash,
                 _with_unit(batch).filter(is_accepted),
-                _quarantine_frame(table, batch, broken, stage or table.stage),
-                len(broken),
+                pl.concat([_quarantine_frame(table, batch, broken, stage or table.stage), _refused_frame(batch)]),
+                len(broken) + _count_refused(batch),
             )
     return [checked[batch.table, batch.unit] for batch, _ in changed]
 
@@ -404,6 +411,28 @@ def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], 
                 }
             )
     return _own_frame("quarantine", rows)
+
+
+def _refused_frame(batch: Batch) -> pl.DataFrame:
+    """Rows that the stage refused itself, as quarantine of this landing."""
+    if batch.refused is None:
+        return _own_frame("quarantine", [])
+    rows = batch.refused.select([column.name for column in get_table("quarantine").own_columns])
+    return rows.with_columns(
+        pl.lit(batch.table).alias("table_name"),
+        pl.lit(batch.unit).alias("unit"),
+        pl.lit(f"{batch.table}/{batch.unit}").alias(LANDING_UNIT.name),
+    )
+
+
+def _count_refused(batch: Batch) -> int:
+    """Refused rows: one that breaks two rules is one row."""
+    return 0 if batch.refused is None else batch.refused["row_json"].n_unique()
+
+
+def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:
+    lines = sorted(f"{row[0]} {row[1]}" for row in refused.select("rule", "row_json").iter_rows())
+    return hashlib.sha256("\n".join([content_hash, *lines]).encode()).hexdigest()
 
 
 def _own_frame(name: str, rows: list[dict[str, object]]) -> pl.DataFrame:
@@ -481,7 +510,7 @@ def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str,
         return connection.execute(sql, dict(params)).pl()
     connection.execute(f"PREPARE proctor_query AS {sql}")
     try:
-        values = ", ".join(f"{name} := {literal}" for name, literal in literals.items())
+        values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
         return connection.execute(f"EXECUTE proctor_query({values})").pl()
     finally:
         connection.execute("DEALLOCATE proctor_query")
