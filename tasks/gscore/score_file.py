@@ -92,7 +92,7 @@ def score_file(
     chosen = parse_profile(profile)
     check_output_format(out)
     pairs = open_pair_file(path, reference_column, response_column)
-    _check_free_names(pairs, keep_texts)
+    _check_free_names(pairs)
     if out.exists() and out.samefile(path):
         raise UsageError(f"The scores would replace {path.name} itself. Name another file for them.")
     folder = out.with_name(out.name + ".parts")
@@ -126,11 +126,10 @@ def score_file(
     )
 
 
-def _check_free_names(pairs: PairFile, keep_texts: bool) -> None:
+def _check_free_names(pairs: PairFile) -> None:
     """Raise UsageError when a column to be kept has the name of a column to be added."""
-    reserved = set(SCORE_COLUMNS) | {PROBLEM_COLUMN}
-    if keep_texts:
-        reserved |= {"reference", "response"}
+    # The texts are called reference and response from here on, whatever their columns are called in the file.
+    reserved = {*SCORE_COLUMNS, PROBLEM_COLUMN, "reference", "response"}
     taken = sorted(reserved & set(pairs.other_columns))
     if taken:
         raise UsageError(

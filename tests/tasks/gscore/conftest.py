@@ -22,7 +22,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build_tiny_model(folder: Path, seed: int) -> None:
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     plain = folder.with_name(folder.name + "-plain")
@@ -49,6 +49,7 @@ def build_tiny_model(folder: Path, seed: int) -> None:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=32,
+        initializer_range=0.5,  # the usual 0.02 gives all texts nearly the same vector
     )
     BertModel(config).save_pretrained(plain)
     transformer = Transformer(str(plain), max_seq_length=32)
