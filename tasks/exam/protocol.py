@@ -321,14 +321,15 @@ class ExamProtocol:
             now = self._clock()
             claims = self._read_claims(token)
             seat = self._read_held_seat(connection, claims, lease, now)
-            head = _log(connection, claims, seat, "next")
+            at = now_text()
+            head = _log(connection, claims, seat, "next", at)
             if seat.status == "closed":
                 exam.write_session(connection, lease.session_id, access_hash=head)
                 return None
             pending = seat.next_seq - 1 - seat.answered_count
             put, next_seq = None, seat.next_seq
             if pending < self._window(seat):
-                put = self._hand_out(connection, seat, seat.next_seq)
+                put = self._hand_out(connection, seat, seat.next_seq, at)
             if put is not None:
                 next_seq += 1
             else:
@@ -488,7 +489,7 @@ class ExamProtocol:
             ) from None
         answered = seat.answered_count + 1
         is_closed = answered == seat.question_count
-        head = _log(connection, claims, seat, action)
+        head = _log(connection, claims, seat, action, at)
         if is_closed:
             # The lease's hash stays, so that its holder may still ask and hear that it has finished.
             exam.write_session(
@@ -505,7 +506,7 @@ class ExamProtocol:
         if wants_next and pending < self._window(seat):
             # At a quota the answer still counts; whoever asks for the next question hears of the quota.
             with suppress(ExamError):
-                put = self._hand_out(connection, seat, seat.next_seq)
+                put = self._hand_out(connection, seat, seat.next_seq, at)
         exam.write_advance(
             connection,
             lease.session_id,
@@ -516,18 +517,18 @@ class ExamProtocol:
         )
         return Receipt(seq, answered, seat.question_count, False), put
 
-    def _hand_out(self, connection: Connection, seat: Row[Any], seq: int) -> Put | None:
+    def _hand_out(self, connection: Connection, seat: Row[Any], seq: int, at: str) -> Put | None:
         """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
         _check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
         _check_quota(connection, "organisation", seat.organisation_limit, organisation=seat.organisation)
         put = self._put(connection, seat, seq, is_repeat=False)
-        exam.write_delivery(connection, seat.session_id, seq, now_text())
+        exam.write_delivery(connection, seat.session_id, seq, at)
         return put
 
     def _put(self, connection: Connection, seat: Row[Any], seq: int, *, is_repeat: bool) -> Put:
-        content = exam.read_content(connection, seat.session_id, seq)
+        content = exam.read_content(connection, seat.session_id, seat.set_id, seq)
         return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
 
     def _window(self, seat: Row[Any]) -> int:
@@ -602,7 +603,7 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
         return exam.write_run_closed(connection, run_id, now_text())
 
 
-def _log(connection: Connection, claims: Claims, seat: Row[Any], action: str) -> str:
+def _log(connection: Connection, claims: Claims, seat: Row[Any], action: str, at: str | None = None) -> str:
     return access.append_access(
         connection,
         user_id=claims.user_id,
@@ -611,6 +612,7 @@ def _log(connection: Connection, claims: Claims, seat: Row[Any], action: str) ->
         status=200,
         code=None,
         previous_hash=seat.access_hash,
+        at=at,
     )
 
 

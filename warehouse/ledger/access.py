@@ -12,17 +12,22 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, RowMapping, func, select, text, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine import now_text
+from warehouse.ledger.statements import HotStatement
 from warehouse.ledger.tables import access_anchors, access_log, sessions
 
 FIRST_HASH = "0" * 64
 # Where anchors keep the chain of the attempts that name no session.
 NO_SESSION = ""
 
-_INSERT = access_log.insert().inline()
+_INSERT = HotStatement(
+    access_log.insert()
+    .inline()
+    .values({column.name: bindparam(column.name) for column in access_log.c if column.name != "access_id"})
+)
 
 
 @dataclass(frozen=True)
@@ -49,16 +54,17 @@ def append_access(
     status: int,
     code: str | None,
     previous_hash: str | None,
+    at: str | None = None,
 ) -> str:
     """Write one entry behind `previous_hash` and return its hash, the chain's new head.
 
-    The caller holds the chain (the session's row) and stores the new head there.
+    The caller holds the chain (the session's row) and stores the new head there. `at` defaults to the present.
     """
-    at = now_text()
+    at = at or now_text()
     previous = previous_hash or FIRST_HASH
     entry_hash = compute_entry_hash(previous, user_id, session_id, action, status, code, at)
-    connection.execute(
-        _INSERT,
+    _INSERT.run(
+        connection,
         {
             "user_id": user_id,
             "session_id": session_id,

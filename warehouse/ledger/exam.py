@@ -1,7 +1,4 @@
-"""Runs, sets, sessions, allocations and answers: every statement that the exam sends to the ledger.
-
-The statements of the hot path are built once, at import: SQLAlchemy caches their text, and nothing is composed per call.
-"""
+"""Runs, sets, sessions, allocations and answers: every statement that the exam sends to the ledger."""
 
 from __future__ import annotations
 
@@ -24,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 
+from warehouse.ledger.statements import HotStatement, parse_json
 from warehouse.ledger.tables import (
     access_log,
     allocations,
@@ -208,12 +206,13 @@ def write_run_closed(connection: Connection, run_id: str, at: str) -> bool:
 # --- the protocol's hot path ---------------------------------------------------------------------------------
 
 _SESSION: BindParameter[str] = bindparam("session")
-_SEAT = (
+_ANSWER_COLUMNS: Final = tuple(column.name for column in answers.c)
+
+_SEAT = HotStatement(
     select(
         sessions.c.session_id,
-        sessions.c.run_id,
+        sessions.c.set_id,
         sessions.c.user_id,
-        sessions.c.model,
         sessions.c.organisation,
         sessions.c.prompt_style,
         sessions.c.pending_window,
@@ -237,21 +236,20 @@ _SEAT = (
     )
     .where(sessions.c.session_id == _SESSION)
 )
-_LOCK = select(sessions.c.session_id).where(sessions.c.session_id == _SESSION).with_for_update()
-_CONTENT = (
-    select(allocations.c.seq, set_items.c.content)
+_LOCK = HotStatement(select(sessions.c.session_id).where(sessions.c.session_id == _SESSION).with_for_update())
+_CONTENT = HotStatement(
+    select(set_items.c.content)
     .select_from(
-        allocations.join(sessions, sessions.c.session_id == allocations.c.session_id).join(
+        allocations.join(
             set_items,
             and_(
-                set_items.c.set_id == sessions.c.set_id,
-                set_items.c.lineage_uuid == allocations.c.lineage_uuid,
+                set_items.c.set_id == bindparam("set"), set_items.c.lineage_uuid == allocations.c.lineage_uuid
             ),
         )
     )
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
 )
-_PENDING = (
+_PENDING = HotStatement(
     select(allocations.c.seq)
     .select_from(
         allocations.outerjoin(
@@ -266,12 +264,12 @@ _PENDING = (
     )
     .order_by(allocations.c.seq)
 )
-_DELIVER = (
+_DELIVER = HotStatement(
     update(allocations)
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
     .values(delivered_at=bindparam("at"))
 )
-_ADVANCE = (
+_ADVANCE = HotStatement(
     update(sessions)
     .where(sessions.c.session_id == _SESSION)
     .values(
@@ -281,38 +279,37 @@ _ADVANCE = (
         access_hash=bindparam("head"),
     )
 )
-_ANSWER = answers.insert().inline()
+_ANSWER = HotStatement(answers.insert().inline().values({name: bindparam(name) for name in _ANSWER_COLUMNS}))
 
 
 def read_seat(connection: Connection, session_id: str, caller: str) -> Row[Any] | None:
     """The session as it stands, held until the transaction ends, with the caller's role; null when there is none."""
     if connection.dialect.name == "postgresql":
-        connection.execute(_LOCK, {"session": session_id})
-    return connection.execute(_SEAT, {"session": session_id, "caller": caller}).first()
+        _LOCK.run(connection, {"session": session_id}).close()
+    return _SEAT.run(connection, {"session": session_id, "caller": caller}).first()
 
 
-def read_content(connection: Connection, session_id: str, seq: int) -> dict[str, Any]:
-    """The bare content at a position of a session."""
-    row = connection.execute(_CONTENT, {"session": session_id, "position": seq}).one()
-    content: dict[str, Any] = row.content
+def read_content(connection: Connection, session_id: str, set_id: str, seq: int) -> dict[str, Any]:
+    """The bare content at a position of a session that sits `set_id`."""
+    row = _CONTENT.run(connection, {"session": session_id, "set": set_id, "position": seq}).first()
+    assert row is not None, "every allocation has an item in its set"
+    content: dict[str, Any] = parse_json(row[0])
     return content
 
 
 def read_pending_seqs(connection: Connection, session_id: str, before: int) -> list[int]:
     """Positions below `before` that have no answer, in order."""
-    return [
-        int(seq) for seq in connection.execute(_PENDING, {"session": session_id, "before": before}).scalars()
-    ]
+    return [int(row[0]) for row in _PENDING.run(connection, {"session": session_id, "before": before})]
 
 
 def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -> None:
     """Note that a question was handed out for the first time."""
-    connection.execute(_DELIVER, {"session": session_id, "position": seq, "at": at})
+    _DELIVER.run(connection, {"session": session_id, "position": seq, "at": at})
 
 
 def write_answer(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Store an answer; IntegrityError when the question has one."""
-    connection.execute(_ANSWER, row)
+    """Store an answer (all columns); IntegrityError when the question has one."""
+    _ANSWER.run(connection, row)
 
 
 def write_advance(
@@ -325,8 +322,8 @@ def write_advance(
     access_hash: str,
 ) -> None:
     """Move an open session on and renew its lease."""
-    connection.execute(
-        _ADVANCE,
+    _ADVANCE.run(
+        connection,
         {
             "session": session_id,
             "next": next_seq,
