@@ -1,0 +1,115 @@
+"""The budget stops a run before it is exceeded."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import BudgetError
+from tasks.models.budget import Budget, compute_cost, compute_worst_cost, open_budget
+from tasks.models.client import CallFailed
+from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
+from warehouse.ledger.calls import count_calls, read_spent_usd
+from warehouse.ledger.engine import Ledger
+
+
+def test_the_worst_cost_takes_a_token_per_byte_and_the_whole_limit_of_output() -> None:
+    messages = [{"role": "user", "content": "判断"}]
+    size = len('[{"role": "user", "content": "判断"}]'.encode())
+    assert compute_worst_cost(make_model(), messages, PARAMETERS) == (size * 1.0 + 200 * 2.0) / 1e6
+
+
+def test_the_cost_of_a_reply_is_tokens_times_prices_and_unknown_without_either() -> None:
+    assert compute_cost(make_model(), 1_000_000, 500_000) == 2.0
+    assert compute_cost(make_model(), None, 5) is None
+    assert compute_cost(make_model(input_price_usd=None), 5, 5) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [({"parameters": {}}, "parameters.max_tokens"), ({"output_price_usd": None}, "output_price_usd")],
+)
+def test_a_budget_needs_to_know_the_most_a_call_can_cost(
+    ledger: Ledger, changes: dict[str, Any], missing: str
+) -> None:
+    with start_server() as server:
+        (outcome,), _ = call_all(
+            ledger, server.url, [make_request()], make_model(**changes), budget=Budget(1.0)
+        )
+        assert server.state.requests["sim"] == 0
+    assert isinstance(outcome, BudgetError)
+    assert missing in str(outcome)
+
+
+def test_a_run_stops_before_its_budget_is_exceeded_and_goes_on_when_it_is_raised(ledger: Ledger) -> None:
+    requests = [make_request(number) for number in range(30)]
+    model = make_model()
+    worst = compute_worst_cost(model, requests[0].messages, PARAMETERS)
+    limit = 6 * worst
+    with start_server() as server:
+        budget = Budget(limit)
+        outcomes, _ = call_all(ledger, server.url, requests, model, budget=budget)
+        refused = [outcome for outcome in outcomes if isinstance(outcome, BudgetError)]
+        answered = server.state.requests["sim"]
+        assert answered > 6, "what earlier calls did not use is given to later ones"
+        assert len(refused) == 30 - answered > 0
+        assert 0 < budget.spent_usd <= limit
+        assert budget.reserved_usd == pytest.approx(0)
+        with ledger.read() as connection:
+            assert read_spent_usd(connection, "run-1") == pytest.approx(budget.spent_usd)
+            assert count_calls(connection, "run-1") == {
+                "started": 0,
+                "done": answered,
+                "failed": 30 - answered,
+            }
+
+        raised = open_budget(ledger, 1.0, "run-1")
+        assert raised is not None
+        assert raised.spent_usd == pytest.approx(budget.spent_usd)
+        _, counts = call_all(ledger, server.url, requests, model, budget=raised)
+        assert server.state.requests["sim"] == 30
+    assert (counts["replayed"], counts["sent"]) == (answered, 30 - answered)
+
+
+def test_an_attempt_whose_bill_is_unknown_counts_at_its_most(ledger: Ledger) -> None:
+    budget = Budget(1.0)
+    with start_server(sim={"faults": {"cut_stream": 1.0}}) as server:
+        (outcome,), _ = call_all(ledger, server.url, [make_request()], budget=budget, most_attempts=3)
+    assert isinstance(outcome, CallFailed)
+    worst = compute_worst_cost(make_model(), make_request().messages, PARAMETERS)
+    assert budget.spent_usd == pytest.approx(3 * worst)
+    assert budget.reserved_usd == pytest.approx(0)
+
+
+def test_a_refused_request_costs_nothing(ledger: Ledger) -> None:
+    budget = Budget(1.0)
+    with start_server(sim={"faults": {"rate_limit": 1.0, "retry_after_s": 0.01}}) as server:
+        call_all(ledger, server.url, [make_request()], budget=budget, most_attempts=2)
+    assert budget.spent_usd == 0
+
+
+def test_a_call_waits_for_those_in_flight_when_it_may_then_fit() -> None:
+    async def run() -> list[str]:
+        budget = Budget(1.0)
+        events: list[str] = []
+        await budget.reserve(0.7)
+
+        async def second() -> None:
+            await budget.reserve(0.7)
+            events.append("second reserved")
+
+        task = asyncio.create_task(second())
+        await asyncio.sleep(0.01)
+        events.append("first settles")
+        budget.settle(0.7, 0.1)
+        await task
+        return events
+
+    assert asyncio.run(run()) == ["first settles", "second reserved"]
+
+
+def test_no_limit_is_no_budget(ledger: Ledger, tmp_path: Path) -> None:
+    assert open_budget(ledger, None, "run-1") is None

@@ -1,0 +1,57 @@
+"""`kill -9` of a process that calls: what was answered is not paid for again, what was in flight is reported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.tasks.models.simulation import start_server
+from warehouse.ledger.calls import count_calls, read_calls
+from warehouse.ledger.engine import open_ledger
+
+CALLS = 40
+IN_FLIGHT = 4
+
+
+@pytest.mark.parametrize("killed_after", [5, 17])
+def test_after_a_kill_only_calls_in_flight_are_sent_again_and_they_are_reported(
+    tmp_path: Path, killed_after: int
+) -> None:
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    with start_server(sim={"latency_ms": 60, "latency_spread": 0.3}) as server:
+        command = [sys.executable, "-m", "tests.tasks.models.killed_caller", address, server.url, str(CALLS)]
+        caller = subprocess.Popen(command)
+        deadline = time.monotonic() + 60
+        while server.state.served["sim"] < killed_after:
+            assert time.monotonic() < deadline, "the caller never got that far"
+            time.sleep(0.005)
+        caller.kill()
+        caller.wait()
+        sent_before = server.state.requests["sim"]
+        with open_ledger(address) as ledger, ledger.read() as connection:
+            before = count_calls(connection, "run-1")
+            done = {
+                row["call_key"] for row in read_calls(connection, run_id="run-1") if row["status"] == "done"
+            }
+        assert killed_after - IN_FLIGHT <= before["done"] < CALLS
+        assert before["started"] <= IN_FLIGHT
+
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        resumed = json.loads(output)
+        repeated_requests = [count for count in server.state.repeats.values() if count > 1]
+        sent_after = server.state.requests["sim"] - sent_before
+    assert resumed["answered"] == CALLS
+    assert resumed["counts"]["replayed"] == before["done"]
+    assert resumed["counts"]["sent"] == sent_after == CALLS - before["done"]
+    assert resumed["counts"]["repeated"] == before["started"]
+    assert len(repeated_requests) <= before["started"]
+    assert set(repeated_requests) <= {2}
+    with open_ledger(address) as ledger, ledger.read() as connection:
+        assert count_calls(connection, "run-1") == {"started": 0, "done": CALLS, "failed": 0}
+        kept = {row["call_key"] for row in read_calls(connection, run_id="run-1")}
+    assert done <= kept

@@ -1,0 +1,192 @@
+"""The registry: what it holds, and what it says when it is wrong."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import RegistryError
+from tasks.models.registry import Registry, check_keys, read_registry
+
+REGISTRY = """\
+providers:
+  lab:
+    base_url: https://api.lab.example/v1
+    key_variable: LAB_KEY
+    requests_per_minute: 600
+    max_concurrency: 16
+  local:
+    base_url: simulated
+models:
+  lab-1:
+    provider: lab
+    organisation: Lab
+    family: lab
+    release_date: 2025-03-01
+    is_open: true
+    parameters: {temperature: 0, max_tokens: 512}
+    input_price_usd: 1.5
+    output_price_usd: 6
+  lab-1-thinking:
+    provider: lab
+    organisation: Lab
+    release_date: "2025-04-01"
+    mode: thinking
+    base_model: lab-1
+    endpoint_model: lab-1-2025-04
+    requests_per_minute: 30
+    roles: [candidate, reference]
+  grader:
+    provider: local
+    organisation: Bureau
+    roles: [judge]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    return read_registry(write(tmp_path, REGISTRY))
+
+
+def test_a_model_has_the_limits_and_the_key_of_its_provider(registry: Registry) -> None:
+    model = registry.get("lab-1")
+    assert (model.base_url, model.key_variable) == ("https://api.lab.example/v1", "LAB_KEY")
+    assert (model.requests_per_minute, model.max_concurrency, model.has_own_limits) == (600.0, 16, False)
+    assert (model.endpoint_model, model.mode, model.roles) == ("lab-1", "standard", ("candidate",))
+    assert (model.release_date, model.input_price_usd, model.output_price_usd) == (date(2025, 3, 1), 1.5, 6.0)
+    assert model.parameters == {"temperature": 0, "max_tokens": 512}
+    assert not model.is_simulated
+
+
+def test_a_model_may_have_limits_of_its_own(registry: Registry) -> None:
+    model = registry.get("lab-1-thinking")
+    assert (model.requests_per_minute, model.max_concurrency, model.has_own_limits) == (30.0, None, True)
+    assert (model.endpoint_model, model.base_model) == ("lab-1-2025-04", "lab-1")
+    assert model.release_date == date(2025, 4, 1)
+
+
+def test_models_are_found_by_role_in_the_order_of_the_file(registry: Registry) -> None:
+    assert [model.name for model in registry.candidates()] == ["lab-1", "lab-1-thinking"]
+    assert [model.name for model in registry.judges()] == ["grader"]
+    assert [model.name for model in registry.judges(["lab-1", "grader"])] == ["lab-1", "grader"]
+    assert registry.reference().name == "lab-1-thinking"
+    assert registry.reference("lab-1").name == "lab-1"
+
+
+def test_a_model_at_the_simulated_server_is_simulated_and_needs_no_key(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    assert registry.get("grader").is_simulated
+    check_keys(registry.judges())
+
+
+def test_keys_are_checked_only_for_models_that_are_used(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_KEY", "  ")
+    with pytest.raises(RegistryError, match=r"'lab-1' needs the API key of 'lab'.*LAB_KEY is not set"):
+        check_keys(registry.candidates())
+    monkeypatch.setenv("LAB_KEY", "k")
+    check_keys(registry.candidates())
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones(registry: Registry) -> None:
+    with pytest.raises(
+        RegistryError, match=r"no model 'lab-2'; registered are lab-1, lab-1-thinking, grader"
+    ):
+        registry.get("lab-2")
+
+
+def test_no_generator_says_which_role_to_give(registry: Registry) -> None:
+    with pytest.raises(RegistryError, match="role `generator`; found: none"):
+        registry.generator()
+
+
+WRONG = {
+    "a field that does not exist": (
+        "family: lab",
+        "familly: lab",
+        "model 'lab-1', field `familly`: unknown field",
+    ),
+    "a provider that does not exist": (
+        "provider: local",
+        "provider: locale",
+        "model 'grader', field `provider`: 'locale' is not among the providers (lab, local)",
+    ),
+    "no organisation": ("    organisation: Bureau\n", "", "model 'grader', field `organisation`: missing"),
+    "a date that is none": (
+        "release_date: 2025-03-01",
+        "release_date: March",
+        "model 'lab-1', field `release_date`: 'March' is not a date",
+    ),
+    "an unknown mode": ("mode: thinking", "mode: deep", "field `mode`: 'deep' is unknown"),
+    "an unknown role": ("[judge]", "[marker]", "model 'grader', field `roles`: 'marker' is unknown"),
+    "a base that is not registered": (
+        "base_model: lab-1",
+        "base_model: lab-0",
+        "field `base_model`: 'lab-0' is not registered",
+    ),
+    "a price below nothing": ("1.5", "-1", "model 'lab-1', field `input_price_usd`: -1 is not a number"),
+    "a word for a truth value": ("is_open: true", "is_open: maybe", "field `is_open`: 'maybe' is neither"),
+    "a rate of nothing": ("minute: 600", "minute: 0", "provider 'lab', field `requests_per_minute`: 0 would"),
+    "an address that is none": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: api.lab.example",
+        "provider 'lab', field `base_url`: 'api.lab.example' is not an address",
+    ),
+    "a parameter that is Proctor's": (
+        "{temperature: 0, max_tokens: 512}",
+        "{model: x}",
+        "field `parameters.model`: Proctor sets this itself",
+    ),
+    "a limit that is no number": (
+        "max_tokens: 512",
+        "max_tokens: many",
+        "field `parameters.max_tokens`: 'many' is not a positive whole number",
+    ),
+    "a model twice": ("  grader:\n", "  lab-1:\n", "line 28: 'lab-1' is given twice"),
+    "no models": (REGISTRY[REGISTRY.index("models:") :], "", "section `models` is missing or empty"),
+    "a section that does not exist": ("providers:", "provider:", "unknown section 'provider'"),
+    "broken YAML": ("models:", "models: [", "line "),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_error_names_file_model_field_and_what_to_do(tmp_path: Path, case: str) -> None:
+    right, wrong, said = WRONG[case]
+    assert right in REGISTRY
+    path = write(tmp_path, REGISTRY.replace(right, wrong, 1))
+    with pytest.raises(RegistryError) as caught:
+        read_registry(path)
+    assert str(caught.value).startswith(str(path))
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(".")
+    assert caught.value.exit_code == 2
+
+
+def test_a_key_in_the_place_of_its_variable_is_refused_without_being_repeated(tmp_path: Path) -> None:
+    path = write(tmp_path, REGISTRY.replace("LAB_KEY", "sk-verysecret-123"))
+    with pytest.raises(RegistryError, match="never put the key itself") as caught:
+        read_registry(path)
+    assert "verysecret" not in str(caught.value)
+
+
+def test_a_missing_registry_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match=r"no model registry at .*models\.yaml"):
+        read_registry(tmp_path / "models.yaml")
+
+
+def test_a_registry_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(RegistryError, match="must be UTF-8 YAML"):
+        read_registry(path)
