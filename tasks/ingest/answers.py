@@ -116,8 +116,13 @@ def read_trailing_key(stem: str, labels: str) -> Found | None:
     return Found(letters, stem[: match.start(1)].rstrip())
 
 
-def read_bracketed_truth(stem: str) -> Found | None:
-    """Take √ or × out of the last bracket of a statement; what follows it is a remark (the correction)."""
+def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
+    """Take √ or × out of the last bracket of a statement; what follows it is a remark (the correction).
+
+    Where no heading says that it is a judgement, only a short statement on one line counts.
+    """
+    if not is_judgement and ("\n" in stem.strip() or len(stem) > 300 or re.search(r"[？?]", stem)):
+        return None
     matches = list(_BRACKET_TF.finditer(stem))
     for match in reversed(matches):
         before, after = stem[: match.start()].rstrip(), stem[match.end() :].strip()

@@ -34,6 +34,9 @@ _MARKS_TAIL = re.compile(
     re.IGNORECASE,
 )
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
+_INSTRUCTS = re.compile(r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)")
+_FIRST_PART = re.compile(r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])")
+_REQUEST = re.compile(r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)")
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
@@ -326,7 +329,7 @@ def _settle_free(
 ) -> None:
     judged = None
     if kind in (None, "true_false"):
-        judged = read_bracketed_truth(draft.stem)
+        judged = read_bracketed_truth(draft.stem, kind == "true_false")
         if judged is None and kind == "true_false" and len(body) > 1:
             truth = read_bare_truth(body[-1].text)
             if truth is not None:
@@ -342,6 +345,8 @@ def _settle_free(
         else:
             kind = infer_free_type(draft.stem, draft.material)
     draft.question_type = kind
+    if kind == "material_analysis":
+        draft.material, draft.stem = split_material(draft.stem)
     if kind == "true_false":
         _settle_true_false(draft, answer_text, body, language)
         return
@@ -361,6 +366,33 @@ def _settle_free(
             _take_unmarked(draft, body, language)
     elif is_answered:
         _take_unmarked(draft, body, language)
+
+
+def split_material(text: str) -> tuple[str | None, str]:
+    """Separate a question's material from what is asked: `阅读材料，回答问题。` 材料：… （1）… （2）….
+
+    The asking part is the opening instruction and everything from the first numbered part on; without parts,
+    the closing questions. Returns (None, text) where nothing can be told apart.
+    """
+    lines = text.split("\n")
+    opening = [lines[0]] if _INSTRUCTS.match(lines[0]) and len(lines[0]) < 80 and len(lines) > 1 else []
+    rest = lines[len(opening) :]
+    first = next((index for index, line in enumerate(rest) if _FIRST_PART.match(line)), None)
+    if first is None:
+        first = len(rest)
+        while first > 0 and re.search(r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?$", rest[first - 1]):
+            first -= 1
+        if first == len(rest) and len(rest) > 1 and _REQUEST.match(rest[-1]):
+            first = len(rest) - 1
+    material, asking = rest[:first], rest[first:]
+    if not material or not (asking or opening):
+        return None, text
+    joined = "\n".join(material).strip()
+    if not asking and not opening:
+        return None, text
+    if len(re.findall(r"(?m)^\s*【?(?:材料|案例|资料|Material|Case|Passage)", joined)) == 1:
+        joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
+    return joined or None, "\n".join([*opening, *asking]).strip()
 
 
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
@@ -384,10 +416,11 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
 
 def _take_filled_blanks(draft: Draft, language: str | None) -> None:
     """Read answers that are printed inside the blanks: `是__质__的`, `是（ 质 ）的`."""
-    filled = re.findall(r"_{2,}\s*([^_\s][^_]{0,40}?)\s*_{2,}", draft.stem)
-    if filled and not re.search(r"_{4,}", re.sub(r"_{2,}\s*[^_\s][^_]{0,40}?\s*_{2,}", "", draft.stem)):
+    underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
+    filled = underlined.findall(draft.stem)
+    if filled and "____" not in draft.stem:
         draft.answer = [text.strip() for text in filled]
-        draft.stem = clean_text(re.sub(r"_{2,}\s*[^_\s][^_]{0,40}?\s*_{2,}", "____", draft.stem), language)
+        draft.stem = clean_text(underlined.sub("____", draft.stem), language)
         return
     if BLANK.search(draft.stem):
         return

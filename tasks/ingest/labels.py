@@ -86,7 +86,7 @@ def parse_label(text: str) -> Label | None:
         if not match:
             continue
         token = next(group for group in match.groups() if group)
-        value = read_number(token)
+        value = _read_letter(token) if style == "part" else read_number(token)
         if value is None:
             continue
         is_weak = style == "num" and match.end() < len(body) and body[match.end()].isdigit()
@@ -98,6 +98,13 @@ def parse_label(text: str) -> Label | None:
         if match:
             return Label(style, int(match.group(1)), lead + match.end(), match.group(1), True)
     return None
+
+
+def _read_letter(token: str) -> int | None:
+    """Read the number of a part: `Section C` is the third, `Part V` the fifth."""
+    if len(token) == 1 and "A" <= token <= "H":
+        return ord(token) - ord("A") + 1
+    return read_number(token)
 
 
 def read_number(token: str) -> int | None:

@@ -1,20 +1,228 @@
-"""Reading pictures of pages: RapidOCR's boxes merged into rows and columns."""
+"""Reading pictures of pages: RapidOCR finds and reads boxes of text, our own merging makes rows and columns of them."""
 
 from __future__ import annotations
 
+import importlib.util
+import time
+from typing import Any
+
+from tasks.ingest.cleaning import is_cjk
 from tasks.ingest.extraction import Extraction, Line
+from tasks.ingest.pdf import Page, Row, find_column_border, mark_furniture, mark_wraps, order_rows, order_score
+
+RESOLUTION = 150
+MAX_SIDE = 3000
+# A box read with less confidence than this is noise (smudges, stamps, figures).
+FLOOR = 0.5
+UNSURE = 0.8
 
 
 def is_ocr_installed() -> bool:
     """True where the extra `ocr` is installed."""
-    return False
+    return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "cv2"))
 
 
-def read_pages(data: bytes, pages: list[int]) -> tuple[list[Line], list[str]]:
-    """Read the given pages (from 1) of a PDF."""
-    raise NotImplementedError
+def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list[Line], list[str], list[str]]:
+    """Read the given pages (from 1) of a PDF; returns lines, warnings and notes.
+
+    Pages that do not fit into the time limit are left out and reported.
+    """
+    import pypdfium2
+
+    started = time.monotonic()
+    engine = _make_engine()
+    document = pypdfium2.PdfDocument(data)
+    read: list[tuple[int, Page]] = []
+    scores: list[float] = []
+    longest = 0.0
+    for place, number in enumerate(pages):
+        begun = time.monotonic()
+        if begun - started + longest * 1.2 > time_limit_s:
+            missed = [str(page) for page in pages[place:]]
+            break
+        page = document[number - 1]
+        scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
+        picture = page.render(scale=scale).to_numpy()
+        read.append((number, _read_picture(engine, picture, scores)))
+        longest = max(longest, time.monotonic() - begun)
+    else:
+        missed = []
+    document.close()
+    warnings = []
+    if missed:
+        warnings.append(
+            f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
+            f"{', '.join(missed[:10])}. Raise the limit or split the document."
+        )
+    return _make_lines(read), warnings, _judge(scores)
 
 
 def read_image(data: bytes) -> Extraction:
-    """Read one picture."""
-    raise NotImplementedError
+    """Read one picture of a page.
+
+    Raises:
+        DocumentError: `corrupt` when it is no picture that can be decoded.
+    """
+    import cv2
+    import numpy
+
+    from schemas.errors import DocumentError
+
+    picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
+    if picture is None:
+        raise DocumentError("corrupt", "The picture is damaged or cut off. Save it again as PNG, JPEG or PDF.")
+    side = max(picture.shape[:2])
+    if side > MAX_SIDE:
+        factor = MAX_SIDE / side
+        picture = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    scores: list[float] = []
+    page = _read_picture(_make_engine(), picture, scores)
+    return Extraction(
+        converter="rapidocr",
+        converter_version=read_version(),
+        lines=_make_lines([(1, page)]),
+        page_count=1,
+        notes=_judge(scores),
+    )
+
+
+def read_version() -> str:
+    """Return the version of the OCR package."""
+    from importlib.metadata import version
+
+    return version("rapidocr")
+
+
+def _make_engine() -> Any:
+    import logging
+
+    from rapidocr import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "EngineConfig.onnxruntime.intra_op_num_threads": 2,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
+
+
+def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
+    """Return the rows of one picture in reading order; coordinates are pixels with the origin at the lower left."""
+    height, width = picture.shape[:2]
+    page = Page(float(width), float(height))
+    found = engine(picture)
+    if found.boxes is None:
+        return page
+    boxes: list[Row] = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        scores.append(float(score))
+        if score < FLOOR or not str(text).strip():
+            continue
+        xs, ys = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
+        slant = abs(ys[1] - ys[0])
+        tall = max(ys) - min(ys) - slant
+        size = max(tall * 0.8, 6.0)
+        middle = height - (max(ys) + min(ys)) / 2
+        boxes.append(Row(str(text), min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
+    page.rows = merge_boxes(boxes, float(width), _measure_slope(found.boxes))
+    page.characters = sum(len(row.text) for row in page.rows)
+    return page
+
+
+def _measure_slope(boxes: Any) -> float:
+    """The slope of the text lines of a page photographed askew: the median over the longer boxes."""
+    slopes = [
+        -(float(box[1][1]) - float(box[0][1])) / (float(box[1][0]) - float(box[0][0]))
+        for box in boxes
+        if float(box[1][0]) - float(box[0][0]) > 150
+    ]
+    return sorted(slopes)[len(slopes) // 2] if slopes else 0.0
+
+
+def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]:
+    """Merge boxes into rows, column by column, from top to bottom.
+
+    Boxes on one height belong to one row; wide gaps inside a row stay visible as several spaces. `slope`
+    (rise per pixel to the right) is taken out first.
+    """
+    level = [
+        Row(box.text, box.left, box.right, box.bottom - slope * box.left, box.top - slope * box.left, box.size)
+        for box in boxes
+    ]
+    border = find_column_border(level, width) if len(level) >= 12 else None
+    if border is not None:
+        columns = order_rows(level, width)
+        by_column = [[row for row in columns if row.right < border + 10], [row for row in columns if row.left > border - 10]]
+        spanning = [row for row in columns if not (row.right < border + 10 or row.left > border - 10)]
+        # columns whose boxes pair up on the same heights are options side by side, not text columns
+        if not _are_paired(by_column[0], by_column[1]):
+            merged = [row for column in by_column for row in _merge_rows(column)]
+            ordered = order_rows([*merged, *_merge_rows(spanning)], width)
+            if order_score(ordered) >= order_score(_merge_rows(level)):
+                return ordered
+    return _merge_rows(level)
+
+
+def _are_paired(left: list[Row], right: list[Row]) -> bool:
+    """Whether the right column only continues lines of the left one: option B beside option A."""
+    marks = sum(1 for row in right if row.text.lstrip("（( ")[:1] in "BCD" and len(row.text) > 1)
+    return bool(right) and marks > 0.5 * len(right)
+
+
+def _merge_rows(boxes: list[Row]) -> list[Row]:
+    rows: list[list[Row]] = []
+    for box in sorted(boxes, key=lambda box: -(box.top + box.bottom)):
+        middle = (box.top + box.bottom) / 2
+        for row in reversed(rows[-4:]):
+            anchor = max(row, key=lambda item: item.right - item.left)
+            if abs((anchor.top + anchor.bottom) / 2 - middle) < 0.6 * max(anchor.size, box.size) and not any(
+                min(item.right, box.right) - max(item.left, box.left) > 0.5 * min(item.right - item.left, box.right - box.left)
+                for item in row
+            ):
+                row.append(box)
+                break
+        else:
+            rows.append([box])
+    return [_join_row(sorted(row, key=lambda item: item.left)) for row in rows]
+
+
+def _join_row(row: list[Row]) -> Row:
+    text = row[0].text
+    for left, right in zip(row, row[1:], strict=False):
+        gap = right.left - left.right
+        if gap > 1.5 * left.size:
+            text += " " * min(int(gap / left.size) + 1, 8) + right.text
+        elif gap > 0.3 * left.size and not (is_cjk(text[-1]) and is_cjk(right.text[0])):
+            text += " " + right.text
+        else:
+            text += right.text
+    return Row(
+        text,
+        row[0].left,
+        max(item.right for item in row),
+        min(item.bottom for item in row),
+        max(item.top for item in row),
+        max(item.size for item in row),
+    )
+
+
+def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
+    pages = [page for _, page in read]
+    mark_furniture(pages)
+    mark_wraps(pages)
+    lines: list[Line] = []
+    for number, page in read:
+        for row in page.rows:
+            kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
+            lines.append(Line(row.text, page=number, kind=kind))
+    return lines
+
+
+def _judge(scores: list[float]) -> list[str]:
+    """The notes for every question of a document that was read by OCR."""
+    if not scores:
+        return ["ocr"]
+    unsure = sum(1 for score in scores if score < UNSURE) / len(scores)
+    return ["ocr", "ocr_unsure"] if unsure > 0.3 else ["ocr"]

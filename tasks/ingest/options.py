@@ -121,7 +121,7 @@ def _is_boundary(before: str, style: str) -> bool:
     if style == "stopped" and (is_cjk(last) or last.isdigit()):
         return last not in "（(【[、—-"
     if style == "bracketed":
-        return last not in "、或和与及为是选"
+        return last not in "、或和与及为是选_" and not (last.isascii() and last.isalpha())
     return False
 
 

@@ -326,7 +326,7 @@ def is_page_number(text: str, number: int, count: int) -> bool:
 
 
 def mark_wraps(pages: list[Page]) -> None:
-    """Mark the rows that run to the right edge of their column and go on in the next row."""
+    """Mark the rows whose sentence goes on in the next row: the next row's first word had no room any more."""
     edges: dict[float, float] = {}
     for page in pages:
         widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
@@ -335,16 +335,34 @@ def mark_wraps(pages: list[Page]) -> None:
     for page in pages:
         rows = [row for row in page.rows if not row.is_furniture]
         border = find_column_border(rows, page.width) if len(rows) > 8 else None
+        left = min((row.left for row in rows), default=0.0)
         for row, following in pairwise(rows):
             edge = _column_edge(row, page, border, edges)
             is_next = following.top < row.top + row.size * 0.3 and row.bottom - following.top < row.size * 1.6
-            is_wide = row.right - row.left > 0.5 * (edge - min(other.left for other in rows))
+            is_wide = border is not None or row.right - row.left > 0.5 * (edge - left)
+            is_full = row.right + _first_word_width(following) > edge - 0.5 * row.size
             row.wraps = (
-                (is_wide or border is not None)
-                and row.right > edge - 2.2 * row.size
+                is_wide
+                and is_full
                 and is_next
                 and following.left < row.left + 4 * row.size
+                and not _starts_anew(following.text)
             )
+
+
+def _first_word_width(row: Row) -> float:
+    text = row.text.lstrip()
+    word = re.match(r"[\x21-\x7e]+", text)
+    count = len(word.group(0)) if word else 1
+    return count * (row.right - row.left) / max(len(text), 1)
+
+
+def _starts_anew(text: str) -> bool:
+    """A row that begins with a number or an option label begins something new."""
+    if re.match(r"\s*[（(]?[A-J]\s*[)）.．、]", text):
+        return True
+    label = parse_label(text)
+    return label is not None and not label.is_weak
 
 
 def _column_edge(row: Row, page: Page, border: float | None, edges: dict[float, float]) -> float:
@@ -361,7 +379,12 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
     changed: list[int] = []
     for number, page in enumerate(pages, start=1):
         body = [row for row in page.rows if not row.is_furniture]
-        if len(body) < 4 or order_score(body) >= 0:
+        if len(body) < 4:
+            continue
+        if order_score(body) >= 0:
+            settled = settle_strays(body, page.width)
+            if settled is not body:
+                page.rows = [row for row in page.rows if row.is_furniture] + settled
             continue
         ordered = order_rows(body, page.width)
         if order_score(ordered) > order_score(body):
@@ -371,6 +394,33 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
         extraction.warnings.append(
             f"The reading order of {len(changed)} page(s) was repaired by position: {changed[:10]}."
         )
+
+
+def settle_strays(rows: list[Row], width: float) -> list[Row]:
+    """Move the few rows of a one-column page that stand out of the downward order (boxes, stamps) to their height."""
+    if find_column_border(rows, width) is not None:
+        return rows
+    # the longest run of rows that only goes down; rows on one height count as going down
+    best: list[tuple[int, int]] = []
+    for index, row in enumerate(rows):
+        before = max(
+            ((best[other][0], other) for other in range(max(0, index - 60), index) if rows[other].bottom > row.bottom - row.size),
+            default=(0, -1),
+        )
+        best.append((before[0] + 1, before[1]))
+    place = max(range(len(rows)), key=lambda index: best[index][0])
+    kept: set[int] = set()
+    while place >= 0:
+        kept.add(place)
+        place = best[place][1]
+    if len(kept) == len(rows) or len(kept) < 0.75 * len(rows):
+        return rows
+    ordered = [rows[index] for index in sorted(kept)]
+    for index, row in enumerate(rows):
+        if index not in kept:
+            spot = next((at for at, other in enumerate(ordered) if other.bottom < row.bottom), len(ordered))
+            ordered.insert(spot, row)
+    return ordered
 
 
 def order_score(rows: list[Row]) -> int:

@@ -158,13 +158,13 @@ def _extract_pdf(data: bytes, options: Mapping[str, Any]) -> Extraction:
         from tasks.ingest.ocr import is_ocr_installed, read_pages
 
         if is_ocr_installed():
-            lines, warnings = read_pages(data, unreadable)
+            lines, warnings, notes = read_pages(data, unreadable, float(options["time_limit_s"]) * 0.85)
             kept = [line for line in extraction.lines if line.page not in set(unreadable)]
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"
             if lines:
-                extraction.notes.append("ocr")
+                extraction.notes.extend(notes)
             return extraction
     names = ", ".join(str(page) for page in unreadable[:20])
     if not has_text:

@@ -248,9 +248,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
             return fine
         fine = find_type_in_title(folded)
         if fine is None or not is_strong:
-            return (
-                fine if fine is not None and re.search(r"[题型类]$", folded) and len(folded) <= 10 else None
-            )
+            return fine if fine is not None and _is_plain_title(folded) else None
         is_title = re.search(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$", folded) is not None
         return fine if is_title else None
     words = title.split()
@@ -277,6 +275,18 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         if any(pattern.search(title) for pattern in fine.patterns):
             return fine
     return None
+
+
+def _is_plain_title(title: str) -> bool:
+    """A title without a section number: nothing but a type's name and at most four characters before it."""
+    if re.search(r"[，,、。！“”《》]", title) or not title.endswith(("题", "题型")):
+        return False
+    return any(title.endswith(tail) for tail in ("题", "题型")) and len(title) <= 8
+
+
+def _is_plain_title(title: str) -> bool:
+    """A title without a section number: a type's name with at most a few characters before it."""
+    return title.endswith(("题", "题型")) and len(title) <= 8 and not re.search(r"[，,、。！“”《》问]", title)
 
 
 def _skip_remarks(tail: str) -> int:

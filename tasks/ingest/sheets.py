@@ -11,7 +11,7 @@ from typing import Any
 from tasks.ingest.answers import read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_line, clean_text, detect_language
 from tasks.ingest.columns import Header, find_header, find_role, fold_header, guess_columns
-from tasks.ingest.content import Draft, make_true_false, set_choice_answer
+from tasks.ingest.content import Draft, make_true_false, set_choice_answer, split_material
 from tasks.ingest.extraction import Sheet
 from tasks.ingest.kinds import are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name
@@ -269,6 +269,8 @@ def _settle_plain(
         else:
             kind = infer_free_type(draft.stem, draft.material)
     draft.question_type = kind
+    if kind == "material_analysis" and not draft.material:
+        draft.material, draft.stem = split_material(draft.stem)
     if kind == "true_false":
         word = truth or {"A": "true", "B": "false"}.get(answer.strip().upper())
         if word is None and answer:

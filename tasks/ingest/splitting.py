@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.ingest.answers import read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
@@ -120,7 +120,7 @@ def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
 
 def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft], list[KeySection]]:
     pieces = [piece for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
-    sections = divide(pieces)
+    sections = divide(_drop_titles(pieces))
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
@@ -144,10 +144,11 @@ def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft],
         draft.section = number
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
-        draft.material = clean_text(material, language) if material else None
+        draft.material = clean_text(material, language) if material else draft.material
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
-        draft.marks = draft.marks if draft.marks is not None else section.marks
+        if draft.marks is None:
+            draft.marks = section.marks
         if lines:
             draft.start, draft.end = lines[0].start, lines[-1].end
         drafts.append(draft)
@@ -176,6 +177,22 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
         kept.append(pieces[index])
         index += 1
     return kept
+
+
+def _drop_titles(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the paper's title where it is printed again before a chapter."""
+    if not pieces:
+        return pieces
+    title = pieces[0].text.strip()
+    return [
+        piece
+        for index, piece in enumerate(pieces)
+        if not (index and piece.text.strip() == title and len(title) > 3 and is_chapter(_text_at(pieces, index + 1)))
+    ]
+
+
+def _text_at(pieces: Sequence[Piece], index: int) -> str:
+    return pieces[index].text if index < len(pieces) else ""
 
 
 def _is_noise(piece: Piece, language: str | None) -> bool:
@@ -244,7 +261,7 @@ def _split_section(
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None
         lines = _lines_between(pieces, index, begin + label.end, following)
-        lines, tail = _cut_material(lines)
+        lines, tail = _cut_material(lines, section)
         if section.breaks:
             lines = _cut_breaks(lines, pieces, index, section.breaks)
         if material_until is not None and candidate.value > material_until:
@@ -253,7 +270,29 @@ def _split_section(
         if tail:
             material, material_until = _read_material(tail, section)
     del style
+    if section.fine is not None and section.fine.question_type == "material_analysis":
+        found = _join_shared(found, section)
     return found, picks[-1][2].value
+
+
+def _join_shared(
+    found: list[tuple[Label | None, list[Piece], str | None]], section: Section
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Make one question of the numbered questions below one material, unless they offer options of their own."""
+    joined: list[tuple[Label | None, list[Piece], str | None]] = []
+    last: str | None = None
+    for label, lines, material in found:
+        has_options = split_options(lines, False) is not None
+        numbered = [replace(lines[0], text=f"{label.text} {lines[0].text.strip()}", sources=())] if label else lines[:1]
+        if material is not None and material == last and joined and not has_options:
+            joined[-1][1].extend([*numbered, *lines[1:]])
+        elif material is not None and not has_options:
+            joined.append((None, [*numbered, *lines[1:]], material))
+        else:
+            joined.append((label, lines, material))
+        last = None if has_options else material
+    section_label = Label(section.style, section.number or 0, 0, section.label)
+    return [(label or (section_label if section.number else None), lines, material) for label, lines, material in joined]
 
 
 _Mark = tuple[int, int, Candidate, Label]
@@ -300,8 +339,14 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         before = spots[place - 1][0] if place else 0
         broke = any(before < position <= index for position in section.breaks)
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
-        marks.append((index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke), label))
+        hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
+        marks.append((index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label))
     return marks, style
+
+
+def _stop(label: Label) -> str:
+    """The kind of stop behind a number: papers that write `1.` for questions write `1、` for the parts of an answer."""
+    return "、" if "、" in label.text else "."
 
 
 def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, expects_options: bool) -> bool:
@@ -360,9 +405,18 @@ def _cut_breaks(lines: list[Piece], pieces: Sequence[Piece], index: int, breaks:
     return [line for line in lines if line.start < stop] or lines[:1]
 
 
-def _cut_material(lines: list[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Separate the material of the next questions from the end of this one."""
+def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
+    """Separate the material of the next questions from the end of this one.
+
+    In a section of material questions a material belongs to the question in which it stands, unless it names
+    the questions that it serves; a question that begins `阅读材料` owns the material below it.
+    """
+    is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
+    if lines and _MATERIAL.match(lines[0].text):
+        return lines, []
     for place, line in enumerate(lines):
+        if is_analysis and not _RANGE.search(line.text[:60]):
+            continue
         if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
             return lines[:place], lines[place:]
     return lines, []
