@@ -43,8 +43,8 @@ def augment_questions(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Variants by template, and what cannot be used.
 
-    A question that breaks a format rule gets no variants; each of its broken rules is one row of `quarantine`
-    (meant for the table `bank`). An option such as “all of the above” gets no variant of its own, and a question
+    A question that breaks a format rule gets no variants (nor does the bank take it); each of its broken rules is one
+    row of `quarantine`. An option such as “all of the above” gets no variant of its own, and a question
     whose key is such an option gets none at all: the truth of its other options does not follow from their labels.
 
     Args:
@@ -63,13 +63,12 @@ def augment_questions(
         if not rules and question["question_type"] == "multiple_choice" and _key_refers_to_others(question):
             rules = [KEY_REFERS_TO_OTHER_OPTIONS]
         if rules:
-            table = "variants" if rules == [KEY_REFERS_TO_OTHER_OPTIONS] else "bank"
-            broken += [build_quarantine_row(table, unit, question, rule, made_at) for rule in rules]
+            broken += [build_quarantine_row(unit, question, rule, made_at) for rule in rules]
             continue
         if question["question_type"] == "multiple_choice":
             for variant in make_option_variants(question, made_at):
                 rules = find_broken_rules(variant)
-                broken += [build_quarantine_row("variants", unit, variant, rule, made_at) for rule in rules]
+                broken += [build_quarantine_row(unit, variant, rule, made_at) for rule in rules]
                 if not rules:
                     variants.append(variant)
     return get_table("variants").frame(variants), get_table("quarantine").frame(broken)

@@ -1,0 +1,138 @@
+"""What a model is asked when it writes variants, and how its reply is read and checked. The wording is ours.
+
+Every request ends with one JSON object whose `task` names what is wanted; the reply is one JSON object. A changed
+word needs a new `PROMPT_VERSION`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.augment.rules import BLANK, count_blanks
+
+PROMPT_VERSION = "augment-model/1"
+
+_NEGATIONS = re.compile(
+    r"不|非|未|无|没|否|错误|\b(?:not|no|never|none|except|incorrect|false|cannot|without)\b|n't\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_ASKING = re.compile(
+    r"[?？]\s*$|^(?:which|what|who|when|where|why|how)\b|哪[一个些项种]|什么|是否", re.IGNORECASE
+)
+# Of the letters of stem and option, so many must come back: a statement about something else keeps fewer.
+LEAST_KEPT = 0.6
+
+_SYSTEM = (
+    "You prepare examination questions. Keep the facts exactly as they are given: do not correct, explain, weaken or "
+    "add anything, and do not say whether something is true. Write in the language of the material you are given. "
+    "Answer with one JSON object and nothing else."
+)
+_TASKS = {
+    "declarative_rewrite": (
+        "Merge the question and the offered answer into one plain declarative sentence that claims the offered answer "
+        'is right, whether it is or not. Reply as {"statement": "…"}.'
+    ),
+    "material_to_true_false": (
+        "Write `count` statements about the key information of the material that can be judged true or false from it "
+        "alone; make about half of them false by changing one fact. For each copy, letter for letter, the one sentence "
+        "of the material that decides it. Reply as "
+        '{"statements": [{"statement": "…", "answer": "true" or "false", "support": "…"}]}.'
+    ),
+    "paraphrase": (
+        "Say the question in other words without changing what is asked. Keep every number, name, formula and blank, "
+        'and every negation. Reply as {"stem": "…"}.'
+    ),
+}
+
+
+def build_messages(task: str, **fields: Any) -> list[dict[str, str]]:
+    """Chat messages for a task: `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) or
+    `paraphrase` (stem).
+    """
+    request = json.dumps({"task": task, **fields}, ensure_ascii=False)
+    return [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": f"{_TASKS[task]}\n\n{request}"},
+    ]
+
+
+def parse_reply(text: str) -> dict[str, Any] | None:
+    """The first JSON object in a reply, whatever stands around it; null when there is none."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except ValueError:
+            start = text.find("{", start + 1)
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def find_broken_statement_rules(stem: str, option: str, statement: str) -> list[str]:
+    """Why a rewritten statement cannot stand for stem and option; empty when it can.
+
+    The statement must claim what the option claims: same numbers, same negations, most of the words, and no question.
+    """
+    source = BLANK.sub(" ", stem) + " " + option
+    broken = []
+    if not statement.strip() or _ASKING.search(statement.strip()) or count_blanks(statement):
+        broken.append("statement_is_declarative")
+    if sorted(_NUMBER.findall(statement)) != sorted(_NUMBER.findall(source)):
+        broken.append("statement_keeps_the_numbers")
+    if len(_NEGATIONS.findall(statement)) != len(_NEGATIONS.findall(source)):
+        broken.append("statement_keeps_the_negations")
+    if _share_kept(option, statement) < LEAST_KEPT or _share_kept(source, statement) < LEAST_KEPT / 2:
+        broken.append("statement_keeps_the_option")
+    return broken
+
+
+def find_broken_paraphrase_rules(stem: str, paraphrase: str) -> list[str]:
+    """Why a paraphrase cannot stand for the stem; empty when it can."""
+    broken = []
+    if _squeeze(paraphrase) in ("", _squeeze(stem)):
+        broken.append("paraphrase_differs")
+    if sorted(_NUMBER.findall(paraphrase)) != sorted(_NUMBER.findall(stem)):
+        broken.append("paraphrase_keeps_the_numbers")
+    if len(_NEGATIONS.findall(paraphrase)) != len(_NEGATIONS.findall(stem)):
+        broken.append("paraphrase_keeps_the_negations")
+    if count_blanks(paraphrase) != count_blanks(stem):
+        broken.append("paraphrase_keeps_the_blanks")
+    if not 0.4 <= len(paraphrase) / max(1, len(stem)) <= 3:
+        broken.append("paraphrase_is_of_like_length")
+    return broken
+
+
+def find_broken_support_rules(material: str, statement: Mapping[str, Any]) -> list[str]:
+    """Why a statement about a material cannot be used; empty when it can. Its support must stand in the material."""
+    broken = []
+    text, answer, support = (statement.get(name) for name in ("statement", "answer", "support"))
+    if not isinstance(text, str) or not text.strip() or _ASKING.search(text.strip()) or count_blanks(text):
+        broken.append("statement_is_declarative")
+    if answer not in ("true", "false"):
+        broken.append("truth_is_true_or_false")
+    if not isinstance(support, str) or len(support.strip()) < 4 or support.strip() not in material:
+        broken.append("support_stands_in_the_material")
+    return broken
+
+
+def _share_kept(source: str, text: str) -> float:
+    """Share of the source's pairs of letters that occur in the text; 1 for a source without any."""
+    pairs = _list_pairs(source)
+    return 1.0 if not pairs else len(pairs & _list_pairs(text)) / len(pairs)
+
+
+def _list_pairs(text: str) -> set[str]:
+    squeezed = "".join(letter for letter in text.casefold() if letter.isalnum())
+    if len(squeezed) < 2:
+        return {squeezed} if squeezed else set()
+    return {squeezed[start : start + 2] for start in range(len(squeezed) - 1)}
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split()).casefold()
