@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tasks.exam.doors import DoorToTheExam, open_direct, open_http
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine import Ledger, open_ledger
 
@@ -22,3 +23,10 @@ def world(ledger: Ledger, tmp_path: Path) -> World:
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     bank = make_bank()
     return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
+
+
+@pytest.fixture(params=["direct", "http"])
+def door(request: pytest.FixtureRequest, world: World) -> Iterator[DoorToTheExam]:
+    """The same protocol in process and over HTTP."""
+    with open_direct(world) if request.param == "direct" else open_http(world) as opened:
+        yield opened

@@ -1,0 +1,241 @@
+"""What the exam API takes and gives, as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+
+from tasks.exam.words import LONGEST_RESPONSE
+
+_LARGEST_INT = 2**31 - 1
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
+Count = Annotated[int, Field(ge=0, le=_LARGEST_INT)]
+Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+LeaseSecret = Annotated[str, StringConstraints(min_length=32, max_length=200, pattern=r"^[A-Za-z0-9_.~-]+$")]
+
+
+class _Body(BaseModel):
+    """Unknown fields are refused, and no message repeats what was sent."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, strict=True)
+
+
+class ErrorBody(_Body):
+    """Any refusal: a stable word for programs, a sentence for people."""
+
+    code: str
+    message: str
+
+
+class Health(_Body):
+    """The server answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class TokenRequest(_Body):
+    """A user's name and password, and the session that the token is for."""
+
+    user_id: Name
+    password: SecretStr = Field(min_length=1, max_length=200)
+    session_id: SessionId | None = None
+
+
+class IssueRequest(_Body):
+    """The session that a candidate's token is for."""
+
+    session_id: SessionId | None = None
+
+
+class Token(_Body):
+    """A signed token and its end in Unix time."""
+
+    token: str
+    expires_at: int
+
+
+class OpenRequest(_Body):
+    """The lease secret to resume with, or one of the caller's own choice."""
+
+    lease_secret: LeaseSecret | None = None
+
+
+class LeaseBody(_Body):
+    """The right to sit a session; the secret is shown here only."""
+
+    session_id: str
+    generation: int
+    secret: str
+    expires_at: float
+    prompt_style: str
+    question_count: int
+    answered_count: int
+
+
+class RenewedLease(_Body):
+    """A lease that goes on."""
+
+    session_id: str
+    generation: int
+    expires_at: float
+    prompt_style: str
+    question_count: int
+    answered_count: int
+
+
+class QuestionBody(_Body):
+    """A question: position and bare content."""
+
+    seq: int
+    question_count: int
+    prompt_style: str
+    content: dict[str, Any]
+    is_repeat: bool
+
+
+class NextBody(_Body):
+    """The next question; null when the session is finished."""
+
+    question: QuestionBody | None
+
+
+class AnswerRequest(_Body):
+    """The answer to the question at `seq`; everything beside the response is the caller's own account."""
+
+    seq: int = Field(ge=1, le=_LARGEST_INT)
+    response: str = Field(max_length=LONGEST_RESPONSE)
+    reasoning: str | None = Field(None, max_length=LONGEST_RESPONSE)
+    answer_status: Literal["answered", "empty", "refused", "truncated", "error"] = "answered"
+    finish_reason: str | None = Field(None, max_length=40)
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cost_usd: Amount | None = None
+    latency_ms: Amount | None = None
+    attempts: Count | None = None
+    error: str | None = Field(None, max_length=200)
+    prompt_version: str = Field("own", min_length=1, max_length=60)
+    call_key: str | None = Field(None, max_length=64)
+    wants_next: bool = False
+
+
+class ReceiptBody(_Body):
+    """The answer is durable."""
+
+    seq: int
+    answered_count: int
+    question_count: int
+    is_closed: bool
+
+
+class AnswerBody(_Body):
+    """The receipt and, if it was asked for and there is one, the next question."""
+
+    receipt: ReceiptBody
+    question: QuestionBody | None
+
+
+class QuotaBody(_Body):
+    """Questions allocated, pending and completed; limit on those handed out."""
+
+    allocated: int
+    pending: int
+    completed: int
+    limit: int | None
+
+
+class StatusBody(_Body):
+    """Where a session stands."""
+
+    session_id: str
+    status: str
+    prompt_style: str
+    session: QuotaBody
+    candidate: QuotaBody
+    organisation: QuotaBody | None
+    opened_at: str | None
+    closed_at: str | None
+
+
+class SessionLine(_Body):
+    """One session of a list; the last five are shown to examiners only."""
+
+    session_id: str
+    status: str
+    prompt_style: str
+    question_count: int
+    answered_count: int
+    run_id: str | None
+    model: str | None
+    organisation: str | None
+    repeat: int | None
+    is_reference: bool | None
+
+
+class SessionList(_Body):
+    """Sessions that the caller may see."""
+
+    sessions: list[SessionLine]
+
+
+class UserRequest(_Body):
+    """A new user."""
+
+    user_id: Name
+    role: Literal["admin", "examiner", "candidate", "annotator", "analyst"]
+    organisation: Name | None = None
+    model: Name | None = None
+    disciplines: list[Name] | None = Field(None, max_length=100)
+    question_limit: Count | None = None
+    password: SecretStr | None = Field(None, min_length=12, max_length=200)
+
+
+class UserChange(_Body):
+    """What is to change of a user; what is left out stays."""
+
+    is_active: bool | None = None
+    question_limit: Count | None = None
+    password: SecretStr | None = Field(None, min_length=12, max_length=200)
+
+
+class UserBody(_Body):
+    """A user, without password."""
+
+    user_id: str
+    role: str
+    organisation: str | None
+    model: str | None
+    disciplines: list[str] | None
+    question_limit: int | None
+    is_active: bool
+    created_at: str
+
+
+class UserList(_Body):
+    """All users."""
+
+    users: list[UserBody]
+
+
+class RunBody(_Body):
+    """A run, without seed, sets and questions."""
+
+    run_id: str
+    month: str
+    bank_version: int
+    reference_model: str
+    policy: str
+    status: str
+    is_simulated: bool
+    planned_at: str
+    closed_at: str | None
+    session_count: int
+    closed_session_count: int
+
+
+class RunList(_Body):
+    """Runs in the order in which they were planned."""
+
+    runs: list[RunBody]
