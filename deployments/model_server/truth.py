@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from deployments.model_server.key import KeyEntry
-from tasks.models.answers import parse_answer
+from tasks.exam.answers import extract_answer
 
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
 EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -50,8 +50,11 @@ def is_right(entry: KeyEntry, response: str) -> bool:
     if not entry.answer:
         return False
     if entry.question_type in ("multiple_choice", "true_false"):
-        found = parse_answer(entry.question_type, response, entry.labels)
-        return found == "".join(sorted(entry.answer))
+        options = [{"label": label} for label in entry.labels]
+        found = extract_answer({"question_type": entry.question_type, "options": options}, response)
+        if entry.question_type == "true_false":
+            return found == entry.answer[0]
+        return found == "".join(label for label in entry.labels if label in entry.answer)
     text = _normalise(response)
     return all(_normalise(answer) in text for answer in entry.answer)
 
