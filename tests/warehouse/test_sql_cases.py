@@ -1,10 +1,12 @@
 """Run every SQL case: `tests/warehouse/sql/<query>/<case>/`, whose name is the rule it shows.
 
+The cases of checks and of staging queries lie under `tests/warehouse/checks/` in the same way.
+
 A case holds one YAML file per input table (`sessions.yaml`: a list of rows), `params.yaml` where the query takes
 parameters, and `expect.yaml`: the rows in the order stated (a view promises no order, its rows in any), compared on the
 columns it names, numbers within 1e-6.
 Rows are given partially: what the contract requires and the case does not care about is filled in. A query that is both
-an analysis and a mart is the analysis; `marts.<query>` names the mart.
+an analysis and a mart is the analysis; `marts.<query>` names the mart, `staging.<query>` a staging query.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from schemas.tables import TABLES, get_table
 from warehouse.lake.queries import Query, find_query, read_queries
 from warehouse.lake.trial import connect_trial, run_trial
 
-CASES_DIR = Path(__file__).parent / "sql"
-CASES = sorted(path.parent for path in CASES_DIR.glob("*/*/expect.yaml"))
+HERE = Path(__file__).parent
+CASES_DIRS = (HERE / "sql", HERE / "checks")
+CASES = sorted(path.parent for folder in CASES_DIRS for path in folder.glob("*/*/expect.yaml"))
 NOT_TABLES = ("params", "expect")
 _TEST_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -41,7 +44,7 @@ def trial() -> Iterator[duckdb.DuckDBPyConnection]:
     connection.close()
 
 
-@pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(CASES_DIR)) for case in CASES])
+@pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(HERE)) for case in CASES])
 def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDBPyConnection) -> None:
     frames = {
         path.stem: read_rows(get_table(path.stem), path)
@@ -68,7 +71,7 @@ def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDB
 
 
 def test_every_directory_of_cases_names_a_query_and_holds_whole_cases() -> None:
-    for folder in sorted(path for path in CASES_DIR.iterdir() if path.is_dir()):
+    for folder in sorted(path for cases in CASES_DIRS for path in cases.iterdir() if path.is_dir()):
         assert find_case_query(folder.name).body
         cases = [path for path in folder.iterdir() if path.is_dir()]
         assert cases, f"{folder} holds no case"
@@ -77,7 +80,7 @@ def test_every_directory_of_cases_names_a_query_and_holds_whole_cases() -> None:
 
 def test_every_check_has_a_case_that_passes_and_one_that_offends() -> None:
     for name in read_queries("checks"):
-        outcomes = {bool(read_yaml(path)) for path in CASES_DIR.glob(f"{name}/*/expect.yaml")}
+        outcomes = {bool(read_yaml(path)) for path in (HERE / "checks").glob(f"{name}/*/expect.yaml")}
         assert outcomes == {True, False}, f"check {name}: cases with offending rows {outcomes}"
 
 
@@ -146,11 +149,9 @@ def fill_value(column: Column, row: dict[str, Any]) -> Any:
     if column.allowed is not None:
         return column.allowed[0]
     if column.pattern == UUID_PATTERN:
-        return (
-            row.get("question_uuid")
-            if column.name == "lineage_uuid"
-            else str(uuid5(NAMESPACE_URL, column.name))
-        )
+        # A lineage is named for its original question.
+        name = "question_uuid" if column.name == "lineage_uuid" else column.name
+        return row.get(name) or str(uuid5(NAMESPACE_URL, name))
     if column.pattern == MONTH_PATTERN:
         return "2026-01"
     values: dict[str, Any] = {

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from warehouse.lake.store import Lake, open_lake
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    return Settings(home=tmp_path / "home")
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Iterator[Lake]:
+    with open_lake(settings) as lake:
+        yield lake
