@@ -26,8 +26,8 @@ class FinalAnswer(NamedTuple):
 
 
 _MARKERS: tuple[tuple[FoundBy, re.Pattern[str]], ...] = (
-    ("final_answer_marker", re.compile(r"(?:最终|最后)(?:的)?(?:答案|结果)\s*(?:是|为)?\s*[:：]|final\s+answer\s*(?:is)?\s*[:：]", re.I)),
-    ("answer_marker", re.compile(r"(?:答案|答)\s*(?:是|为)?\s*[:：]|\banswer\s*(?:is)?\s*[:：]", re.I)),
+    ("final_answer_marker", re.compile(r"(?:最终|最后)(?:的)?(?:答案|结果)[\s*_]*(?:是|为)?[\s*_]*[:：]|final\s+answer[\s*_]*(?:is)?[\s*_]*[:：]", re.I)),
+    ("answer_marker", re.compile(r"(?:答案|答)[\s*_]*(?:是|为)?[\s*_]*[:：]|\banswer[\s*_]*(?:is)?[\s*_]*[:：]", re.I)),
 )  # fmt: skip
 _EMPHASIS = "*_`# \t"
 
