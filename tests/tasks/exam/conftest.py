@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +11,19 @@ from tests.tasks.exam.world import World, make_bank, make_model, make_registry, 
 from warehouse.ledger.engine import Ledger, open_ledger
 
 
+@pytest.fixture(scope="session")
+def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty ledger, made once by the real migration and copied for each test."""
+    path = tmp_path_factory.mktemp("ledger") / "empty.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    return path
+
+
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as opened:
+def ledger(tmp_path: Path, empty_ledger: Path) -> Iterator[Ledger]:
+    path = tmp_path / "ledger.sqlite"
+    shutil.copy(empty_ledger, path)
+    with open_ledger(f"sqlite:///{path}") as opened:
         yield opened
 
 

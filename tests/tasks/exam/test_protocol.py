@@ -52,7 +52,9 @@ def test_questions_come_in_the_allocated_order_each_once_and_the_last_answer_clo
     session_id, token, lease = open_one(door, world)
     puts = sit_out(door, token, lease)
     assert [put.content["stem"] for put in puts] == world.order(session_id)
-    assert [(put.seq, put.is_repeat, put.question_count) for put in puts] == [(n, False, 6) for n in range(1, 7)]
+    assert [(put.seq, put.is_repeat, put.question_count) for put in puts] == [
+        (n, False, 6) for n in range(1, 7)
+    ]
     assert world.answers(session_id) == {n: f"answer {n}" for n in range(1, 7)}
     assert world.sessions()[0]["status"] == "closed"
     assert door.call(lambda d: d.next_question(token, lease)) is None
@@ -88,23 +90,38 @@ def test_a_second_answer_is_refused_and_the_first_one_stays(door: DoorToTheExam,
     session_id, token, lease = open_one(door, world)
     door.call(lambda d: d.next_question(token, lease))
     door.call(lambda d: d.submit_answer(token, lease, 1, Answer("first")))
-    assert refused(door, lambda d: d.submit_answer(token, lease, 1, Answer("second"))) == (409, "already_answered")
-    assert refused(door, lambda d: d.submit_and_next(token, lease, 1, Answer("third"))) == (409, "already_answered")
+    assert refused(door, lambda d: d.submit_answer(token, lease, 1, Answer("second"))) == (
+        409,
+        "already_answered",
+    )
+    assert refused(door, lambda d: d.submit_and_next(token, lease, 1, Answer("third"))) == (
+        409,
+        "already_answered",
+    )
     assert world.answers(session_id) == {1: "first"}
 
 
 def test_a_question_that_was_not_handed_out_takes_no_answer(door: DoorToTheExam, world: World) -> None:
     session_id, token, lease = open_one(door, world)
     door.call(lambda d: d.next_question(token, lease))
-    assert refused(door, lambda d: d.submit_answer(token, lease, 2, Answer("early"))) == (409, "not_delivered")
-    assert refused(door, lambda d: d.submit_answer(token, lease, 7, Answer("beyond"))) == (409, "not_delivered")
+    assert refused(door, lambda d: d.submit_answer(token, lease, 2, Answer("early"))) == (
+        409,
+        "not_delivered",
+    )
+    assert refused(door, lambda d: d.submit_answer(token, lease, 7, Answer("beyond"))) == (
+        409,
+        "not_delivered",
+    )
     assert world.answers(session_id) == {}
 
 
 def test_an_answer_to_a_closed_session_is_refused(door: DoorToTheExam, world: World) -> None:
     _, token, lease = open_one(door, world)
     sit_out(door, token, lease)
-    assert refused(door, lambda d: d.submit_answer(token, lease, 6, Answer("late"))) == (409, "already_answered")
+    assert refused(door, lambda d: d.submit_answer(token, lease, 6, Answer("late"))) == (
+        409,
+        "already_answered",
+    )
 
 
 def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
@@ -132,7 +149,10 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
     with world.ledger.read() as connection:
         rows = exam.read_answer_rows(connection, [session_id])
-    kept = {name: rows[0][name] for name in ("response", "reasoning", "answer_status", "finish_reason", "attempts")}
+    kept = {
+        name: rows[0][name]
+        for name in ("response", "reasoning", "answer_status", "finish_reason", "attempts")
+    }
     assert kept == {
         "response": "half of",
         "reasoning": "thought",
@@ -140,16 +160,27 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
         "finish_reason": "length",
         "attempts": 2,
     }
-    assert (rows[0]["input_tokens"], rows[0]["output_tokens"], rows[0]["cost_usd"], rows[0]["latency_ms"]) == (
+    assert (
+        rows[0]["input_tokens"],
+        rows[0]["output_tokens"],
+        rows[0]["cost_usd"],
+        rows[0]["latency_ms"],
+    ) == (
         11,
         22,
         0.25,
         33.5,
     )
-    assert (rows[1]["response"], rows[1]["answer_status"], rows[1]["prompt_version"]) == ("  \n", "empty", "own")
+    assert (rows[1]["response"], rows[1]["answer_status"], rows[1]["prompt_version"]) == (
+        "  \n",
+        "empty",
+        "own",
+    )
 
 
-def test_text_that_the_stores_cannot_hold_is_kept_with_marks_in_its_place(door: DoorToTheExam, world: World) -> None:
+def test_text_that_the_stores_cannot_hold_is_kept_with_marks_in_its_place(
+    door: DoorToTheExam, world: World
+) -> None:
     session_id, token, lease = open_one(door, world)
     door.call(lambda d: d.next_question(token, lease))
     door.call(lambda d: d.submit_answer(token, lease, 1, Answer("a\x00b 中文 𝔸")))
@@ -161,7 +192,16 @@ def test_nothing_but_the_bare_content_leaves(door: DoorToTheExam, world: World) 
     puts = sit_out(door, token, lease)
     status = door.call(lambda d: d.read_status(token, session_id))
     seen = json.dumps([dataclasses.asdict(item) for item in [*puts, status]])
-    for marker in (KEY_MARKER, WHY_MARKER, "lineage", "uuid", "discipline", "parent", "set_id", world.plan.season):
+    for marker in (
+        KEY_MARKER,
+        WHY_MARKER,
+        "lineage",
+        "uuid",
+        "discipline",
+        "parent",
+        "set_id",
+        world.plan.season,
+    ):
         assert marker not in seen
     assert {tuple(sorted(put.content)) for put in puts} == {
         ("language", "material", "options", "question_type", "stem")
@@ -260,7 +300,9 @@ def test_a_token_with_a_bad_signature_or_form_is_401(door: DoorToTheExam, world:
         )
 
 
-def test_an_expired_token_is_401_at_opening_and_in_the_middle_of_a_session(door: DoorToTheExam, world: World) -> None:
+def test_an_expired_token_is_401_at_opening_and_in_the_middle_of_a_session(
+    door: DoorToTheExam, world: World
+) -> None:
     session_id = world.sessions()[0]["session_id"]
     token = world.token(session_id, ttl_s=30)
     lease = door.call(lambda d: d.open_session(token, session_id))
@@ -278,7 +320,9 @@ def test_an_unknown_or_inactive_user_is_403_at_once(door: DoorToTheExam, world: 
     assert refused(door, lambda d: d.next_question(token, lease)) == (403, "user_unknown")
 
 
-def test_permissions_in_a_token_narrow_the_role_and_never_add_to_it(door: DoorToTheExam, world: World) -> None:
+def test_permissions_in_a_token_narrow_the_role_and_never_add_to_it(
+    door: DoorToTheExam, world: World
+) -> None:
     session_id = world.sessions()[0]["session_id"]
     narrowed = world.token(session_id, permissions=("list_own_sessions",))
     assert refused(door, lambda d: d.open_session(narrowed, session_id)) == (403, "permission_missing")
@@ -365,7 +409,9 @@ def test_a_limit_stops_handing_out_and_still_takes_the_answer_that_is_due(
 # --- audit log --------------------------------------------------------------------------------------------------
 
 
-def test_every_attempt_is_logged_with_user_and_session_allowed_or_not(door: DoorToTheExam, world: World) -> None:
+def test_every_attempt_is_logged_with_user_and_session_allowed_or_not(
+    door: DoorToTheExam, world: World
+) -> None:
     session_id, token, lease = open_one(door, world)
     refused(door, lambda d: d.open_session(token, session_id))
     refused(door, lambda d: d.open_session("nonsense", session_id))
