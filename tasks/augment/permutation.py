@@ -13,8 +13,8 @@ from tasks.augment.true_false import refers_to_other_options
 
 METHOD = "permuted_options"
 PROMPT_VERSION = "permuted-options/1"
-# An explanation or stem that names a letter would name the wrong one after the permutation.
-_NAMED_LETTER = re.compile(r"(?<![A-Za-z])[A-H](?![A-Za-z])")
+# An explanation or stem that names a letter would name the wrong one after the permutation. “A tree” names none.
+_NAMED_LETTER = re.compile(r"(?<![A-Za-z])(?:[B-H]|A(?!\s+[a-z]))(?![A-Za-z])")
 
 
 def make_permuted_variant(question: Mapping[str, Any], made_at: datetime) -> dict[str, Any] | None:

@@ -107,7 +107,10 @@ def stem_does_not_give_the_answer(content: Content) -> bool:
         return True
     stem = _squeeze(content.get("stem") or "")
     shortest = SHORTEST_LEAK.get(content.get("language") or "zh", 3)
-    pieces = [piece for text in content.get("answer") or [] for piece in split_answers(text)]
+    answers = list(content.get("answer") or [])
+    # One text for several blanks is several answers; one text for one blank may contain a comma.
+    is_joined = len(answers) == 1 and count_blanks(content.get("stem") or "") > 1
+    pieces = split_answers(answers[0]) if is_joined else answers
     return not any(len(squeezed) >= shortest and squeezed in stem for squeezed in map(_squeeze, pieces))
 
 

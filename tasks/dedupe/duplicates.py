@@ -29,13 +29,15 @@ class Entry:
 
     Attributes:
         row: its columns.
-        is_known: its lineage is in the previous bank.
+        is_known: it is in the previous bank.
+        is_new: it is not, or not in this revision: it has to be compared with everything.
         accept_count: accepts it got in review.
         decided_at: when it was accepted, as text that sorts.
     """
 
     row: dict[str, Any] = field(repr=False)
     is_known: bool = False
+    is_new: bool = True
     accept_count: int = 0
     decided_at: str = ""
 
@@ -64,7 +66,10 @@ PREFERENCES: tuple[tuple[str, Callable[[Entry], Any]], ...] = (
         ),
     ),
     ("it was accepted earlier", lambda entry: entry.decided_at),
-    ("equal in all respects: the lower UUID stays", lambda entry: entry.row["question_uuid"]),
+    (
+        "equal in all respects: the lower UUID stays",
+        lambda entry: (entry.row["question_uuid"], entry.row["lineage_uuid"]),
+    ),
 )
 
 
@@ -77,7 +82,7 @@ def find_duplicates(
 ) -> tuple[list[Entry], list[Duplicate]]:
     """Split `entries` into those that stay, in order of preference, and the duplicates among them.
 
-    Pairs of which both are in the bank already are not compared again.
+    Exact duplicates are looked for among all; nearly equal ones only where one of the two is new.
     """
     ordered = sorted(entries, key=lambda entry: tuple(value(entry) for _, value in PREFERENCES))
     neighbours = _find_neighbours(ordered, threshold, encode, semantic_threshold)
@@ -111,11 +116,7 @@ def _find_match(
     is_kept: Sequence[bool],
 ) -> Duplicate | None:
     lineage = entry.row["lineage_uuid"]
-    if (
-        same_content is not None
-        and same_content.row["lineage_uuid"] != lineage
-        and not (same_content.is_known and entry.is_known)
-    ):
+    if same_content is not None and same_content.row["lineage_uuid"] != lineage:
         reason = _give_reason(same_content, entry)
         if list_answer_texts(same_content.row) != list_answer_texts(entry.row):
             reason += "; their answers differ, so look at both"
@@ -137,7 +138,7 @@ def _find_neighbours(
     """Per place, the more preferred places that say nearly the same, with method and similarity."""
     places = [place for place, entry in enumerate(ordered) if entry.row["method"] not in EXACT_ONLY_METHODS]
     texts = [build_text(ordered[place].row) for place in places]
-    is_new = [not ordered[place].is_known for place in places]
+    is_new = [ordered[place].is_new for place in places]
     neighbours: dict[int, list[tuple[int, str, float]]] = {}
 
     def add(first: int, second: int, method: str, similarity: float) -> None:

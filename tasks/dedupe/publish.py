@@ -103,8 +103,8 @@ def build_bank(
             "(`proctor review status`)."
         )
 
-    known = {row["lineage_uuid"] for row in previous}
-    entries = [_build_entry(row, row["lineage_uuid"] in known) for row in rows]
+    known = {(row["question_uuid"], row["lineage_uuid"]): row["revision"] for row in previous}
+    entries = [_build_entry(row, known) for row in rows]
     kept, found = find_duplicates(
         entries, threshold=threshold, encode=encode, semantic_threshold=semantic_threshold
     )
@@ -133,9 +133,10 @@ def _build_result(
 
     duplicate_rows = [_build_duplicate_row(version, duplicate) for duplicate in found]
     duplicate_rows += _list_other_documents(version, bank_rows, occurrences)
-    duplicates = get_table("duplicates").frame(
-        sorted(duplicate_rows, key=lambda row: (row["dropped_uuid"], row["dropped_document_id"] or ""))
-    )
+    by_key = {
+        (row["dropped_uuid"], row["dropped_document_id"] or ""): row for row in reversed(duplicate_rows)
+    }
+    duplicates = get_table("duplicates").frame([by_key[key] for key in sorted(by_key)])
     names = [column.name for column in get_table("bank").own_columns]
     bank = get_table("bank").frame(
         []
@@ -231,17 +232,21 @@ def _is_of_batch(landing_unit: str | None, batch_id: str) -> bool:
 
 
 def _unique(rows: Rows) -> Rows:
-    """One row per question: the first, and originals come first."""
-    first: dict[str, dict[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: (row["method"] != "original", row["question_uuid"])):
-        first.setdefault(row["question_uuid"], row)
+    """One row per question and lineage, the first. Two lineages may hold the same variant: which of them keeps it
+    is for the duplicates to say.
+    """
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault((row["question_uuid"], row["lineage_uuid"]), row)
     return list(first.values())
 
 
-def _build_entry(row: dict[str, Any], is_known: bool) -> Entry:
+def _build_entry(row: dict[str, Any], known: Mapping[tuple[str, str], int]) -> Entry:
+    revision = known.get((row["question_uuid"], row["lineage_uuid"]))
     return Entry(
         row=row,
-        is_known=is_known,
+        is_known=revision is not None,
+        is_new=revision != row["revision"],
         accept_count=row.get("accept_count") or 0,
         decided_at="" if row.get("decided_at") is None else row["decided_at"].isoformat(),
     )
