@@ -369,7 +369,9 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         if len(words) > 1 or not any(label.style == "num" for _, label in strong):
             return "word"
     for _, label in strong:
-        if label.style in ("circ", "letter", "letterp", "romanl", "romanp") and len(counts) > 1:
+        if label.style in ("letter", "letterp", "romanl", "romanp"):
+            continue  # these number the parts of a question
+        if label.style == "circ" and (len(counts) > 1 or section.fine is None):
             continue
         if label.value == 1 or (carry is not None and label.value == carry + 1):
             return label.style
@@ -382,7 +384,7 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         return weak[0].style
     if len(weak) == 1 and values == [1] and section.fine is not None:
         return weak[0].style
-    return next(iter(counts), None) if counts and section.fine is not None else None
+    return None
 
 
 def _lines_between(pieces: Sequence[Piece], index: int, begin: int, following: _Mark | None) -> list[Piece]:
