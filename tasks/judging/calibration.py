@@ -161,7 +161,7 @@ def draw_rating_sample(
         .group_by("model", maintain_order=True)
         .head(per_model)
         .sort("luck")
-        .drop("luck")
+        .select(responses.columns)
     )
 
 

@@ -1,0 +1,131 @@
+"""From landed responses to landed judgements, session by session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
+from tasks.models.budget import open_budget
+from tasks.models.client import ModelClient
+from tasks.models.landing import read_call_frames
+from tasks.models.registry import RegisteredModel, read_registry
+from tasks.progress import Progress
+from warehouse.lake.store import Batch, Lake
+from warehouse.ledger.engine import Ledger
+
+# Landing costs about 0.1 CPU seconds whatever it holds; a kill repeats no paid call, only the landing.
+ROWS_PER_LANDING = 20_000
+SESSIONS_PER_READ = 50
+
+
+@dataclass
+class JudgingSummary:
+    """What a run of the judges came to."""
+
+    judged: int = 0
+    unparsed: int = 0
+    failed: int = 0
+    judges: list[str] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+    failure: str | None = None
+
+
+async def judge_landed(
+    ledger: Ledger, lake: Lake, settings: Settings, run_id: str | None, progress: Progress
+) -> JudgingSummary:
+    """Judge every landed response of the run (of all runs) that a judge has not judged, and land the judgements.
+
+    Simulated judges judge simulated runs only, real ones real runs only: one value per run.
+    """
+    registry = read_registry(settings.registry_path)
+    summary = JudgingSummary()
+    for kind in (False, True):
+        sessions = _read_sessions(lake, run_id, is_simulated=kind)
+        if sessions.is_empty():
+            continue
+        judges = [judge for judge in registry.judges(settings.judges) if judge.is_simulated is kind]
+        summary.judges += [judge.name for judge in judges]
+        for run in sessions["run_id"].unique(maintain_order=True):
+            budget = open_budget(ledger, settings.budget_usd, run)
+            async with ModelClient(ledger, settings, budget=budget) as client:
+                names = sessions.filter(pl.col("run_id") == run)["session_id"].to_list()
+                for judge in judges:
+                    await _judge_sessions(ledger, lake, client, judge, names, summary, progress)
+                summary.calls.update(client.counts)
+    return summary
+
+
+async def _judge_sessions(
+    ledger: Ledger,
+    lake: Lake,
+    client: ModelClient,
+    judge: RegisteredModel,
+    sessions: list[str],
+    summary: JudgingSummary,
+    progress: Progress,
+) -> None:
+    done = lake.units("judgements")
+    waiting = [name for name in sessions if name_unit(name, judge.name) not in done]
+    for start in range(0, len(waiting), SESSIONS_PER_READ):
+        responses = _read_responses(lake, waiting[start : start + SESSIONS_PER_READ])
+        pending: list[list[JudgementRow]] = []
+        try:
+            async for rows in judge_responses(client, [judge], responses):
+                pending.append(rows)
+                progress.advance(len(rows))
+                if sum(map(len, pending)) >= ROWS_PER_LANDING:
+                    _land(ledger, lake, pending, summary)
+                    pending = []
+        except JudgingIncomplete as error:
+            summary.failed += 1
+            summary.failure = str(error)
+        finally:
+            # What was judged before a budget ran out is paid for, and stays.
+            if pending:
+                _land(ledger, lake, pending, summary)
+
+
+def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: JudgingSummary) -> None:
+    table = get_table("judgements")
+    frames = {
+        name_unit(str(rows[0]["session_id"]), str(rows[0]["judge"])): table.frame(rows) for rows in units
+    }
+    calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
+    batches = [Batch("judgements", unit, frame) for unit, frame in frames.items()]
+    batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items()]
+    lake.land_together(batches, stage="judge")
+    summary.judged += sum(frame["stars"].drop_nulls().len() for frame in frames.values())
+    summary.unparsed += sum(frame["stars"].null_count() for frame in frames.values())
+
+
+def _read_sessions(lake: Lake, run_id: str | None, *, is_simulated: bool) -> pl.DataFrame:
+    return lake.query(
+        "select session_id, run_id from sessions where is_simulated = $kind and run_id = coalesce($run_id, run_id) "
+        "order by month, session_id",
+        {"kind": is_simulated, "run_id": run_id},
+    )
+
+
+def _read_responses(lake: Lake, sessions: list[str]) -> pl.DataFrame:
+    """Responses of these sessions with their questions, one scan of each table."""
+    responses = lake.query(
+        "select * exclude (landing_unit) from responses where list_contains($sessions, session_id) "
+        "order by session_id, seq",
+        {"sessions": sessions},
+    )
+    bank = lake.query(
+        """
+        select bank.* exclude (landing_unit)
+        from bank
+        semi join (
+            select bank_version, question_uuid from responses where list_contains($sessions, session_id)
+        ) put using (bank_version, question_uuid)
+        """,
+        {"sessions": sessions},
+    )
+    return join_questions(responses, bank)

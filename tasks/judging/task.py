@@ -1,0 +1,35 @@
+"""Judging as Prefect sees it: read responses → judge → land. Ids and counts only pass through Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.faults import hide_content
+from tasks.judging.landing import judge_landed
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+@task(name="judge_run")
+@hide_content
+def judge_run(run_id: str = "") -> dict[str, object]:
+    """Judge what a run's candidates answered and no judge has judged; an empty id means every run."""
+    settings = load_settings()
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        Progress("judge: responses") as progress,
+    ):
+        summary = asyncio.run(judge_landed(ledger, lake, settings, run_id or None, progress))
+    return {
+        "judged_responses": summary.judged,
+        "unparsed_judgements": summary.unparsed,
+        "failed_judgements": summary.failed,
+        "failure": summary.failure,
+        "judges": sorted(set(summary.judges)),
+        "judge_calls": dict(summary.calls),
+    }
