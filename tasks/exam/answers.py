@@ -16,13 +16,18 @@ _MARK: Final = re.compile(
     re.IGNORECASE,
 )
 _BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_DECORATION: Final = re.compile(r"[*_`#>【】「」“”\"'《》]|\\text\b|\$")
+_LATEX_TEXT: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
+_DECORATION: Final = re.compile(r"[*_`#>【】「」“”\"'《》$]")
 
+# Short words count only where they are a verdict: 对于, 是否 and "no one" are none.
 _FALSE_WORDS: Final = (
-    r"不正确|不对|不成立|不是正确的|错误|错的|有误|错|否|"
-    r"\bnot\s+(?:true|correct|right|valid)\b|\buntrue\b|\bincorrect\b|\bfalse\b|\bwrong\b|\bno\b|×|✗|✘|❌"
+    r"不正确|不对|不成立|不是正确的|错误|错的|有误|错(?!综)|否(?![则认定])|"
+    r"\bnot\s+(?:true|correct|right|valid)\b|\buntrue\b|\bincorrect\b|\bfalse\b|\bwrong\b|\bno\b(?=\s*(?:[,.;:!]|$))|×|✗|✘|❌"
 )
-_TRUE_WORDS: Final = r"正确|对的|成立|对|是的|是|\btrue\b|\bcorrect\b|\bright\b|\byes\b|√|✓|✔|✅"
+_TRUE_WORDS: Final = (
+    r"正确|成立|对(?![于应此比象称方策立待照内外])|是的|是(?=\s*(?:[，。,.！!]|$))|"
+    r"\btrue\b|\bcorrect\b|\bright\b(?!-)|\byes\b|√|✓|✔|✅"
+)
 _TRUTH_FIRST: Final = re.compile(rf"\W*(?:(?P<false>{_FALSE_WORDS})|(?P<true>{_TRUE_WORDS}))", re.IGNORECASE)
 _VERDICT: Final = re.compile(
     r"(?:该|此|这一|这个|这种|本题|题中的?|上述)?\s*(?:说法|表述|命题|观点|判断|陈述|论断|结论|statement|claim|proposition)"
@@ -39,7 +44,7 @@ def extract_answer(content: Mapping[str, Any], response: str) -> str | None:
     `multiple_choice` gives the labels in the order of the options (`A`, `BD`), `true_false` gives `true` or `false`, other
     types the text behind the last mark of a final answer. `content` is the bare content of the question.
     """
-    text = _DECORATION.sub("", _unbox(response)).strip()
+    text = _DECORATION.sub("", _LATEX_TEXT.sub(r"\1", _unbox(response))).strip()
     if not text:
         return None
     question_type = content["question_type"]
@@ -52,7 +57,7 @@ def extract_answer(content: Mapping[str, Any], response: str) -> str | None:
 
 def _unbox(response: str) -> str:
     """A boxed result is the final answer, wherever it stands."""
-    boxes = _BOXED.findall(response)
+    boxes: list[str] = _BOXED.findall(response)
     return f"{response}\nFinal answer: {boxes[-1]}" if boxes else response
 
 
