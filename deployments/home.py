@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +23,9 @@ def create_home(settings: Settings) -> dict[str, Any]:
         home.mkdir(parents=True, exist_ok=True)
         home.chmod(0o700)
     except OSError as error:
-        raise UsageError(f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder.") from None
+        raise UsageError(
+            f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
+        ) from None
     open_ledger(settings.ledger_address).close()
     with open_lake(settings):
         pass
@@ -33,7 +34,12 @@ def create_home(settings: Settings) -> dict[str, Any]:
     if is_new:
         registry.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(TEMPLATES / "models.yaml", registry)
-    return {"home": str(home), "registry": str(registry), "registry_is_new": is_new, "lake": settings.data_address}
+    return {
+        "home": str(home),
+        "registry": str(registry),
+        "registry_is_new": is_new,
+        "lake": settings.data_address,
+    }
 
 
 def describe_home(settings: Settings) -> dict[str, Any]:
@@ -56,7 +62,9 @@ def describe_home(settings: Settings) -> dict[str, Any]:
         return description | {"ledger": "none", "lake": "none"}
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         description["open_review_batches"] = connection.scalar(
-            select(func.count()).select_from(tables.review_batches).where(tables.review_batches.c.status != "closed")
+            select(func.count())
+            .select_from(tables.review_batches)
+            .where(tables.review_batches.c.status != "closed")
         )
         description["open_runs"] = list(
             connection.scalars(select(tables.runs.c.run_id).where(tables.runs.c.status == "open"))
@@ -86,7 +94,9 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
     if not settings.ledger_address.startswith("sqlite"):
-        raise UsageError("The ledger is on a server: back it up with pg_dump; `proctor backup` copies embedded stores.")
+        raise UsageError(
+            "The ledger is on a server: back it up with pg_dump; `proctor backup` copies embedded stores."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     with open_lake(settings) as lake:
@@ -114,9 +124,13 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     from warehouse.lake.maintenance import restore_lake
 
     if not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists():
-        raise UsageError(f"{folder} is not a backup: it holds no ledger.sqlite and lake. Name what `proctor backup` wrote.")
+        raise UsageError(
+            f"{folder} is not a backup: it holds no ledger.sqlite and lake. Name what `proctor backup` wrote."
+        )
     if settings.home.exists() and any(settings.home.iterdir()):
-        raise UsageError(f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one.")
+        raise UsageError(
+            f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one."
+        )
     settings.home.mkdir(parents=True, exist_ok=True)
     settings.home.chmod(0o700)
     shutil.copy2(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
@@ -142,7 +156,11 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     for package in ("prefect", "duckdb", "polars", "great-expectations", "openai"):
         note(f"package {package}", version(package), True)
     soffice = shutil.which("soffice")
-    note("LibreOffice (for .doc, .rtf, .wps)", soffice or "not installed: such papers wait as needs_libreoffice", True)
+    note(
+        "LibreOffice (for .doc, .rtf, .wps)",
+        soffice or "not installed: such papers wait as needs_libreoffice",
+        True,
+    )
     free = shutil.disk_usage(settings.home if settings.home.exists() else Path()).free
     note("free disk", f"{free / 1e9:.1f} GB", free > 1e9)
     if not settings.home.exists():
@@ -150,7 +168,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         return findings
     secret = settings.home / "secrets" / "jwt"
     if secret.exists():
-        mode = os.stat(secret).st_mode & 0o777
+        mode = secret.stat().st_mode & 0o777
         note("signing secret", f"mode {mode:o}", mode == 0o600)
     with open_lake(settings, read_only=True) as lake:
         for result in run_checks(lake):

@@ -58,7 +58,7 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
         "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
-        "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "WARNING"),
+        "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "CRITICAL"),
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
         "PREFECT_CLI_PROMPT": "false",
@@ -116,7 +116,10 @@ def stop_server(settings: Settings) -> list[int]:
         return []
     stopped = [
         pid
-        for pid, started in ((state.worker_pid, state.worker_started), (state.server_pid, state.server_started))
+        for pid, started in (
+            (state.worker_pid, state.worker_started),
+            (state.server_pid, state.server_started),
+        )
         if pid is not None and _stop(pid, started)
     ]
     path.unlink()
@@ -126,16 +129,17 @@ def stop_server(settings: Settings) -> list[int]:
 def is_healthy(state: ServerState) -> bool:
     """Whether the server answers a call that shows our password."""
     import base64
-    import urllib.error
-    import urllib.request
+    import http.client
 
     token = base64.b64encode(state.auth.encode()).decode()
-    request = urllib.request.Request(f"{state.api_url}/admin/version", headers={"Authorization": f"Basic {token}"})
+    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=2)
     try:
-        with urllib.request.urlopen(request, timeout=2) as reply:
-            return bool(reply.status == 200)
-    except (urllib.error.URLError, OSError):
+        connection.request("GET", "/api/admin/version", headers={"Authorization": f"Basic {token}"})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
         return False
+    finally:
+        connection.close()
 
 
 def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
@@ -150,7 +154,9 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_API_AUTH_STRING": auth,
     }
-    arguments = ["server", "start", "--host", "127.0.0.1", "--port", str(port)] + ([] if with_ui else ["--no-ui"])
+    arguments = ["server", "start", "--host", "127.0.0.1", "--port", str(port)] + (
+        [] if with_ui else ["--no-ui"]
+    )
     process = _spawn(settings, arguments, variables, "server.log")
     state = ServerState(port, auth, process.pid, _start_time(process.pid))
     _write_state(settings, state)
@@ -171,7 +177,9 @@ def _start_worker(settings: Settings, state: ServerState) -> ServerState:
     variables = build_environment(settings, state)
     arguments = ["worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", "local"]
     process = _spawn(settings, arguments, variables, "worker.log")
-    state = ServerState(**{**asdict(state), "worker_pid": process.pid, "worker_started": _start_time(process.pid)})
+    state = ServerState(
+        **{**asdict(state), "worker_pid": process.pid, "worker_started": _start_time(process.pid)}
+    )
     _write_state(settings, state)
     return state
 
@@ -214,7 +222,8 @@ def _is_ours(pid: int | None, started: float | None) -> bool:
         return False
     try:
         process = psutil.Process(pid)
-        return abs(process.create_time() - started) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        is_same = abs(float(process.create_time()) - started) < 1.0
+        return is_same and str(process.status()) != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
@@ -262,7 +271,9 @@ def deploy_flows(settings: Settings) -> list[str]:
         ["work-pool", "create", WORK_POOL, "--type", "process", "--overwrite"],
         ["deploy", "--prefect-file", str(manifest), "--all"],
     ):
-        done = subprocess.run([*command, *arguments], capture_output=True, text=True, env=environment, cwd=root)
+        done = subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, env=environment, cwd=root
+        )
         if done.returncode != 0:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
             raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")

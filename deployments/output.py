@@ -70,7 +70,9 @@ def _flatten(frame: pl.DataFrame) -> pl.DataFrame:
 
     return frame.with_columns(
         pl.col(name).map_elements(
-            lambda value: json.dumps(value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=_plain),
+            lambda value: json.dumps(
+                value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=_plain
+            ),
             return_dtype=pl.String,
         )
         for name, kind in zip(frame.columns, frame.dtypes, strict=True)

@@ -8,9 +8,6 @@ from tasks.augment.task import augment_accepted
 
 
 @flow(name="augment")
-def augment(generator: str = "") -> dict[str, object]:
-    """Make variants of every accepted question that has none yet.
-
-    `generator` names a model of the registry for the LLM modes; empty means templates only.
-    """
-    return augment_accepted(generator)
+def augment() -> dict[str, object]:
+    """Make variants, by template, of every accepted question whose batch has none yet."""
+    return augment_accepted()

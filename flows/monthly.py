@@ -6,7 +6,6 @@ from prefect import flow
 
 from tasks.exam.task import land_run, plan_month, reconcile_stores, sit_run
 from tasks.judging.task import judge_run
-from tasks.ranking.task import resample_run
 from tasks.report.task import render_reports
 
 
@@ -21,7 +20,6 @@ def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, o
     sat = sit_run(run_id)
     landed = land_run(run_id)
     judged = judge_run(run_id)
-    resampled = resample_run(run_id)
     published = render_reports("")
 
-    return {"run_id": run_id} | sat | landed | judged | resampled | published
+    return {"run_id": run_id} | sat | landed | judged | published

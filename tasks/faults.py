@@ -54,7 +54,8 @@ def _write_fault(name: str, error: BaseException) -> Path:
     path = load_settings().home / "logs" / "faults.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     frames = [
-        f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in traceback.extract_tb(error.__traceback__)
+        f"  {frame.filename}:{frame.lineno} in {frame.name}\n"
+        for frame in traceback.extract_tb(error.__traceback__)
     ]
     text = f"{datetime.now(UTC).isoformat()} {name}: {type(error).__module__}.{type(error).__name__}\n{''.join(frames)}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

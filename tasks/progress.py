@@ -62,6 +62,14 @@ class Progress:
         elif time.monotonic() - self._last >= HEARTBEAT_S:
             self._write_line("so far")
 
+    def reach(self, done: int, total: int | None = None) -> None:
+        """Say how far it is, for work that counts by itself."""
+        if total is not None and total != self._total:
+            self._total = total
+            if self._bar is not None and self._task is not None:
+                self._bar.update(self._task, total=total)
+        self.advance(done - self._done)
+
     def _write_line(self, word: str) -> None:
         if self._is_quiet:
             return

@@ -45,12 +45,24 @@ def test_only_flows_deployments_and_task_files_import_prefect() -> None:
     assert wrong == []
 
 
+def test_only_the_warehouse_opens_duckdb() -> None:
+    wrong = [
+        str(path.relative_to(ROOT))
+        for layer in ("schemas", "tasks", "flows", "deployments")
+        for path in list_modules(layer)
+        if "duckdb" in read_imports(path)
+    ]
+    assert wrong == []
+
+
 def test_every_stage_in_the_picture_is_a_flow_and_every_folder_exists() -> None:
     stages = re.findall(r'class="t">([a-z_]+)</text>', PICTURE)
     folders = re.findall(r'class="f">([a-z/]+)</text>', PICTURE)
     assert len(stages) >= 10
     assert len(folders) >= 7
-    missing = [name for name in stages if not ((ROOT / "flows" / f"{name}.py").exists() or (ROOT / name).is_dir())]
+    missing = [
+        name for name in stages if not ((ROOT / "flows" / f"{name}.py").exists() or (ROOT / name).is_dir())
+    ]
     missing += [name for name in folders if not (ROOT / name).is_dir()]
     assert missing == []
 
@@ -66,7 +78,13 @@ def test_every_flow_is_short_and_named_like_its_file() -> None:
 
 
 def test_no_flow_is_named_like_a_package() -> None:
-    assert {path.stem for path in list_modules("flows")} & {"tasks", "schemas", "warehouse", "deployments", "tests"} == set()
+    assert {path.stem for path in list_modules("flows")} & {
+        "tasks",
+        "schemas",
+        "warehouse",
+        "deployments",
+        "tests",
+    } == set()
 
 
 def test_every_package_that_is_declared_is_used() -> None:

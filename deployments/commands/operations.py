@@ -40,7 +40,9 @@ def up(
     with_worker: Annotated[
         bool, typer.Option("--worker/--no-worker", help="Also start a worker for scheduled flows.")
     ] = True,
-    with_ui: Annotated[bool, typer.Option("--ui", help="Serve Prefect's web page too (asks for the password).")] = False,
+    with_ui: Annotated[
+        bool, typer.Option("--ui", help="Serve Prefect's web page too (asks for the password).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a local Prefect server (and worker) in the background; commands then start in a second.
@@ -53,7 +55,8 @@ def up(
 
     state = start_server(load_settings(), with_worker=with_worker, with_ui=with_ui)
     print_result(
-        {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}, as_json=as_json
+        {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid},
+        as_json=as_json,
     )
 
 
@@ -98,7 +101,9 @@ def deploy(as_json: AsJson = False) -> None:
     print_result({"deployed": deploy_flows(load_settings())}, as_json=as_json)
 
 
-def backup(folder: Annotated[Path, typer.Argument(help="New folder for the copy.")], as_json: AsJson = False) -> None:
+def backup(
+    folder: Annotated[Path, typer.Argument(help="New folder for the copy.")], as_json: AsJson = False
+) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
     Example: proctor backup /backups/2026-11-21
@@ -111,7 +116,8 @@ def backup(folder: Annotated[Path, typer.Argument(help="New folder for the copy.
 
 
 def restore(
-    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")], as_json: AsJson = False
+    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
+    as_json: AsJson = False,
 ) -> None:
     """Put a backup into an empty PROCTOR_HOME.
 

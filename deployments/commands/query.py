@@ -14,7 +14,9 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def sql(
-    query: Annotated[str, typer.Argument(help='Name of an analysis, or a statement in quotes. Empty: list them.')] = "",
+    query: Annotated[
+        str, typer.Argument(help="Name of an analysis, or a statement in quotes. Empty: list them.")
+    ] = "",
     parameters: Annotated[
         list[str] | None, typer.Option("--param", help="Parameter of a named analysis, as name=value.")
     ] = None,
@@ -39,13 +41,18 @@ def sql(
         raise UsageError(f"--format {format!r} is not known: use table, csv, json or parquet.")
     format = "json" if as_json else format
     if not query:
-        rows = [{"name": q.name, "question": q.question} for q in queries.list_queries()]
+        rows = [
+            {"name": q.name, "about": q.about, "parameters": ", ".join(p.name for p in q.parameters)}
+            for q in queries.list_queries()
+        ]
         print_frame(pl.DataFrame(rows), format=format)
         return
     with open_lake(load_settings(), read_only=True) as lake:
         if any(character.isspace() for character in query.strip()):
             if parameters:
-                raise UsageError("--param goes with a named analysis; write the value into the statement instead.")
+                raise UsageError(
+                    "--param goes with a named analysis; write the value into the statement instead."
+                )
             frame = queries.run_statement(lake, query)
         else:
             frame = lake.run_named(query, _read_parameters(parameters or []))

@@ -95,6 +95,8 @@ def _find_run(ledger: Ledger, month: str, names: Sequence[str] | None, is_simula
         rows = connection.execute(query.order_by(runs.c.planned_at.desc())).all()
     for row in rows:
         sat = set(row.plan["candidates"])
-        if (row.status == "open" and (names is None or set(names) <= sat)) or (names is not None and set(names) == sat):
+        if (row.status == "open" and (names is None or set(names) <= sat)) or (
+            names is not None and set(names) == sat
+        ):
             return str(row.run_id)
     return None

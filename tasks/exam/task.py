@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.exam.landing import land_closed, reconcile
+from tasks.exam import landing
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.planning import read_plan
 from tasks.exam.sitting import SittingProgress, SittingReport, sit_sessions
@@ -28,7 +28,7 @@ def reconcile_stores() -> None:
     """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        reconcile(ledger, lake)
+        landing.reconcile(ledger, lake)
 
 
 @task(name="plan_month")
@@ -38,7 +38,9 @@ def plan_month(month: str = "", candidates: list[str] | None = None, run_id: str
     settings = load_settings()
     month = month or datetime.now(UTC).strftime("%Y-%m")
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        plan = preview_month(ledger, lake, settings, month=month, candidates=candidates, run_id=run_id or None)
+        plan = preview_month(
+            ledger, lake, settings, month=month, candidates=candidates, run_id=run_id or None
+        )
         return "" if plan is None else publish_month(ledger, settings, plan)
 
 
@@ -67,10 +69,12 @@ def sit_run(run_id: str) -> dict[str, object]:
 @task(name="land_run")
 @hide_content
 def land_run(run_id: str) -> dict[str, object]:
-    """Land what has closed in the ledger: sessions, responses, calls, accesses."""
+    """Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes."""
+    if not run_id:
+        return {"landed_rows": {}}
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        return {"landed_rows": land_closed(ledger, lake, run_id)}
+        return {"landed_rows": landing.reconcile(ledger, lake)}
 
 
 async def _sit(

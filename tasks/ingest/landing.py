@@ -13,7 +13,13 @@ from pathlib import Path
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
-from tasks.ingest.documents import IngestOptions, ParsedDocument, list_documents, parse_documents, render_document_json
+from tasks.ingest.documents import (
+    IngestOptions,
+    ParsedDocument,
+    list_documents,
+    parse_documents,
+    render_document_json,
+)
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 
@@ -46,7 +52,9 @@ class IngestSummary:
         }
 
 
-def land_documents(lake: Lake, settings: Settings, paths: Sequence[Path], *, again: bool = False) -> IngestSummary:
+def land_documents(
+    lake: Lake, settings: Settings, paths: Sequence[Path], *, again: bool = False
+) -> IngestSummary:
     """Parse and land every document under `paths` that is not landed yet.
 
     The same bytes are ingested once, whatever their name. Raises UsageError for a path that does not exist.
@@ -85,11 +93,16 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
 
 def _read_known(lake: Lake) -> set[str]:
     """SHA-256 of the documents that need not be read again."""
-    rows = lake.query("select sha256 from documents where not list_contains($transient, status)", {"transient": list(TRANSIENT)})
+    rows = lake.query(
+        "select sha256 from documents where not list_contains($transient, status)",
+        {"transient": list(TRANSIENT)},
+    )
     return set(rows["sha256"].to_list())
 
 
-def _skip_known(files: Sequence[Path], known: set[str], summary: IngestSummary, progress: Progress) -> Iterator[Path]:
+def _skip_known(
+    files: Sequence[Path], known: set[str], summary: IngestSummary, progress: Progress
+) -> Iterator[Path]:
     """Only the files whose bytes are neither landed nor met earlier in this run."""
     met = set(known)
     for path in files:
@@ -111,7 +124,11 @@ def _hash_file(path: Path) -> str:
 
 
 def _land_chunk(
-    lake: Lake, settings: Settings, chunk: Sequence[ParsedDocument], summary: IngestSummary, progress: Progress
+    lake: Lake,
+    settings: Settings,
+    chunk: Sequence[ParsedDocument],
+    summary: IngestSummary,
+    progress: Progress,
 ) -> None:
     now = datetime.now(UTC)
     batches = []

@@ -15,6 +15,11 @@ MAX_SIDE = 3000
 # A box read with less confidence than this is noise (smudges, stamps, figures).
 FLOOR = 0.5
 UNSURE = 0.8
+# Degrees: below the first a page counts as level, beyond the second it is not a page askew but turned.
+MIN_TILT = 0.4
+MAX_TILT = 8
+
+_Box = tuple[list[tuple[float, float]], str, float]
 
 
 def is_ocr_installed() -> bool:
@@ -112,23 +117,111 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     """Return the rows of one picture in reading order; coordinates are pixels with the origin at the lower left."""
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
-    found = engine(picture)
-    if found.boxes is None:
-        return page
+    found = _find_boxes(engine, picture)
+    tilt = measure_tilt(picture)
+    if abs(tilt) >= MIN_TILT:
+        found = _unite(found, _find_turned(engine, picture, tilt))
     boxes: list[Row] = []
-    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
-        scores.append(float(score))
-        if score < FLOOR or not str(text).strip():
+    for corners, text, score in found:
+        scores.append(score)
+        if score < FLOOR or not text.strip():
             continue
         xs, ys = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
         slant = abs(ys[1] - ys[0])
         tall = max(ys) - min(ys) - slant
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
-        boxes.append(Row(str(text), min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
-    page.rows = merge_boxes(boxes, float(width), _measure_slope(found.boxes))
+        boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
+    page.rows = merge_boxes(boxes, float(width), _measure_slope([box[0] for box in found]))
     page.characters = sum(len(row.text) for row in page.rows)
     return page
+
+
+def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
+    found = engine(picture)
+    if found.boxes is None:
+        return []
+    return [
+        ([(float(x), float(y)) for x, y in corners], str(text), float(score))
+        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+    ]
+
+
+def _find_turned(engine: Any, picture: Any, angle: float) -> list[_Box]:
+    """Read the page turned by an angle (a tilted line is easily missed) and give the boxes in its own coordinates."""
+    import cv2
+
+    height, width = picture.shape[:2]
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
+    back = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
+    turned = cv2.warpAffine(picture, turn, (width, height), borderValue=(255, 255, 255))
+    return [
+        ([(back[0][0] * x + back[0][1] * y + back[0][2], back[1][0] * x + back[1][1] * y + back[1][2]) for x, y in corners], text, score)
+        for corners, text, score in _find_boxes(engine, turned)
+    ]
+
+
+def _unite(first: list[_Box], second: list[_Box]) -> list[_Box]:
+    """Unite two readings of one page: of boxes that cover each other the one with more text, surely read, stays."""
+    kept = list(first)
+    for box in second:
+        rivals = [other for other in kept if _cover(box[0], other[0]) > 0.4]
+        if not rivals:
+            kept.append(box)
+        elif sum(len(other[1]) * other[2] for other in rivals) < 0.95 * len(box[1]) * box[2]:
+            kept = [other for other in kept if not any(other is rival for rival in rivals)]
+            kept.append(box)
+    return kept
+
+
+def _cover(one: list[tuple[float, float]], other: list[tuple[float, float]]) -> float:
+    """The share of the smaller of two boxes that the other covers, measured along their middle lines."""
+    left = max(min(x for x, _ in one), min(x for x, _ in other))
+    right = min(max(x for x, _ in one), max(x for x, _ in other))
+    width = min(max(x for x, _ in box) - min(x for x, _ in box) for box in (one, other))
+    if right <= left:
+        return 0.0
+    middle = (left + right) / 2
+    heights = [abs(box[3][1] - box[0][1]) for box in (one, other)]
+    distance = abs(_height_at(one, middle) - _height_at(other, middle))
+    return (right - left) / max(width, 1.0) if distance < 0.6 * max(heights) else 0.0
+
+
+def _height_at(box: list[tuple[float, float]], x: float) -> float:
+    """The height of a box's middle line at x; corners run clockwise from the upper left."""
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = box
+    start, end = ((x0 + x3) / 2, (y0 + y3) / 2), ((x1 + x2) / 2, (y1 + y2) / 2)
+    share = (x - start[0]) / (end[0] - start[0]) if end[0] != start[0] else 0.0
+    return start[1] + share * (end[1] - start[1])
+
+
+def measure_tilt(picture: Any) -> float:
+    """Return the angle in degrees by which turning makes the rows of ink and paper alternate most sharply."""
+    import cv2
+
+    gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    factor = 900 / max(gray.shape)
+    if factor < 1:
+        gray = cv2.resize(gray, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    # local thresholds: shadows and the dark surroundings of a photograph are not ink
+    ink = cv2.adaptiveThreshold(gray, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 15, 12)
+    height, width = ink.shape
+    # only marks of the size of characters count: borders, rules and the edges of a photograph lie level anyway
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
+    wide, tall = stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT]
+    is_character = (wide < 0.06 * width) & (tall < 0.04 * height) & (wide * tall >= 6)
+    ink[~is_character[labels]] = 0
+    if count < 30:
+        return 0.0
+
+    def sharpness(angle: float) -> float:
+        turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
+        rows = cv2.warpAffine(ink, turn, (width, height), flags=cv2.INTER_NEAREST).sum(axis=1, dtype="float64")
+        return float(((rows[1:] - rows[:-1]) ** 2).sum())
+
+    coarse = max((step * 0.5 for step in range(-2 * MAX_TILT, 2 * MAX_TILT + 1)), key=sharpness)
+    best = max((coarse + step * 0.125 for step in range(-3, 4)), key=sharpness)
+    return best if sharpness(best) > 1.1 * sharpness(0.0) else 0.0
 
 
 def _measure_slope(boxes: Any) -> float:

@@ -29,7 +29,9 @@ def read_unreviewed(lake: Lake) -> pl.DataFrame:
     )
 
 
-def land_closed_batches(ledger: Ledger, lake: Lake, now: str, batch_id: str | None = None) -> dict[str, object]:
+def land_closed_batches(
+    ledger: Ledger, lake: Lake, now: str, batch_id: str | None = None
+) -> dict[str, object]:
     """Close what is ready, land what is closed; disputes first get their adjudicators.
 
     Doing it twice changes nothing. Returns counts and ids: closed batches, outcomes, batches that still wait.

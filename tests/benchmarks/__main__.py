@@ -8,7 +8,17 @@ import sys
 import time
 from pathlib import Path
 
-ALL = ("startup", "path_cost", "lake_speed", "call_speed", "exam_speed", "demo_stages", "ingest_accuracy", "dedupe_speed", "gscore_speed")
+ALL = (
+    "startup",
+    "path_cost",
+    "lake_speed",
+    "call_speed",
+    "exam_speed",
+    "demo_stages",
+    "ingest_accuracy",
+    "dedupe_speed",
+    "gscore_speed",
+)
 
 
 def main(names: list[str]) -> int:
@@ -17,7 +27,9 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"Unknown benchmarks: {', '.join(unknown)}. There are: {', '.join(ALL)}.", file=sys.stderr)
         return 2
-    print(f"# Benchmarks on {os.cpu_count()} cores; read CPU seconds and ratios, wall times vary with the machine")
+    print(
+        f"# Benchmarks on {os.cpu_count()} cores; read CPU seconds and ratios, wall times vary with the machine"
+    )
     for name in names or [name for name in ALL if (Path(__file__).parent / f"{name}.py").exists()]:
         started = time.perf_counter()
         importlib.import_module(f"tests.benchmarks.{name}").main()

@@ -22,16 +22,22 @@ def main() -> None:
         rows = [
             measure_command("proctor --help", [PROCTOR, "--help"], environment, repeats=3),
             measure_command("proctor init (new home)", [PROCTOR, "init"], environment),
-            measure_command("proctor sql (one query)", [PROCTOR, "sql", "select 1 as one"], environment, repeats=3),
+            measure_command(
+                "proctor sql (one query)", [PROCTOR, "sql", "select 1 as one"], environment, repeats=3
+            ),
             measure_command("a flow without `proctor up`", [PROCTOR, "ingest", str(paper)], environment),
             measure_command("proctor up --no-worker", [PROCTOR, "up", "--no-worker"], environment),
         ]
         try:
             paper.write_text("一、判断题\n1. 月球绕地球转。（√）\n", encoding="utf-8")
-            rows.append(measure_command("a flow with `proctor up`", [PROCTOR, "ingest", str(paper)], environment))
+            rows.append(
+                measure_command("a flow with `proctor up`", [PROCTOR, "ingest", str(paper)], environment)
+            )
         finally:
             subprocess.run([PROCTOR, "down"], env=environment, check=True, capture_output=True)
-    print_rows("Start-up (CPU of the command and what it waits for; a background server's is not counted)", rows)
+    print_rows(
+        "Start-up (CPU of the command and what it waits for; a background server's is not counted)", rows
+    )
 
 
 __all__ = ["Row", "main"]

@@ -1,0 +1,43 @@
+"""proctor demo."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.commands.options import AsJson
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(demo)
+
+
+def demo(
+    keep_server: Annotated[
+        bool, typer.Option("--keep-server", help="Leave the local Prefect server running.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a whole exam of two months on our own sample papers, with simulated candidates and judges.
+
+    No key, no network, no server to start. Run again, it makes no paid call and changes no row.
+
+    Example: proctor demo
+    """
+    from deployments.demo.run import render_stages, run_demo
+    from deployments.output import print_result
+
+    result = run_demo(keep_server=keep_server)
+    lines = [
+        "",
+        *render_stages(result.stages),
+        "",
+        result.text,
+        f"Report   {result.report}",
+        f"Lake     {result.lake}  (query it: proctor sql leaderboard)",
+        f"Reviews  {', '.join(result.workbooks)}",
+        f"Calls    {result.new_calls} new",
+    ]
+    print_result(result.as_dict(), as_json=as_json, lines=lines)

@@ -1,0 +1,335 @@
+"""The exam: evaluate, monthly, models, and `exam plan|serve|sit|sessions|token|user`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from deployments.commands.options import AsJson, Month, Run, read_month
+
+exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
+user_app = typer.Typer(no_args_is_help=True, help="Users of the exam and of the review.")
+
+Candidates = Annotated[
+    str,
+    typer.Option(
+        "--candidates", help="Names from the registry, comma separated. Default: those that are due."
+    ),
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(evaluate)
+    app.command()(monthly)
+    app.command()(models)
+    exam_app.add_typer(user_app, name="user")
+    app.add_typer(exam_app, name="exam")
+
+
+def evaluate(
+    month: Month = "",
+    candidates: Candidates = "",
+    run_id: Run = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.
+
+    Exit code 1 when a session stayed open (an endpoint that failed); run it again to go on.
+
+    Example: proctor evaluate --month 2026-11 --yes
+    """
+    _run_exam("evaluate", month, candidates, run_id, yes=yes, as_json=as_json)
+
+
+def monthly(
+    month: Month = "",
+    candidates: Candidates = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The whole exam of a month: evaluate, judge, report.
+
+    Example: proctor monthly --month 2026-11 --yes
+    """
+    _run_exam("monthly", month, candidates, "", yes=yes, as_json=as_json)
+
+
+def models(as_json: AsJson = False) -> None:
+    """List the registry: candidates, judges, prices, and whether each key variable is set (never the key).
+
+    Example: proctor models
+    """
+    import os
+
+    import polars as pl
+
+    from deployments.output import print_frame
+    from schemas.settings import load_settings
+    from tasks.models.registry import read_registry
+
+    registry = read_registry(load_settings().registry_path)
+    rows = [
+        {
+            "model": model.name,
+            "organisation": model.organisation,
+            "family": model.family,
+            "released": None if model.release_date is None else model.release_date.isoformat(),
+            "roles": " ".join(model.roles),
+            "mode": model.mode,
+            "input_price_usd": model.input_price_usd,
+            "output_price_usd": model.output_price_usd,
+            "key_variable": model.key_variable,
+            "has_key": model.key_variable is None or bool(os.environ.get(model.key_variable)),
+            "is_simulated": model.is_simulated,
+        }
+        for model in registry.models.values()
+    ]
+    print_frame(pl.DataFrame(rows, infer_schema_length=None), format="json" if as_json else "table")
+
+
+@exam_app.command()
+def plan(month: Month = "", candidates: Candidates = "", as_json: AsJson = False) -> None:
+    """Show what a run would be: sets, sessions, calls, cost, sets left per organisation. Changes nothing.
+
+    Exit code 3 when the bank cannot satisfy it.
+
+    Example: proctor exam plan --month 2026-12
+    """
+    from deployments.output import print_result
+
+    summary = _preview(read_month(month), candidates, None)
+    print_result(summary or {}, as_json=as_json, lines=_render_plan(summary))
+
+
+@exam_app.command()
+def sit(run_id: Annotated[str, typer.Argument(help="The run.")], as_json: AsJson = False) -> None:
+    """Go on with a planned run: every in-house session that is not closed.
+
+    Example: proctor exam sit 2026-11
+    """
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_result
+
+    result = run_flow("evaluate", run_id=run_id)
+    print_result(result, as_json=as_json)
+    if result["open_sessions"]:
+        raise typer.Exit(1)
+
+
+@exam_app.command()
+def sessions(run_id: Run = "", as_json: AsJson = False) -> None:
+    """List sessions with their state: allocated, pending, answered.
+
+    Example: proctor exam sessions --run 2026-11
+    """
+    import polars as pl
+
+    from deployments.output import print_frame
+    from schemas.settings import load_settings
+    from warehouse.ledger import exam as ledger_exam
+    from warehouse.ledger.engine import open_ledger
+
+    columns = (
+        "session_id",
+        "run_id",
+        "model",
+        "prompt_style",
+        "repeat",
+        "status",
+        "answered_count",
+        "question_count",
+    )
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        rows = [
+            {name: row[name] for name in columns}
+            for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
+        ]
+    schema: dict[str, Any] = dict.fromkeys(columns[:4], pl.String) | {
+        "repeat": pl.Int64,
+        "status": pl.String,
+        "answered_count": pl.Int64,
+        "question_count": pl.Int64,
+    }
+    print_frame(pl.DataFrame(rows, schema=schema), format="json" if as_json else "table")
+
+
+@exam_app.command()
+def token(
+    user_id: Annotated[str, typer.Argument(help="The user.")],
+    session_id: Annotated[str, typer.Option("--session", help="Session the token is for.")] = "",
+    hours: Annotated[float, typer.Option("--hours", help="Life of the token.")] = 12.0,
+    as_json: AsJson = False,
+) -> None:
+    """Issue a token for a user, for example for an outside candidate's session. It is printed once; keep it secret.
+
+    Example: proctor exam token candidate:my-model --session SESSION --hours 48
+    """
+    from deployments.output import print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from tasks.exam.tokens import PERMISSIONS, issue_token, read_secret
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import read_user
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        user = read_user(connection, user_id)
+    if user is None:
+        raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+    value = issue_token(
+        read_secret(settings), user_id, session_id or None, PERMISSIONS[user.role], int(hours * 3600)
+    )
+    print_result({"token": value}, as_json=as_json, lines=[value])
+
+
+@exam_app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8700,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
+    ] = "127.0.0.1",
+) -> None:
+    """Serve the exam API until interrupted. It opens the ledger only, never the lake.
+
+    Example: proctor exam serve --port 8700
+    """
+    from deployments.exam_api.app import serve as serve_api
+    from schemas.settings import load_settings
+
+    serve_api(load_settings(), host, port)
+
+
+@user_app.command("add")
+def add(
+    user_id: Annotated[str, typer.Argument(help="Name of the user.")],
+    role: Annotated[str, typer.Option("--role", help="admin, examiner, candidate, annotator or analyst.")],
+    organisation: Annotated[str, typer.Option("--organisation", help="Owner, for candidates.")] = "",
+    model: Annotated[str, typer.Option("--model", help="Registry name, for candidates.")] = "",
+    discipline: Annotated[
+        list[str] | None,
+        typer.Option("--discipline", help="Discipline an annotator reviews; repeat for several."),
+    ] = None,
+    with_password: Annotated[
+        bool, typer.Option("--password", help="Ask for a password on the terminal.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a user.
+
+    Example: proctor exam user add zhang --role annotator --discipline History --discipline Law
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from schemas.vocabulary import DISCIPLINES
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import add_user
+
+    for name in discipline or []:
+        if name not in DISCIPLINES:
+            raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+    password_hash = None
+    if with_password:
+        from argon2 import PasswordHasher
+
+        password_hash = PasswordHasher().hash(
+            typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+        )
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        user = add_user(
+            connection,
+            user_id=user_id,
+            role=role,
+            organisation=organisation or None,
+            model=model or None,
+            disciplines=discipline,
+            password_hash=password_hash,
+        )
+    print_result(asdict(user), as_json=as_json)
+
+
+@user_app.command("list")
+def list_all(as_json: AsJson = False) -> None:
+    """List users with role, organisation and disciplines.
+
+    Example: proctor exam user list
+    """
+    from dataclasses import asdict
+
+    import polars as pl
+
+    from deployments.output import print_frame
+    from schemas.settings import load_settings
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import list_users
+
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        rows = [asdict(user) for user in list_users(connection)]
+    rows = [row | {"disciplines": ", ".join(row["disciplines"] or [])} for row in rows]
+    print_frame(pl.DataFrame(rows, infer_schema_length=None), format="json" if as_json else "table")
+
+
+def _run_exam(flow: str, month: str, candidates: str, run_id: str, *, yes: bool, as_json: bool) -> None:
+    import sys
+
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_note, print_result
+
+    month = read_month(month)
+    summary = _preview(month, candidates, run_id or None)
+    for line in _render_plan(summary):
+        print_note(line)
+    if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
+        typer.confirm("Run it?", abort=True)
+    parameters: dict[str, Any] = {"month": month, "candidates": _split(candidates)}
+    if flow == "evaluate":
+        parameters["run_id"] = run_id
+    result = run_flow(flow, **parameters)
+    print_result(result, as_json=as_json)
+    if result["open_sessions"] or result.get("failed_judgements"):
+        raise typer.Exit(1)
+
+
+def _preview(month: str, candidates: str, run_id: str | None) -> dict[str, Any] | None:
+    from schemas.settings import load_settings
+    from tasks.exam.month import preview_month
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = preview_month(
+            ledger, lake, settings, month=month, candidates=_split(candidates), run_id=run_id
+        )
+        return None if found is None else found.summary()
+
+
+def _render_plan(summary: dict[str, Any] | None) -> list[str]:
+    if summary is None:
+        return ["Nobody is due this month; name candidates with --candidates to examine them again."]
+    lines = [
+        f"Run {summary['run_id']} ({'published' if summary['is_published'] else 'planned'}"
+        f"{', simulated' if summary['is_simulated'] else ''}): bank version {summary['bank_version']}, "
+        f"policy {summary['policy']}, reference {summary['reference_model']}",
+        f"  {len(summary['sets'])} sets of {sum(summary['shares'].values())} questions, "
+        f"{summary['session_count']} sessions ({summary['reference_session_count']} of the reference), "
+        f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
+        + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}"),
+        f"  candidates: {', '.join(summary['candidates'])}",
+    ]
+    if summary["unpriced"]:
+        lines.append(f"  without a price, counted as 0: {', '.join(summary['unpriced'])}")
+    for organisation, left in summary["sets_left"].items():
+        fewest = min(left.values(), default=0)
+        lines.append(f"  sets left for {organisation}: {fewest} (by discipline: {left})")
+    return lines
+
+
+def _split(candidates: str) -> list[str] | None:
+    names = [name.strip() for name in candidates.split(",") if name.strip()]
+    return names or None

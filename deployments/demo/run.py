@@ -1,0 +1,209 @@
+"""The demo: a whole exam of two months on our own sample papers, with simulated candidates and judges.
+
+Everything goes through the same flows, ledger and lake as a real exam. Doing it again changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deployments.output import print_note
+from schemas.settings import Settings, load_settings
+
+HERE = Path(__file__).parent
+PAPERS = HERE / "papers"
+MONTHS = ("2026-10", "2026-11")
+ANNOTATORS = ("demo-annotator-1", "demo-annotator-2")
+# Small enough for a laptop: three lineages of each of ten disciplines in a set, one repeat, all three styles.
+DEMO_SETTINGS = {"PROCTOR_SET_SIZE": "30", "PROCTOR_REPEATS": "1"}
+
+
+@dataclass
+class StageCost:
+    """What a stage of the demo took; CPU of this process and of the children that it waited for."""
+
+    stage: str
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass
+class DemoResult:
+    """What the demo made, and where it lies."""
+
+    home: str
+    report: str = ""
+    lake: str = ""
+    workbooks: list[str] = field(default_factory=list)
+    bank_version: int = 0
+    runs: list[str] = field(default_factory=list)
+    new_calls: int = 0
+    leaderboard: list[dict[str, Any]] = field(default_factory=list)
+    text: str = ""
+    stages: list[StageCost] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for `--json`."""
+        return asdict(self)
+
+
+def run_demo(*, keep_server: bool = False) -> DemoResult:
+    """Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it."""
+    for name, value in DEMO_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    load_settings.cache_clear()
+    settings = load_settings()
+    result = DemoResult(home=str(settings.home), lake=settings.data_address)
+    with _measured(result, "set-up"):
+        _prepare_home(settings)
+    with _measured(result, "server"):
+        is_ours = _start_server(settings)
+    try:
+        _run_stages(settings, result)
+    finally:
+        if is_ours and not keep_server:
+            from deployments.local_server import stop_server
+
+            stop_server(settings)
+    return result
+
+
+def _run_stages(settings: Settings, result: DemoResult) -> None:
+    from deployments.flow_runner import load_flow, run_flow
+
+    with _measured(result, "import of Prefect"):
+        load_flow("ingest")
+    with _measured(result, "ingest"):
+        run_flow("ingest", paths=[str(PAPERS)])
+    with _measured(result, "review"):
+        result.workbooks = [str(path) for path in _review(settings)]
+    with _measured(result, "review gate, augment, dedupe"):
+        gate = run_flow("review_gate")
+        result.bank_version = gate["bank_version"]
+    with _simulated_models(settings):
+        candidates = _list_candidates(settings)
+        for month in MONTHS:
+            with _measured(result, f"monthly {month}"):
+                run = run_flow("monthly", month=month, candidates=candidates)
+            result.runs.append(run["run_id"])
+            result.new_calls += run["calls"].get("sent", 0) + run["judge_calls"].get("sent", 0)
+            result.report = run["report"]
+    with _measured(result, "leaderboard"):
+        _read_leaderboard(settings, result)
+
+
+def _prepare_home(settings: Settings) -> None:
+    """Stores, registry and annotators; what is there is left alone."""
+    from deployments.home import create_home
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import add_user, read_user
+
+    settings.home.mkdir(parents=True, exist_ok=True)
+    if not settings.registry_path.exists():
+        shutil.copyfile(HERE / "models.yaml", settings.registry_path)
+    create_home(settings)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        for name in ANNOTATORS:
+            if read_user(connection, name) is None:
+                add_user(connection, user_id=name, role="annotator")
+
+
+def _start_server(settings: Settings) -> bool:
+    from deployments.local_server import read_state, start_server
+
+    if os.environ.get("PREFECT_API_URL") or read_state(settings) is not None:
+        return False
+    print_note("Starting a local Prefect server (about 20 s) …")
+    start_server(settings, with_worker=False)
+    return True
+
+
+def _review(settings: Settings) -> list[Path]:
+    """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
+    from deployments.demo.reviewing import fill_workbook, read_verdicts
+    from tasks.review.batches import list_batches
+    from tasks.review.workbook import export_batch
+    from tasks.review.workbook_import import import_workbook
+    from warehouse.ledger.engine import now_text, open_ledger
+
+    folder = settings.home / "demo" / "workbooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    verdicts = read_verdicts(HERE / "questions" / "review.yaml")
+    filled: list[Path] = []
+    with open_ledger(settings.ledger_address) as ledger:
+        for batch in list_batches(ledger):
+            if batch["status"] != "open":
+                continue
+            for path in export_batch(ledger, batch["batch_id"], folder):
+                fill_workbook(path, verdicts)
+                import_workbook(ledger, path, now_text())
+                filled.append(path)
+    return filled or sorted(folder.glob("*.xlsx"))
+
+
+@contextmanager
+def _simulated_models(settings: Settings) -> Iterator[None]:
+    """A server of simulated models that knows the answers of this bank, as another process on this machine."""
+    from deployments.demo.simulation import running_models
+    from tasks.exam.month import read_current_bank
+    from warehouse.lake.store import open_lake
+
+    with open_lake(settings, read_only=True) as lake:
+        bank = read_current_bank(lake)
+    with running_models(settings, bank) as url:
+        before = os.environ.get("PROCTOR_SIMULATED_URL")
+        os.environ["PROCTOR_SIMULATED_URL"] = url
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PROCTOR_SIMULATED_URL"]
+            else:
+                os.environ["PROCTOR_SIMULATED_URL"] = before
+
+
+def _list_candidates(settings: Settings) -> list[str]:
+    from tasks.models.registry import read_registry
+
+    return [model.name for model in read_registry(settings.registry_path).candidates()]
+
+
+def _read_leaderboard(settings: Settings, result: DemoResult) -> None:
+    from tasks.report.terminal import render_leaderboard_text
+    from warehouse.lake.store import open_lake
+
+    with open_lake(settings, read_only=True) as lake:
+        frame = lake.run_named("leaderboard")
+    result.leaderboard = frame.to_dicts()
+    result.text = render_leaderboard_text(frame)
+
+
+@contextmanager
+def _measured(result: DemoResult, stage: str) -> Iterator[None]:
+    wall, cpu = time.perf_counter(), _cpu_s()
+    print_note(f"demo: {stage} …")
+    yield
+    result.stages.append(StageCost(stage, time.perf_counter() - wall, _cpu_s() - cpu))
+
+
+def _cpu_s() -> float:
+    """CPU of this process and of the children that it has waited for."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def render_stages(stages: Sequence[StageCost]) -> list[str]:
+    """The costs as lines of a table."""
+    lines = [f"{'stage':<32}{'wall s':>8}{'CPU s':>8}"]
+    lines += [f"{cost.stage:<32}{cost.wall_s:>8.1f}{cost.cpu_s:>8.1f}" for cost in stages]
+    total = [sum(cost.wall_s for cost in stages), sum(cost.cpu_s for cost in stages)]
+    return [*lines, f"{'total':<32}{total[0]:>8.1f}{total[1]:>8.1f}"]

@@ -1,0 +1,56 @@
+"""Run the simulated models beside the demo: another process, real HTTP, an answer key made from the bank."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from deployments.model_server.key import build_answer_key
+from schemas.errors import ProctorError
+from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+START_TIMEOUT_S = 60.0
+
+
+@contextmanager
+def running_models(settings: Settings, bank: pl.DataFrame) -> Iterator[str]:
+    """The base URL of a model server that knows `bank`; it is stopped at the end."""
+    folder = settings.home / "demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    key, ready = folder / "answer-key.jsonl", folder / "model-server.url"
+    ready.unlink(missing_ok=True)
+    descriptor = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(build_answer_key(bank))
+    command = [
+        sys.executable,
+        "-m",
+        "deployments.model_server",
+        "--key",
+        str(key),
+        "--ready-file",
+        str(ready),
+    ]
+    with (folder / "model-server.log").open("ab") as log:
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not ready.exists():
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise ProctorError(
+                    f"The simulated model server did not start; see {folder / 'model-server.log'}, then run the demo again."
+                )
+            time.sleep(0.05)
+        yield ready.read_text().strip()
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+        key.unlink(missing_ok=True)

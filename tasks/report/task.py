@@ -1,0 +1,22 @@
+"""The report as Prefect sees it: read the marts → render → write a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.faults import hide_content
+from tasks.report.page import render_report
+from warehouse.lake.store import open_lake
+
+
+@task(name="render_reports")
+@hide_content
+def render_reports(out_dir: str = "") -> dict[str, object]:
+    """Render the page over the whole lake; an empty folder means `reports` under PROCTOR_HOME."""
+    settings = load_settings()
+    folder = Path(out_dir) if out_dir else settings.home / "reports"
+    with open_lake(settings, read_only=True) as lake:
+        return {"report": str(render_report(lake.run_named, folder))}
