@@ -56,8 +56,9 @@ def render_report(
             False leaves them out.
         generated_at: time printed in the footer; now by default.
 
-    A lake without a completely judged session gives a page that says so.
+    A lake without a completely judged session gives a page that says so. Raises UsageError for another language.
     """
+    label("title", language)  # a language that we do not speak is refused before anything is queried
     shown: dict[str, object] = {"simulated": include_simulated}
     history = run_named("leaderboard_history", dict(shown))
     page = _read_page(run_named, shown, history) if history.height else {"is_empty": True}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+from tasks.report.page import NamedQuery, render_report
+from tests.tasks.report.synthetic import build_season
+from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake.trial import connect_trial
+
+NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
+OpenSeason = Callable[[dict[str, pl.DataFrame]], NamedQuery]
+
+
+@pytest.fixture(scope="session")
+def open_season() -> Iterator[OpenSeason]:
+    """Put frames into a trial of the lake; gives what `Lake.run_named` is to the report."""
+    connections: list[duckdb.DuckDBPyConnection] = []
+
+    def open_frames(frames: dict[str, pl.DataFrame]) -> NamedQuery:
+        connection = connect_trial()
+        connections.append(connection)
+        for name, frame in frames.items():
+            connection.register("season_rows", frame.to_arrow())
+            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM season_rows")
+            connection.unregister("season_rows")
+
+        def run_named(name: str, params: dict[str, object]) -> pl.DataFrame:
+            query = find_query(name)
+            values = bind_parameters(query, params)
+            return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
+
+        return run_named
+
+    yield open_frames
+    for connection in connections:
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def season(open_season: OpenSeason) -> NamedQuery:
+    return open_season(build_season())
+
+
+@pytest.fixture(scope="session")
+def simulated_season(open_season: OpenSeason) -> NamedQuery:
+    return open_season(build_season(is_simulated=True, is_calibrated=False))
+
+
+@pytest.fixture(scope="session")
+def report_path(season: NamedQuery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the real season, in Chinese: rendered once, only read."""
+    return render_report(season, tmp_path_factory.mktemp("report"), generated_at=NOON)

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from lxml import html
+
+from schemas.errors import UsageError
+from tasks.report.labels import LABELS
+from tasks.report.page import NamedQuery, render_report
+from tests.tasks.report.conftest import NOON, OpenSeason
+from tests.tasks.report.synthetic import CANDIDATES, REFERENCE, build_season
+
+
+def read_page(path: Path) -> html.HtmlElement:
+    return html.document_fromstring(path.read_text("utf-8"))
+
+
+def shown_models(page: html.HtmlElement) -> list[str]:
+    rows = page.xpath("//table[@id='board']/tbody/tr[not(@hidden)]")
+    return [row.xpath("string(th[@scope='row']/text()[1])").strip() for row in rows]
+
+
+def banners(page: html.HtmlElement) -> list[str]:
+    return [
+        banner.get("class").removeprefix("banner ")
+        for banner in page.xpath("//div[contains(@class,'banner')][not(@hidden)]")
+    ]
+
+
+def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
+    season: NamedQuery, report_path: Path
+) -> None:
+    page = read_page(report_path)
+
+    leaderboard = season("leaderboard", {})
+    assert shown_models(page) == leaderboard["model"].to_list()
+    assert set(leaderboard["month"]) == {"2025-07"}
+    first = page.xpath("//table[@id='board']/tbody/tr[not(@hidden)]")[0]
+    cells = [cell.text_content().strip() for cell in first.xpath("td")]
+    best = leaderboard.row(0, named=True)
+    assert cells[2] == f"{best['score']:.2f}"
+    assert cells[4] == "100.00"
+
+
+def test_every_month_and_style_is_on_the_page(report_path: Path) -> None:
+    page = read_page(report_path)
+
+    rows = page.xpath("//table[@id='board']/tbody/tr")
+    assert len(rows) == 2 * 3 * len(CANDIDATES)
+    assert page.xpath("//select[@id='month']/option/@value") == ["2025-07", "2025-06"]
+    assert page.xpath("//select[@id='style']/option/@value") == ["zero_shot", "few_shot", "chain_of_thought"]
+
+
+def test_a_calibrated_real_season_has_no_banner(report_path: Path) -> None:
+    assert banners(read_page(report_path)) == []
+
+
+def test_a_simulated_uncalibrated_season_says_so_in_banners(
+    simulated_season: NamedQuery, tmp_path: Path
+) -> None:
+    page = read_page(render_report(simulated_season, tmp_path, language="en"))
+
+    assert banners(page) == ["simulated", "provisional"]
+    text = page.xpath("string(//div[contains(@class,'simulated')])")
+    assert "SIMULATED" in text and "模拟数据" in text
+    # Every figure that could be cut out of the page carries the mark too.
+    assert len(page.xpath("//figcaption[span[contains(@class,'warn')]]")) == 3
+
+
+def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and_then_marked(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    real = build_season(months=["2025-07"])
+    invented = {
+        name: frame.with_columns(
+            pl.col(name).replace_strict(
+                {value: f"sim-{value}" for value in frame[name].unique()}, return_dtype=pl.String
+            )
+            for name in ("run_id", "session_id", "model", "set_id", "reference_model", "call_key")
+            if name in frame.columns
+        )
+        for name, frame in build_season(months=["2025-07"], is_simulated=True).items()
+        if name != "calibration"
+    }
+    both = {
+        name: pl.concat([frame, *([invented[name]] if name in invented else [])])
+        for name, frame in real.items()
+    }
+    run_named = open_season(both)
+
+    default = read_page(render_report(run_named, tmp_path / "default"))
+    asked = read_page(render_report(run_named, tmp_path / "asked", include_simulated=True))
+
+    assert {model.startswith("sim-") for model in shown_models(default)} == {False}
+    assert banners(default) == []
+    assert sum(model.startswith("sim-") for model in shown_models(asked)) == len(CANDIDATES)
+    assert banners(asked) == ["simulated"]
+    marked = asked.xpath("//table[@id='board']/tbody/tr[not(@hidden)][th/span[contains(@class,'warn')]]")
+    assert len(marked) == len(CANDIDATES)
+
+
+def test_the_page_needs_no_other_file_and_no_network(report_path: Path) -> None:
+    page = read_page(report_path)
+
+    assert sorted(entry.name for entry in report_path.parent.iterdir()) == ["index.html", "leaderboard.csv"]
+    assert page.xpath("//script/@src | //img/@src | //iframe") == []
+    assert page.xpath("//link/@href") == ["data:,"]
+    addresses = set(re.findall(r"https?://[^\"'\s<>)]+", report_path.read_text("utf-8")))
+    assert {address for address in addresses if not address.startswith("http://www.w3.org/")} == set()
+
+
+def test_plots_speak_both_languages_and_share_no_id(report_path: Path) -> None:
+    page = read_page(report_path)
+
+    drawings = page.xpath("//figure//svg")
+    assert len(drawings) == 6
+    texts = ["".join(drawing.itertext()) for drawing in drawings]
+    assert "工学" in texts[0] and "Engineering" in texts[1]
+    assert "西湖-2" in texts[2] and "西湖-2" in texts[4]
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+
+
+def test_every_figure_has_a_name_for_readers_who_cannot_see_it(report_path: Path) -> None:
+    page = read_page(report_path)
+
+    assert [figure.get("aria-label").split(":")[0] for figure in page.xpath("//figure")] == [
+        "各学科得分",
+        "逐月变化",
+        "得分与发布日期",
+    ]
+    assert page.xpath("//figure//svg[not(@aria-hidden='true')]") == []
+    assert page.xpath("//table//th[not(@scope)]") == []
+
+
+def test_the_evidence_of_every_edition_is_listed(season: NamedQuery, report_path: Path) -> None:
+    page = read_page(report_path)
+
+    rows = page.xpath("(//section[@aria-labelledby='behind']//table)[1]/tbody/tr")
+    cells = [[cell.text_content().strip() for cell in row.xpath("td")] for row in rows]
+    assert len(cells) == 6
+    expected_unparsed = int(season("leaderboard", {})["unparsed_count"].sum())
+    assert cells[0][:1] + cells[0][2:8] == [
+        "2025-07",
+        "run-2025-07",
+        "1",
+        REFERENCE,
+        "judge-a",
+        "480",
+        str(expected_unparsed),
+    ]
+    assert "2025-08-01 12:00 UTC" in page.xpath("string(//footer)")
+
+
+def test_names_are_shown_as_text_not_as_markup(open_season: OpenSeason, tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    frames = {
+        name: frame.with_columns(pl.col("model").replace("south-chat", hostile))
+        if "model" in frame.columns
+        else frame
+        for name, frame in build_season().items()
+    }
+
+    path = render_report(open_season(frames), tmp_path)
+
+    assert "<script>alert" not in path.read_text("utf-8")
+    assert hostile in shown_models(read_page(path))
+
+
+def test_the_data_can_be_downloaded_with_chinese_names_intact(report_path: Path) -> None:
+    data = report_path.with_name("leaderboard.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    table = pl.read_csv(data)
+    assert table.height == 36
+    assert "西湖-2" in set(table["model"])
+
+
+def test_a_lake_without_a_judged_session_gives_a_page_that_says_so(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    page = read_page(render_report(open_season({}), tmp_path))
+
+    assert LABELS["empty"][0] in page.xpath("string(//p[@class='empty'])")
+    assert page.xpath("//table | //figure") == []
+
+
+def test_the_same_lake_gives_the_same_page(season: NamedQuery, report_path: Path, tmp_path: Path) -> None:
+    again = render_report(season, tmp_path, generated_at=NOON)
+
+    assert again.read_bytes() == report_path.read_bytes()
+
+
+def test_another_language_is_refused(season: NamedQuery, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'fr'"):
+        render_report(season, tmp_path, language="fr")  # type: ignore[arg-type]
+
+
+def test_a_candidate_without_a_release_date_is_not_plotted_against_it(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    frames = build_season()
+    frames["models"] = frames["models"].with_columns(pl.lit(None, dtype=pl.Date).alias("release_date"))
+
+    page = read_page(render_report(open_season(frames), tmp_path))
+
+    assert page.xpath("//section[@aria-labelledby='release']") == []
+    assert len(shown_models(page)) == len(CANDIDATES)
