@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-TRUE_WORDS = ("√", "✓", "✔", "☑", "对", "正确", "是", "T", "TRUE", "Y", "YES", "RIGHT", "CORRECT", "V", "真")
+TRUE_WORDS = ("√", "○", "✓", "✔", "☑", "对", "正确", "是", "T", "TRUE", "Y", "YES", "RIGHT", "CORRECT", "V", "真")
 FALSE_WORDS = (
     "×",
     "✗",
@@ -28,10 +28,10 @@ FALSE_WORDS = (
     "х",
     "⨯",
 )
-_TF = r"√|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
+_TF = r"√|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
 _KEY = r"[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9}"
 ANSWER_MARK = re.compile(
-    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answer|ANSWER)\s*\]|[（(]?(?:参考答案|正确答案|标准答案|本题答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|答|解)(?:及解析|与解析|要点)?"
+    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answer|ANSWER)\s*\]|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|答|解)(?:及解析|与解析|要点)?"
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:Answers?|ANSWERS?|Ans|ANS|Solutions?|SOLUTIONS?|Key|KEY|answer|solution)(?:\s+is)?\s*(?:[:：.]|(?=[:：])|$)\s*)\s*[:：]?\s*"
 )
@@ -40,11 +40,14 @@ EXPLANATION_MARK = re.compile(
     r"(?:Explanation|EXPLANATION|Rationale|Analysis|Reason|Feedback|Justification)\s*[:：])\s*[:：]?\s*"
 )
 INLINE_ANSWER = re.compile(
-    r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
+    r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题|我的|你的|您的|学生|考生)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
 )
 IGNORED_MARK = re.compile(
     r"^\s*(?:【\s*)?(?:难度|难易度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?)\s*(?:】|[:：])"
 )
+CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
+STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)答案\s*[:：]")
+METADATA = re.compile(r"\s*(?:[【\[（(]?(?:难度|难易度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic)\s*[】\]）)]?\s*[:：]).*$", re.DOTALL)
 TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")

@@ -78,7 +78,15 @@ def clean_text(text: str, language: str | None) -> str:
             kept.append(line)
     joined = "\n".join(kept).strip()
     joined = match_brackets(joined, language)
-    return _BLANK.sub("（）" if language == "zh" else "( )", joined)
+    return _BLANK.sub(lambda match: _write_blank(joined, match, language), joined)
+
+
+def _write_blank(text: str, match: re.Match[str], language: str | None) -> str:
+    """An empty answer bracket in the language's way; the brackets of a call, `main()`, stay."""
+    before = text[match.start() - 1 : match.start()]
+    if match.group(0) == "()" and before.isascii() and (before.isalnum() or before == "_"):
+        return match.group(0)
+    return "（）" if language == "zh" else "( )"
 
 
 def _clean_spaces(line: str) -> str:

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from tasks.ingest.answers import (
     ANSWER_MARK,
     EXPLANATION_MARK,
+    CORRECT_MARK,
     IGNORED_MARK,
     INLINE_ANSWER,
+    METADATA,
+    STUDENT_MARK,
     TYPE_TAG,
     read_bare_key,
     read_bare_truth,
@@ -79,6 +82,8 @@ def read_content(
         return draft
     pieces = _take_tags(list(pieces), draft)
     body, answers, explanation = _separate_answers(pieces)
+    if any(STUDENT_MARK.search(piece.text) for piece in pieces):
+        draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     is_choice = kind == "multiple_choice"
     split = (
@@ -90,15 +95,22 @@ def read_content(
         split = _strict_options(body)
         if split is not None:
             draft.notes.append("options_under_other_heading")
+    if split is None and kind is None and answers and read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0]):
+        # the answer is a letter: then `a)` `b)` at line starts are options
+        split = split_options(body, True)
+    raw_stem = ""
     if split is not None:
         _fill_choice(draft, split, language)
         body = split.stem
+        raw_stem = join_pieces(body)
+    if answers:
+        answers = _prefer_correct(answers, draft)
     answer_text = clean_text(answers, language) if answers else ""
     draft.explanation = clean_text(explanation, language) if explanation else None
     draft.stem = clean_text(join_pieces(body), language)
     _take_marks(draft)
     if draft.options:
-        _settle_choice(draft, answer_text, language)
+        _settle_choice(draft, answer_text, language, raw_stem)
     else:
         _settle_free(draft, answer_text, body, kind, language, is_answered)
     return draft
@@ -110,9 +122,11 @@ def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         first = pieces[0]
         marks = MARKS_GROUP.match(first.text)
         tag = TYPE_TAG.match(first.text)
-        if marks and len(first.text) > marks.end():
+        if marks and (len(first.text) > marks.end() or len(pieces) > 1):
             draft.marks = float(marks.group(1))
             pieces[0] = first.cut(marks.end())
+            if not pieces[0].text.strip():
+                pieces = pieces[1:]
         elif tag and match_type_name(tag.group(1)) is not None and len(first.text) > tag.end():
             draft.fine = match_type_name(tag.group(1))
             pieces[0] = first.cut(tag.end())
@@ -240,13 +254,27 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
 
 
 def _take_marks(draft: Draft) -> None:
+    if len(re.findall(r"[（(]\s*\d+(?:\.\d+)?\s*(?:分|pts?|points?|marks?)\s*[)）]", draft.stem)) > 1:
+        return  # marks of the parts stay where they are
     tail = _MARKS_TAIL.search(draft.stem.split("\n")[0] if draft.stem.count("\n") == 0 else draft.stem)
     if tail and tail.start() > 0:
         draft.marks = draft.marks if draft.marks is not None else float(tail.group(1))
         draft.stem = draft.stem[: tail.start()].rstrip()
 
 
-def _settle_choice(draft: Draft, answer_text: str, language: str | None) -> None:
+def _prefer_correct(text: str, draft: Draft) -> str:
+    """Of `我的答案：A 正确答案：B` take B; drop remarks on difficulty and topic behind the answer."""
+    marks = list(CORRECT_MARK.finditer(text))
+    if marks:
+        text = text[marks[-1].end() :]
+    elif "student" in draft.notes:
+        draft.notes.append("answer_is_a_students")
+    if "student" in draft.notes:
+        draft.notes.remove("student")
+    return METADATA.sub("", text).strip()
+
+
+def _settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:
     labels = "".join(label for label, _ in draft.options)
     draft.question_type = "multiple_choice"
     bracketed = read_bracketed_key(draft.stem, labels)
@@ -262,7 +290,7 @@ def _settle_choice(draft: Draft, answer_text: str, language: str | None) -> None
             if rest:
                 draft.explanation = draft.explanation or clean_text(rest, language)
     if not draft.answer:
-        trailing = read_trailing_key(draft.stem, labels)
+        trailing = read_trailing_key(raw_stem, labels)
         if trailing is not None:
             draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
     draft.unmarked = []
@@ -358,6 +386,11 @@ def _settle_free(
         if found:
             draft.stem = clean_text(found.text, language)
         return
+    if kind == "term_explanation" and not answer_text:
+        defined = re.match(r"([^：:，。,\n]{1,24})[：:]\s*(\S[\s\S]{7,})$", draft.stem)
+        if defined:
+            draft.stem, draft.answer = defined.group(1).strip(), [defined.group(2).strip()]
+            return
     if answer_text:
         draft.answer = split_fillings(answer_text) if kind == "fill_in_the_blank" else [answer_text]
     elif kind == "fill_in_the_blank":

@@ -80,7 +80,7 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece]) -> bool:
 
     for piece in following[:3]:
         text = piece.text
-        if read_key_line(text) or read_heading(text) is not None:
+        if read_key_line(text) or _read_table_numbers(text) or read_heading(text) is not None:
             return True
         label = piece.label
         if label is not None:
@@ -155,7 +155,8 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
     sections: list[KeySection] = []
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
-        if section.is_question:
+        label = section.pieces[0].label if section.pieces else None
+        if section.is_question and not (label is not None and label.value == 1 and label.style in ("num", "nump", "paren")):
             found.entries.append(_read_entry(1, section.pieces))
         else:
             found.entries = _read_entries(section)
@@ -221,7 +222,7 @@ def _read_inline(piece: Piece) -> list[tuple[int, Piece]]:
     """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
     marks = list(
         re.finditer(
-            r"(?:^\s*|\s{2,}|\t|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text
+            r"(?:^\s*|\s+|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text
         )
     )
     if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):

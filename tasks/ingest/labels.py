@@ -60,7 +60,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"[（(]\s*(\d{1,3})\s*[)）]\s*[、.．,，:：]?\s*")),
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
-    ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d{2,}))\s*")),
+    ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))\s*")),
     ("num", re.compile(r"([⒈-⒛])\s*")),
     ("paren", re.compile(r"(\d{1,3})\s*[)）]\s*[、.．]?\s*")),
     ("circ", re.compile(r"([①-⑳㉑-㉟])\s*[、.．]?\s*")),

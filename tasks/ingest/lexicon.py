@@ -55,7 +55,16 @@ def _names() -> tuple[tuple[str, FineType], ...]:
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
+_SIMPLE = str.maketrans("題選擇單項複簡問論計釋詞閱讀斷對錯證應綜設寫實務術語導與確誤無擬", "题选择单项复简问论计释词阅读断对错证应综设写实务术语导与确误无拟")
+
+
+def simplify(text: str) -> str:
+    """Write the traditional characters of type names as simplified ones; for comparison only."""
+    return text.translate(_SIMPLE)
+
+
 def _fold(text: str) -> str:
+    text = simplify(text)
     return re.sub(r"[\s_\-]+", " ", text.casefold()).strip()
 
 
@@ -91,5 +100,6 @@ def find_type_in_title(title: str) -> FineType | None:
 
 def _holds(folded: str, name: str) -> bool:
     if not name.isascii():
-        return name in folded
+        # the computer (计算机) is no calculation
+        return name in (folded.replace("计算机", "") if name == "计算" else folded)
     return re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded) is not None

@@ -20,6 +20,7 @@ WEIGHTS = {
     "keys_disagree": 0.3,
     "alternative_key_printed": 0.1,
     "answer_is_filler": 0.15,
+    "answer_is_a_students": 0.2,
     "answer_without_mark": 0.1,
     "single_choice_with_several_keys": 0.3,
     "options_missing": 0.5,

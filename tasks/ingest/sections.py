@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tasks.ingest.labels import Label
-from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name
+from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name, simplify
 from tasks.ingest.pieces import Piece
 
 _CN = "一二三四五六七八九十百"
@@ -217,7 +217,7 @@ def match_exactly(title: str) -> FineType | None:
 def _is_exact(title: str) -> bool:
     from tasks.ingest.lexicon import read_fine_types
 
-    folded = re.sub(r"[\s_\-]+", " ", title.casefold()).strip()
+    folded = re.sub(r"[\s_\-]+", " ", simplify(title).casefold()).strip()
     return any(
         folded
         in (name.casefold(), name.casefold() + "题", name.casefold() + " questions", name.casefold() + "部分")
@@ -242,13 +242,13 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if any("\u4e00" <= character <= "\u9fff" for character in title):
         if len(title) > (18 if is_strong else 12):
             return None
-        folded = re.sub(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?", "", title.replace(" ", ""))
+        folded = re.sub(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?", "", simplify(title).replace(" ", ""))
         fine = match_exactly(folded)
         if fine is not None:
             return fine
         fine = find_type_in_title(folded)
         if fine is None or not is_strong:
-            return fine if fine is not None and _is_plain_title(folded) else None
+            return fine if fine is not None and _is_plain_title(folded, fine) else None
         is_title = re.search(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$", folded) is not None
         return fine if is_title else None
     words = title.split()
@@ -284,9 +284,9 @@ def _is_plain_title(title: str) -> bool:
     return any(title.endswith(tail) for tail in ("题", "题型")) and len(title) <= 8
 
 
-def _is_plain_title(title: str) -> bool:
-    """A title without a section number: a type's name with at most a few characters before it."""
-    return title.endswith(("题", "题型")) and len(title) <= 8 and not re.search(r"[，,、。！“”《》问]", title)
+def _is_plain_title(title: str, fine: FineType) -> bool:
+    """A title without a section number: it ends with a type's name, with at most a few characters before that."""
+    return len(title) <= 8 and title.endswith(tuple(name for name in fine.names if name.endswith("题")))
 
 
 def _skip_remarks(tail: str) -> int:

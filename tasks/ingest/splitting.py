@@ -49,6 +49,7 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
+_LEADING_BRACKET = re.compile(r"^\s*([（(]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F)\s*[)）])\s*(?=\d{1,3}\s*[.．、)）])")
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
 )
@@ -119,7 +120,7 @@ def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
 
 
 def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft], list[KeySection]]:
-    pieces = [piece for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
+    pieces = [_move_bracket(piece) for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
     sections = divide(_drop_titles(pieces))
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
@@ -177,6 +178,19 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
         kept.append(pieces[index])
         index += 1
     return kept
+
+
+def _move_bracket(piece: Piece) -> Piece:
+    """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+    match = _LEADING_BRACKET.match(piece.text)
+    if not match:
+        return piece
+    rest, bracket = piece.cut(match.end()), piece.cut(match.start(1), match.end(1))
+    return replace(
+        piece,
+        text=f"{rest.text.rstrip()}{bracket.text}",
+        sources=(*rest.sources[: len(rest.text.rstrip())], *bracket.sources),
+    )
 
 
 def _drop_titles(pieces: list[Piece]) -> list[Piece]:
@@ -332,6 +346,8 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
                         )
                     )
     spots.sort(key=lambda spot: (spot[0], spot[1]))
+    kind = section.fine.question_type if section.fine else None
+    is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
     marks: list[_Mark] = []
     for place, (index, begin, label, is_inline) in enumerate(spots):
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
@@ -340,6 +356,11 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         broke = any(before < position <= index for position in section.breaks)
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
+        rest = section.pieces[index].text[begin + label.end :]
+        if style == "num" and label.is_weak and not has_options and not re.match(r"\d{4}\s*年|\d{5,}", rest):
+            hint += 1.0  # `3.14` at a line's start is rather a decimal
+        if is_inline and is_short_kind and re.search(r"[。？?！；;)）]\s*$", section.pieces[index].text[:begin]):
+            hint -= 1.0
         marks.append((index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label))
     return marks, style
 
@@ -417,7 +438,7 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
     if lines and _MATERIAL.match(lines[0].text):
         return lines, []
     for place, line in enumerate(lines):
-        if is_analysis and not _RANGE.search(line.text[:60]):
+        if is_analysis and not _RANGE.search(line.text[:60]) and split_options(lines[:place], False) is None:
             continue
         if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
             return lines[:place], lines[place:]
