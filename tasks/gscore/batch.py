@@ -235,7 +235,8 @@ def _compute_bleu(counts: NgramCounts, profile: Profile) -> Floats:
         own, other = hypothesis[:, 0].astype(np.float64), target[:, 0].astype(np.float64)
         brevity = np.where(own < other, np.exp(1.0 - other / own), 1.0)
         score = brevity * np.exp(log_sum / effective) / 100.0
-    return np.where(is_zero, 0.0, score)
+    # exp(log(100)) is a little more than 100: identical texts would score above 1
+    return np.where(is_zero, 0.0, np.minimum(score, 1.0))
 
 
 def _compute_set_recall(counts: NgramCounts) -> Floats:

@@ -130,6 +130,15 @@ def test_a_book_is_counted_exactly_too(profile: str) -> None:
     assert scores.bleu4[0] == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+@given(text=TEXTS)
+@settings(max_examples=50, deadline=None)
+def test_no_score_leaves_the_scale(profile: str, text: str) -> None:
+    for column in score_surface([text, text], [text, text[:-1]], profile):
+        assert column.min() >= 0.0
+        assert column.max() <= 1.0
+
+
 def test_no_pairs_give_no_scores() -> None:
     assert [len(column) for column in score_surface([], [], "standard")] == [0, 0, 0]
 
