@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 
 def compute_content_key(row: Mapping[str, Any]) -> str:
-    """A hash over type, stem, material and options after normalisation: what is asked, not what is answered.
+    """What is asked, not what is answered: the UUID that the content has with its options in alphabetical order.
 
-    Unlike the UUID it does not depend on the order or the labels of the options.
+    Two questions have the same key when type, stem, material and the set of options are the same after normalisation.
     """
-    from tasks.ingest.identity import normalise_for_key
+    from tasks.ingest.identity import compute_question_uuid, normalise_for_key
 
-    parts = [
-        row["question_type"],
-        normalise_for_key(row["stem"]),
-        normalise_for_key(row.get("material") or ""),
-        "\x1e".join(sorted(normalise_for_key(option["text"]) for option in row.get("options") or [])),
-    ]
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+    options = row.get("options") or []
+    if not options and row.get("generator") == "template" and row["revision"] == 1:
+        return str(row["question_uuid"])  # computed from this very content when the variant was made
+    texts = sorted(normalise_for_key(option["text"]) for option in options)
+    return compute_question_uuid(
+        row["question_type"], row["stem"], row.get("material"), [{"label": "", "text": text} for text in texts]
+    )
 
 
 def list_answer_texts(row: Mapping[str, Any]) -> list[str]:
