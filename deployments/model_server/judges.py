@@ -8,6 +8,7 @@ from deployments.model_server.draws import draw_uniform
 from deployments.model_server.key import AnswerKey, hash_question
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality
+from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import JudgedParts
 
 _REASONS = {
@@ -48,6 +49,14 @@ def write_judgement(model: SimulatedModel, parts: JudgedParts, key: AnswerKey, d
     if form < 0.9:
         return f"```json\n{json.dumps({'stars': stars, 'reason': reason}, ensure_ascii=False, indent=2)}\n```"
     return f'"Overall Rating": {stars}\nThe reason why you gave this rating: {reason}'
+
+
+def write_label(model: SimulatedModel, parts: JudgedParts, seed: str) -> str:
+    """The class of a failure: knowledge most often, as with real candidates; fixed by question and response."""
+    luck = draw_uniform(seed, "label", model.name, parts.question, parts.response)
+    shares = (0.42, 0.60, 0.78, 0.94, 1.0)
+    name = next(name for name, share in zip(ERROR_CLASSES, shares, strict=True) if luck < share)
+    return json.dumps({"error_class": name})
 
 
 def compute_stars(parts: JudgedParts, key: AnswerKey, seed: str) -> int:

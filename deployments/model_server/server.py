@@ -23,9 +23,10 @@ from deployments.model_server.candidates import write_answer, write_unknown_answ
 from deployments.model_server.draws import draw_normal
 from deployments.model_server.faults import FaultDraws
 from deployments.model_server.generators import find_task, write_task_reply
-from deployments.model_server.judges import write_judgement
+from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
 from deployments.model_server.profile import Profile, SimulatedModel, read_profile
+from tasks.judging.label_prompts import REQUEST
 from tasks.judging.prompts import extract_judged
 from tasks.models.replies import SIMULATED_FINGERPRINT
 from tasks.models.styles import extract_question, read_style
@@ -137,6 +138,8 @@ class SimulatedServer:
         seed = self.profile.seed
         parts = extract_judged(messages)
         if parts is not None:
+            if messages[-1]["content"].startswith(tuple(REQUEST.values())):
+                return write_label(model, parts, seed)
             return write_judgement(model, parts, self.key, draw, seed)
         task = find_task(messages)
         if task is not None:

@@ -56,11 +56,12 @@ def build_reply(
     fingerprint: str | None,
 ) -> ParsedReply:
     """A reply from its parts, whether they came at once or as a stream."""
-    text = content or ""
+    text = _text(content) or ""
+    reasoning = _text(reasoning)
     if reasoning is None:
         reasoning, text = _split_thinking(text)
     return ParsedReply(
-        text=text or refusal or "",
+        text=text or _text(refusal) or "",
         reasoning=reasoning,
         finish_reason=finish_reason,
         is_refusal=bool(refusal),
@@ -90,11 +91,20 @@ def _split_thinking(text: str) -> tuple[str | None, str]:
 
 def _text(value: object) -> str | None:
     if isinstance(value, str):
-        return value
+        return _repair(value)
     if isinstance(value, list):  # content in parts
         parts = [part.get("text") for part in value if isinstance(part, Mapping)]
-        return "".join(part for part in parts if isinstance(part, str))
+        return _repair("".join(part for part in parts if isinstance(part, str)))
     return None
+
+
+def _repair(text: str) -> str:
+    """Text that any store can keep: without NUL, half an emoji replaced."""
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _count(value: object) -> int | None:

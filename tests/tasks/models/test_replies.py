@@ -46,6 +46,14 @@ def test_content_in_parts_is_joined() -> None:
     assert reply.text == "AC"
 
 
+def test_half_an_emoji_and_nul_do_not_keep_a_reply_from_being_stored() -> None:
+    data = json.loads(json.dumps(make_completion(content="好\ud83d\0的 \ud83d\ude00")))
+    reply = parse_completion(data)
+    assert reply is not None
+    assert reply.text == "好\ufffd的 😀"
+    assert reply.text.encode()
+
+
 def test_a_reply_without_usage_has_no_counts() -> None:
     data = make_completion(content="A")
     del data["usage"]

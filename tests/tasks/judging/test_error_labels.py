@@ -1,0 +1,109 @@
+"""Failed responses are sampled and pre-labelled."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import polars as pl
+import pytest
+
+from deployments.model_server.key import build_answer_key
+from schemas.judgements import ERROR_CLASSES
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.judging.error_labels import draw_failure_sample, label_failures
+from tasks.judging.judge import join_questions
+from tasks.judging.label_prompts import parse_label, render_label_prompt
+from tasks.models.client import ModelClient
+from tests.tasks.judging.simulated_run import make_full_bank, make_responses
+from tests.tasks.models.simulation import make_model, start_server
+from warehouse.ledger.engine import Ledger
+
+LABELLER = make_model("labeller", roles=("judge",))
+
+
+def make_judgements(stars: list[int | None], model: str = "m", attempt: int = 1) -> pl.DataFrame:
+    rows: list[dict[str, object]] = [
+        {"session_id": f"s-{model}", "seq": seq, "model": model, "stars": value, "attempt": attempt}
+        for seq, value in enumerate(stars, start=1)
+    ]
+    return get_table("judgements").frame(rows)
+
+
+def test_only_judged_responses_of_no_or_one_star_are_failures() -> None:
+    judgements = pl.concat([make_judgements([0, 1, 2, 3, None]), make_judgements([0, 0], "ruled", attempt=0)])
+    sample = draw_failure_sample(judgements, per_model=10, seed="x")
+    assert sorted(sample.rows()) == [("s-m", 1, "m", 2), ("s-m", 2, "m", 2)]
+
+
+def test_a_sample_records_its_size_and_is_the_same_for_the_same_seed() -> None:
+    judgements = pl.concat([make_judgements([0, 1] * 20), make_judgements([1] * 3, "n")])
+    first = draw_failure_sample(judgements, per_model=5, seed="x")
+    assert first.group_by("model", "sample_size").len().sort("model").rows() == [("m", 5, 5), ("n", 3, 3)]
+    assert first.equals(draw_failure_sample(judgements.reverse(), per_model=5, seed="x"))
+    assert not first.equals(draw_failure_sample(judgements, per_model=5, seed="y"))
+
+
+def test_a_labeller_gives_each_failure_one_of_the_five_classes(ledger: Ledger) -> None:
+    bank = make_full_bank(30)
+    responses = join_questions(make_responses([("错误。凭印象。", "answered")] * 30), bank)
+    failures = responses.with_columns(pl.lit(30).alias("sample_size"))
+
+    async def run(url: str) -> list[dict[str, object]]:
+        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
+            return await label_failures(client, LABELLER, failures)
+
+    with start_server(build_answer_key(bank), labeller={"kind": "judge"}) as server:
+        labels = asyncio.run(run(server.url))
+    assert [label["seq"] for label in labels] == list(range(1, 31))
+    assert {label["labeller"] for label in labels} == {"labeller"}
+    assert not any(label["is_human"] for label in labels)
+    found = {str(label["error_class"]) for label in labels}
+    assert found <= set(ERROR_CLASSES)
+    assert len(found) >= 3
+    assert get_table("error_labels").frame(labels).height == 30
+
+
+def test_a_failure_whose_label_cannot_be_read_has_none(ledger: Ledger) -> None:
+    bank = make_full_bank(1)
+    failures = join_questions(make_responses([("错误。", "answered")]), bank).with_columns(
+        pl.lit(1).alias("sample_size")
+    )
+
+    async def run(url: str) -> list[dict[str, object]]:
+        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
+            return await label_failures(client, LABELLER, failures, most_tries=2)
+
+    with start_server(build_answer_key(bank), labeller={"faults": {"empty": 1.0}}) as server:
+        assert asyncio.run(run(server.url)) == []
+        assert server.state.requests["labeller"] == 2
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_request_describes_all_five_classes(language: str) -> None:
+    content = {
+        "question_type": "true_false",
+        "language": language,
+        "stem": "x",
+        "material": None,
+        "options": [],
+    }
+    text = render_label_prompt(content, ["true"], None, "false")[0]["content"]
+    assert [name for name in ERROR_CLASSES if f"\n{name}" in text] == list(ERROR_CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('{"error_class": "misunderstanding"}', "misunderstanding"),
+        ('```json\n{"error_class": "Logical_Reasoning"}\n```', "logical_reasoning"),
+        ("factual_inaccuracy", "factual_inaccuracy"),
+        ('{"error_class": "laziness"}', None),
+        ("misunderstanding or logical_reasoning", None),
+        ("", None),
+        ("{broken misunderstanding}", "misunderstanding"),
+    ],
+)
+def test_a_label_is_read_only_where_one_class_is_named(text: str, label: str | None) -> None:
+    assert parse_label(text) == label
