@@ -1,0 +1,199 @@
+"""What the ledger has closed reaches the lake: once, whole, and without what must stay behind."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import UsageError
+from tasks.exam.landing import iter_access_landings, iter_landings, land_run, reconcile
+from tasks.exam.sitting import sit_sessions
+from tasks.models.client import CallReply, CallRequest
+from tasks.models.registry import RegisteredModel
+from tests.tasks.exam.world import (
+    KEY_MARKER,
+    SEED,
+    WHY_MARKER,
+    AnsweringClient,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger import calls
+from warehouse.ledger.engine import Ledger
+
+
+class RecordingClient(AnsweringClient):
+    """Writes its calls to the ledger, as the real client does."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+
+    async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
+        reply = await super().complete(model, request)
+        call = calls.NewCall(reply.call_key, request.purpose, request.run_id, request.unit, "own", model.name)
+        done = calls.FinishedCall(reply.call_key, "done", 1, {"text": reply.text}, 10, 5, 0.001, 1.5)
+        await self._ledger.writer.run_async(lambda c: calls.start_call(c, call))
+        await self._ledger.writer.run_async(lambda c: calls.finish_call(c, done))
+        return reply
+
+
+@pytest.fixture
+def sat(ledger: Ledger, tmp_path: Path) -> World:
+    """Alpha, its two styles and the reference's: alpha has sat, the reference has not yet."""
+    settings = make_settings(tmp_path / "home", prompt_styles=("zero_shot", "few_shot"))
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    bank = make_bank()
+    world = World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
+    run(world, "alpha")
+    return world
+
+
+def run(world: World, model: str) -> None:
+    client = RecordingClient(world.ledger)
+    asyncio.run(
+        sit_sessions(world.ledger, world.settings, world.registry, client, world.plan.run_id, models=[model])
+    )
+
+
+@pytest.fixture
+def lake(sat: World) -> Iterator[Lake]:
+    with open_lake(sat.settings) as opened:
+        yield opened
+
+
+def counts(lake: Lake) -> dict[str, int]:
+    tables = ("runs", "models", "sets", "sessions", "allocations", "responses", "llm_calls", "quarantine")
+    return {table: int(lake.query(f"select count(*) as n from {table}")["n"][0]) for table in tables}
+
+
+def test_closed_sessions_land_with_everything_that_belongs_to_them(sat: World, lake: Lake) -> None:
+    landed = land_run(sat.ledger, lake, sat.plan.run_id)
+    expected = {
+        "runs": 1,
+        "models": 2,
+        "sets": 6,
+        "sessions": 2,
+        "allocations": 12,
+        "responses": 12,
+        "llm_calls": 12,
+    }
+    assert landed == expected
+    assert counts(lake) == {**expected, "quarantine": 0}
+    rows = lake.query(
+        "select session_id, seq, question_uuid, lineage_uuid, model, organisation, prompt_style, repeat, month, "
+        "bank_version, response, answer, answer_status, input_tokens, is_simulated from responses order by session_id, seq"
+    )
+    first = rows.row(0, named=True)
+    allocated = lake.query(
+        "select session_id, seq, question_uuid, lineage_uuid from allocations order by session_id, seq"
+    )
+    assert rows.select(allocated.columns).equals(allocated)
+    assert {name: first[name] for name in rows.columns[4:]} == {
+        "model": "alpha",
+        "organisation": "alpha labs",
+        "prompt_style": first["prompt_style"],
+        "repeat": 1,
+        "month": "2026-11",
+        "bank_version": 1,
+        "response": "true, says alpha",
+        "answer": first["answer"],
+        "answer_status": "answered",
+        "input_tokens": 10,
+        "is_simulated": False,
+    }
+    kinds = dict(sat.bank.select("question_uuid", "question_type").rows())
+    for row in rows.rows(named=True):
+        # A choice is not answered by "true": nothing is read out of it, and nothing is guessed.
+        assert row["answer"] == ("true" if kinds[row["question_uuid"]] == "true_false" else None)
+
+
+def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) -> None:
+    assert land_run(sat.ledger, lake, sat.plan.run_id)["sessions"] == 2
+    assert land_run(sat.ledger, lake, sat.plan.run_id) == {}
+    run(sat, "rho")
+    landed = reconcile(sat.ledger, lake)
+    assert {table: landed[table] for table in ("runs", "sessions", "responses")} == {
+        "runs": 1,
+        "sessions": 2,
+        "responses": 12,
+    }
+    row = lake.query("select status, seed_hash, closed_at is not null as is_over from runs").row(0)
+    assert row == ("closed", hashlib.sha256(SEED.encode()).hexdigest(), True)
+    flags = lake.query("select model, is_reference, status from sessions order by model, prompt_style").rows()
+    assert flags == [("alpha", False, "closed")] * 2 + [("rho", True, "closed")] * 2
+    again = reconcile(sat.ledger, lake)
+    assert again == {}
+
+
+def test_what_the_lake_lost_is_landed_again(sat: World, lake: Lake) -> None:
+    reconcile(sat.ledger, lake)
+    before = counts(lake)
+    with open_lake(
+        sat.settings.model_copy(update={"home": sat.settings.home.with_name("another home")})
+    ) as fresh:
+        reconcile(sat.ledger, fresh)
+        assert counts(fresh) == before
+
+
+def test_what_lands_passes_the_checks_of_the_lake_and_holds_no_secret(sat: World, lake: Lake) -> None:
+    run(sat, "rho")
+    reconcile(sat.ledger, lake)
+    for check in ("every_response_has_an_allocation", "no_organisation_meets_a_lineage_twice"):
+        sql = (Path(__file__).parents[3] / f"warehouse/sql/checks/{check}.sql").read_text()
+        params = {"rest_months": None} if "$rest_months::" in sql else {}
+        assert lake.query(sql, params).is_empty()
+    everything = ""
+    for table in (
+        "runs",
+        "models",
+        "sets",
+        "sessions",
+        "allocations",
+        "responses",
+        "llm_calls",
+        "access_log",
+    ):
+        everything += lake.query(f"select * from {table}").write_ndjson()
+    secrets = (SEED, sat.secret.decode(), KEY_MARKER, WHY_MARKER, "asks something", "lease_hash")
+    assert [secret for secret in secrets if secret in everything] == []
+
+
+def test_the_audit_log_lands_by_day_and_the_last_two_days_again(sat: World) -> None:
+    today = datetime.now(UTC).date()
+    batches = [batch for chunk in iter_access_landings(sat.ledger, set()) for batch in chunk]
+    assert [(batch.table, batch.unit) for batch in batches] == [("access_log", today.isoformat())]
+    assert set(batches[0].frame["action"]) == {"open", "next", "submit_and_next"}
+    landed = {today.isoformat()}
+    assert len(list(iter_access_landings(sat.ledger, landed, today=today))) == 1
+    assert len(list(iter_access_landings(sat.ledger, landed, today=today + timedelta(days=1)))) == 1
+    assert list(iter_access_landings(sat.ledger, landed, today=today + timedelta(days=2))) == []
+    assert isinstance(today, date)
+
+
+def test_sessions_share_a_chunk_until_it_has_rows_enough(sat: World) -> None:
+    run(sat, "rho")
+    by_rows = {
+        most: [
+            len({batch.unit for batch in chunk if batch.table == "sessions"})
+            for chunk in iter_landings(sat.ledger, sat.plan.run_id, {}, rows_per_chunk=most)
+        ]
+        for most in (1, 12, 20_000)
+    }
+    # The run with its models and the set come first, in chunks of their own.
+    assert by_rows == {1: [0, 0, 1, 1, 1, 1], 12: [0, 0, 2, 2], 20_000: [0, 0, 4]}
+
+
+def test_an_unknown_run_is_a_usage_error(sat: World) -> None:
+    with pytest.raises(UsageError, match="no run 'none'"):
+        list(iter_landings(sat.ledger, "none", {}))

@@ -1,0 +1,386 @@
+"""In-house candidates sit a run: all sessions, through either door, whatever stops them on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from deployments.exam_api.app import create_app
+from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
+from schemas.settings import Settings
+from tasks.exam.doors import DirectDoor, HttpDoor
+from tasks.exam.protocol import ExamProtocol, close_run
+from tasks.exam.sitting import SittingFailure, SittingProgress, SittingReport, sit_sessions
+from tests.tasks.exam.doors import serve_app
+from tests.tasks.exam.world import (
+    AnsweringClient,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from warehouse.ledger import exam
+from warehouse.ledger.access import verify_access_log
+from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.tables import access_log
+
+ROOT = Path(__file__).parents[3]
+
+
+class Unreachable(ProctorError):
+    """The model cannot be called."""
+
+
+@pytest.fixture
+def crowd(ledger: Ledger, tmp_path: Path) -> World:
+    """Two candidates, two repeats, two styles, and the reference: twelve sessions of six questions."""
+    settings = make_settings(tmp_path / "home", repeats=2, prompt_styles=("zero_shot", "chain_of_thought"))
+    registry = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
+    bank = make_bank()
+    return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
+
+
+def sit(world: World, client: Any, **values: Any) -> SittingReport:
+    return asyncio.run(
+        sit_sessions(world.ledger, world.settings, world.registry, client, world.plan.run_id, **values)
+    )
+
+
+def statuses(world: World) -> dict[str, int]:
+    with world.ledger.read() as connection:
+        return exam.count_sessions(connection, world.plan.run_id)
+
+
+def assert_every_question_was_answered_once(world: World) -> None:
+    with world.ledger.read() as connection:
+        for session in exam.list_sessions(connection, run_id=world.plan.run_id):
+            rows = exam.read_answer_rows(connection, [session["session_id"]])
+            assert [row["seq"] for row in rows if row["answered_at"]] == list(
+                range(1, session["question_count"] + 1)
+            )
+        assert verify_access_log(connection) == []
+
+
+@pytest.mark.parametrize("door", ["direct", "http"])
+def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> None:
+    client, seen = AnsweringClient(), []
+    if door == "direct":
+        report = sit(crowd, client, progress=seen.append)
+    else:
+        with serve_app(create_app(crowd.settings, ledger=crowd.ledger)) as url:
+            crowd.settings = crowd.settings.model_copy(update={"exam_door": "http", "exam_url": url})
+            report = sit(crowd, client, progress=seen.append)
+    assert report == SittingReport(crowd.plan.run_id, 12, 12, 0, 72, [], True)
+    assert len(client.requests) == len(seen) == 72
+    assert {progress.question_count for progress in seen} == {6}
+    assert sorted(progress.answered_count for progress in seen) == sorted([*range(1, 7)] * 12)
+    assert isinstance(seen[0], SittingProgress)
+    assert_every_question_was_answered_once(crowd)
+    with crowd.ledger.read() as connection:
+        run = exam.read_run(connection, crowd.plan.run_id)
+    assert run is not None
+    assert (run["status"], run["closed_at"] is not None) == ("closed", True)
+
+
+def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(crowd: World) -> None:
+    client = AnsweringClient()
+    sit(crowd, client)
+    with crowd.ledger.read() as connection:
+        styles = {
+            row["session_id"]: row["prompt_style"]
+            for row in exam.list_sessions(connection, run_id=crowd.plan.run_id)
+        }
+        for session_id, style in styles.items():
+            rows = exam.read_answer_rows(connection, [session_id])
+            assert {row["prompt_version"].split("/")[1] for row in rows} == {style}
+    assert {request.unit for request in client.requests} == set(styles)
+    assert len({(request.unit, request.salt) for request in client.requests}) == 72
+    assert {request.run_id for request in client.requests} == {crowd.plan.run_id}
+
+
+def test_a_model_that_cannot_be_called_leaves_its_session_open_and_the_others_go_on(crowd: World) -> None:
+    def fail(model: Any, _: int) -> Exception | None:
+        return Unreachable("beta is down; try later.") if model.name == "beta" else None
+
+    report = sit(crowd, AnsweringClient(fail))
+    assert not report.is_complete
+    assert report.is_run_closed is False
+    assert {failure.model for failure in report.failures} == {"beta"}
+    assert report.failures[0] == SittingFailure(
+        report.failures[0].session_id, "beta", "beta is down; try later."
+    )
+    assert statuses(crowd) == {"closed": 8, "open": 4}
+    client = AnsweringClient()
+    again = sit(crowd, client)
+    assert (again.is_complete, again.is_run_closed, again.answer_count) == (True, True, 24)
+    assert len(client.requests) == 24
+    assert_every_question_was_answered_once(crowd)
+
+
+def test_the_budget_stops_the_run_and_what_was_answered_is_kept(crowd: World) -> None:
+    def fail(_: Any, count: int) -> Exception | None:
+        return BudgetError("The next call could exceed the budget.") if count > 30 else None
+
+    with pytest.raises(BudgetError):
+        sit(crowd, AnsweringClient(fail))
+    client = AnsweringClient()
+    report = sit(crowd, client)
+    assert report.is_run_closed
+    assert 72 - 30 <= len(client.requests) <= 72 - 30 + 12
+    assert_every_question_was_answered_once(crowd)
+
+
+def test_only_the_models_named_are_sat(crowd: World) -> None:
+    report = sit(crowd, AnsweringClient(), models=["alpha"])
+    assert (report.session_count, report.is_complete, report.is_run_closed) == (4, True, False)
+    assert statuses(crowd) == {"closed": 4, "planned": 8}
+
+
+def test_outside_candidates_are_left_to_their_own_client(ledger: Ledger, tmp_path: Path) -> None:
+    settings = make_settings(tmp_path / "home", pending_window=3)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])
+    world = World(ledger, settings, registry, make_bank(), plan)
+    report = sit(world, AnsweringClient())
+    assert (report.outside_count, report.is_complete, report.is_run_closed) == (1, True, False)
+    assert [row["status"] for row in world.sessions()] == ["planned"]
+    assert [row["pending_window"] for row in world.sessions()] == [1]
+
+
+def test_a_second_sitter_of_a_run_on_this_host_is_refused(crowd: World) -> None:
+    import hashlib
+
+    name = f"sit-{hashlib.sha256(crowd.plan.run_id.encode()).hexdigest()[:16]}.lock"
+    folder = crowd.settings.home / "locks"
+    folder.mkdir(parents=True)
+    with FileLock(folder / name, thread_local=False), pytest.raises(StoreError, match="by another process"):
+        sit(crowd, AnsweringClient())
+
+
+def test_an_unknown_run_is_a_usage_error(crowd: World) -> None:
+    crowd.plan = dataclasses.replace(crowd.plan, run_id="none")
+    with pytest.raises(UsageError, match="no run 'none'"):
+        sit(crowd, AnsweringClient())
+
+
+def test_a_run_with_open_sessions_is_not_closed(crowd: World) -> None:
+    with pytest.raises(ProctorError, match="12 of 12 sessions are not closed"):
+        close_run(crowd.ledger, crowd.plan.run_id)
+    sit(crowd, AnsweringClient())
+    assert close_run(crowd.ledger, crowd.plan.run_id) is False
+
+
+def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
+    world.settings = world.settings.model_copy(update={"lease_s": 0.6})
+    protocol = ExamProtocol(world.ledger, world.secret, lease_s=0.6, is_in_house=True)
+    report = sit(world, AnsweringClient(delay_s=1.2), door=DirectDoor(protocol), models=["alpha"])
+    assert report.is_complete
+    with world.ledger.read() as connection:
+        actions = [row.action for row in connection.execute(access_log.select()).all()]
+    assert actions.count("open") == 1
+    assert actions.count("renew") >= 6
+
+
+def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: World) -> None:
+    world.settings = world.settings.model_copy(update={"token_ttl_s": 1, "lease_s": 60.0})
+    protocol = ExamProtocol(world.ledger, world.secret, lease_s=0.2, is_in_house=True)
+    report = sit(world, AnsweringClient(delay_s=0.4), door=DirectDoor(protocol), models=["alpha"])
+    assert (report.is_complete, report.answer_count) == (True, 6)
+
+
+@pytest.mark.parametrize("window", [2, 5, 50])
+def test_a_trusted_run_may_have_several_questions_pending(
+    ledger: Ledger, tmp_path: Path, window: int
+) -> None:
+    settings = make_settings(tmp_path / "home", pending_window=window, set_size=12)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, make_bank())
+    world = World(ledger, settings, registry, make_bank(), plan)
+
+    def fail(_: Any, count: int) -> Exception | None:
+        return Unreachable("down") if count in (3, 4) else None
+
+    most = 0
+
+    class Counting(AnsweringClient):
+        running = 0
+
+        async def complete(self, model: Any, request: Any) -> Any:
+            nonlocal most
+            self.running += 1
+            most = max(most, self.running)
+            try:
+                await asyncio.sleep(0.01)
+                return await super().complete(model, request)
+            finally:
+                self.running -= 1
+
+    first = sit(world, Counting(fail), models=["alpha"])
+    assert most == min(window, 12)
+    assert len(first.failures) == 1
+    client = AnsweringClient()
+    assert sit(world, client, models=["alpha"]).is_complete
+    assert first.answer_count + len(client.requests) == 12
+    assert sorted(world.answers(world.sessions()[0]["session_id"])) == list(range(1, 13))
+
+
+def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> None:
+    settings = make_settings(tmp_path / "home", pending_window=3)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    world = World(ledger, settings, registry, make_bank(), publish(ledger, settings, registry, make_bank()))
+    session_id = world.sessions()[0]["session_id"]
+    token = world.token(session_id)
+
+    async def ask_four_times(door: Any) -> list[tuple[int, bool]]:
+        lease = await door.open_session(token, session_id, "w" * 32)
+        puts = [await door.next_question(token, lease) for _ in range(4)]
+        return [(put.seq, put.is_repeat) for put in puts]
+
+    protocols = {
+        is_in_house: ExamProtocol(
+            ledger, world.secret, lease_s=60, is_in_house=is_in_house, clock=world.clock
+        )
+        for is_in_house in (False, True)
+    }
+    outside = asyncio.run(ask_four_times(DirectDoor(protocols[False])))
+    assert outside == [(1, False), (1, True), (1, True), (1, True)]
+    inside = asyncio.run(ask_four_times(DirectDoor(protocols[True])))
+    assert inside == [(2, False), (3, False), (1, True), (1, True)]
+
+
+def test_an_acknowledgement_lost_on_the_way_is_not_an_answer_lost_or_given_twice(world: World) -> None:
+    """The server commits and then its reply is cut off: the door asks again, is refused, and goes on."""
+    app = create_app(world.settings, ledger=world.ledger)
+    cut: list[str] = []
+
+    async def cutting(scope: Any, receive: Any, send: Any) -> None:
+        is_cut = scope["type"] == "http" and scope["path"].endswith("/answers") and len(cut) < 3
+        if not is_cut:
+            await app(scope, receive, send)
+            return
+
+        async def swallow(_: Any) -> None:
+            return None
+
+        await app(scope, receive, swallow)
+        cut.append(scope["path"])
+        raise ConnectionAbortedError
+
+    client = AnsweringClient()
+
+    async def run() -> SittingReport:
+        async with HttpDoor(url) as door:
+            return await sit_sessions(
+                world.ledger,
+                world.settings,
+                world.registry,
+                client,
+                world.plan.run_id,
+                door=door,
+                models=["alpha"],
+            )
+
+    with serve_app(cutting) as url:
+        report = asyncio.run(run())
+    assert report.is_complete
+    assert len(cut) == 3
+    assert len(client.requests) == 6
+    assert sorted(world.answers(world.sessions()[0]["session_id"])) == list(range(1, 7))
+
+
+SITTER = """
+import asyncio, sys
+from pathlib import Path
+from tests.tasks.exam.world import *
+from warehouse.ledger.engine import open_ledger
+from tasks.exam.sitting import sit_sessions
+
+home = Path(sys.argv[1])
+settings = make_settings(home / "home", repeats=2, set_size=30)
+registry = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
+with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
+    client = AnsweringClient(delay_s=0.01)
+    report = asyncio.run(sit_sessions(ledger, settings, registry, client, sys.argv[2]))
+    sys.exit(0 if report.is_run_closed else 1)
+"""
+
+
+@pytest.mark.slow
+def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_path: Path) -> None:
+    seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
+    print(f"seed {seed}")
+    moments = random.Random(seed)
+    settings = make_settings(tmp_path / "home", repeats=2, set_size=30)
+    registry = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
+        plan = publish(ledger, settings, registry, make_bank())
+        world = World(ledger, settings, registry, make_bank(), plan)
+        command = [sys.executable, "-c", SITTER, str(tmp_path), plan.run_id]
+        killed = 0
+        acknowledged: dict[str, dict[int, str]] = {}
+        for _ in range(60):
+            process = subprocess.Popen(command, cwd=ROOT)
+            if killed < 5 and _answer_count(world) < 150:
+                before = _answer_count(world)
+                give_up_at = time.monotonic() + 60
+                while (
+                    _answer_count(world) == before
+                    and process.poll() is None
+                    and time.monotonic() < give_up_at
+                ):
+                    time.sleep(0.005)
+                time.sleep(moments.uniform(0, 0.1))
+                if process.poll() is None:
+                    process.send_signal(signal.SIGKILL)
+                    killed += 1
+            code = process.wait()
+            for session_id, answers in acknowledged.items():
+                now = world.answers(session_id)
+                assert {seq: now.get(seq) for seq in answers} == answers, (
+                    f"an answer was lost or changed, seed {seed}"
+                )
+            acknowledged = {
+                session.session_id: world.answers(session.session_id) for session in plan.sessions
+            }
+            if code == 0:
+                break
+        assert code == 0, f"the run was never finished, seed {seed}"
+        assert killed >= 2
+        assert_every_question_was_answered_once(world)
+
+
+def _answer_count(world: World) -> int:
+    with world.ledger.read() as connection:
+        rows = exam.list_sessions(connection, run_id=world.plan.run_id)
+    return sum(row["answered_count"] for row in rows)
+
+
+def test_settings_choose_the_door(world: World) -> None:
+    """With the http door set and no server there, the sessions stay open and the reason names the address."""
+    world.settings = world.settings.model_copy(update={"exam_door": "http", "exam_url": "http://127.0.0.1:1"})
+    assert isinstance(world.settings, Settings)
+
+    async def run() -> SittingReport:
+        async with HttpDoor("http://127.0.0.1:1", patience_s=0.3) as door:
+            return await sit_sessions(
+                world.ledger, world.settings, world.registry, AnsweringClient(), world.plan.run_id, door=door
+            )
+
+    report = asyncio.run(run())
+    assert {failure.reason.split(" (")[0] for failure in report.failures} == {
+        "The exam API at http://127.0.0.1:1 does not answer"
+    }
+    assert statuses(world) == {"planned": 2}
