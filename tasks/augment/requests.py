@@ -122,16 +122,16 @@ def find_broken_support_rules(material: str, statement: Mapping[str, Any]) -> li
 
 
 def _share_kept(source: str, text: str) -> float:
-    """Share of the source's pairs of letters that occur in the text; 1 for a source without any."""
-    pairs = _list_pairs(source)
-    return 1.0 if not pairs else len(pairs & _list_pairs(text)) / len(pairs)
+    """Share of the source's pairs of letters that occur in the text; 1 where the whole source does."""
+    wanted, given = _keep_letters(source), _keep_letters(text)
+    if wanted in given:
+        return 1.0
+    pairs = {wanted[start : start + 2] for start in range(len(wanted) - 1)} or {wanted}
+    return sum(pair in given for pair in pairs) / len(pairs)
 
 
-def _list_pairs(text: str) -> set[str]:
-    squeezed = "".join(letter for letter in text.casefold() if letter.isalnum())
-    if len(squeezed) < 2:
-        return {squeezed} if squeezed else set()
-    return {squeezed[start : start + 2] for start in range(len(squeezed) - 1)}
+def _keep_letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def _squeeze(text: str) -> str:
