@@ -17,16 +17,16 @@ SELECT
     prompt_style,
     repeat,
     judge,
-    count(*) AS question_count,
-    count(stars) AS scored_count,
-    count(*) FILTER (score_status = 'unparsed') AS unparsed_count,
-    count(*) FILTER (score_status = 'unjudged') AS unjudged_count,
-    sum(stars) / (3 * nullif(count(stars), 0)) * 100 AS score,
-    count(*) FILTER (stars IS NOT NULL AND reference_stars IS NOT NULL) AS pair_count,
-    sum(stars) FILTER (reference_stars IS NOT NULL) AS pair_stars,
-    sum(reference_stars) FILTER (stars IS NOT NULL) AS reference_pair_stars,
-    count(*) FILTER (score_status = 'unjudged') = 0 AS is_complete,
+    sum(question_count)::BIGINT AS question_count,
+    sum(scored_count)::BIGINT AS scored_count,
+    sum(unparsed_count)::BIGINT AS unparsed_count,
+    sum(unjudged_count)::BIGINT AS unjudged_count,
+    sum(star_count) / (3 * nullif(sum(scored_count), 0)) * 100 AS score,
+    sum(pair_count)::BIGINT AS pair_count,
+    sum(pair_stars) AS pair_stars,
+    sum(reference_pair_stars) AS reference_pair_stars,
+    sum(unjudged_count) = 0 AS is_complete,
     is_provisional,
     is_simulated
-FROM edition_responses
+FROM session_discipline_stars
 GROUP BY ALL

@@ -1,0 +1,31 @@
+-- What are the scores of an edition added up from?
+-- One row per edition (run), session and discipline: counts and sums of stars, from which repeat_scores and discipline_scores
+-- are made. The pair columns cover only questions with stars for both the candidate and the reference.
+SELECT
+    run_id,
+    month,
+    planned_at,
+    bank_version,
+    reference_model,
+    is_reference,
+    is_borrowed,
+    session_id,
+    set_id,
+    model,
+    organisation,
+    prompt_style,
+    repeat,
+    judge,
+    discipline,
+    count(*) AS question_count,
+    count(stars) AS scored_count,
+    count(*) FILTER (score_status = 'unparsed') AS unparsed_count,
+    count(*) FILTER (score_status = 'unjudged') AS unjudged_count,
+    sum(stars)::BIGINT AS star_count,
+    count(*) FILTER (stars IS NOT NULL AND reference_stars IS NOT NULL) AS pair_count,
+    sum(stars) FILTER (reference_stars IS NOT NULL) AS pair_stars,
+    sum(reference_stars) FILTER (stars IS NOT NULL) AS reference_pair_stars,
+    is_provisional,
+    is_simulated
+FROM edition_responses
+GROUP BY ALL
