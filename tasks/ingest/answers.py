@@ -5,7 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-TRUE_WORDS = ("√", "○", "✓", "✔", "☑", "对", "正确", "是", "T", "TRUE", "Y", "YES", "RIGHT", "CORRECT", "V", "真")
+TRUE_WORDS = (
+    "√",
+    "○",
+    "✓",
+    "✔",
+    "☑",
+    "对",
+    "正确",
+    "是",
+    "T",
+    "TRUE",
+    "Y",
+    "YES",
+    "RIGHT",
+    "CORRECT",
+    "V",
+    "真",
+)
 FALSE_WORDS = (
     "×",
     "✗",
@@ -47,7 +64,10 @@ IGNORED_MARK = re.compile(
 )
 CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
 STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)答案\s*[:：]")
-METADATA = re.compile(r"\s*(?:[【\[（(]?(?:难度|难易度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic)\s*[】\]）)]?\s*[:：]).*$", re.DOTALL)
+METADATA = re.compile(
+    r"\s*(?:[【\[（(]?(?:难度|难易度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic)\s*[】\]）)]?\s*[:：]).*$",
+    re.DOTALL,
+)
 TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
@@ -95,22 +115,30 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     answer: list[str] = []
     for match in _BRACKET_KEY.finditer(stem):
         letters = read_key(match.group(2), labels)
-        if letters is None or match.group(2).islower():
+        if letters is None or not _is_key_bracket(stem, match):
             continue
         answer.extend(letter for letter in letters if letter not in answer)
     if not answer:
         return None
 
     def empty(match: re.Match[str]) -> str:
-        is_key = read_key(match.group(2), labels) is not None and not match.group(2).islower()
+        is_key = read_key(match.group(2), labels) is not None and _is_key_bracket(stem, match)
         return f"{match.group(1)}{match.group(3)}" if is_key else match.group(0)
 
     return Found(sorted(answer), _BRACKET_KEY.sub(empty, stem))
 
 
+def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
+    """A key is in capitals, and its bracket no argument list: `R(A, B)` is none."""
+    before = stem[match.start() - 1 : match.start()]
+    return not match.group(2).islower() and not (
+        before.isascii() and (before.isupper() or before in "_0123456789" and before)
+    )
+
+
 def read_trailing_key(stem: str, labels: str) -> Found | None:
     """Take a key that stands unbracketed at the end of a stem (`… is ____ B`), behind blanks or wide space."""
-    match = re.search(rf"(?:_{{2,}}|\s{{2,}}|[？?。:：]\s*)({_KEY})\s*$", stem)
+    match = re.search(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$", stem)
     if not match:
         return None
     letters = read_key(match.group(1), labels)

@@ -37,9 +37,15 @@ _MARKS_TAIL = re.compile(
     re.IGNORECASE,
 )
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
-_INSTRUCTS = re.compile(r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)")
-_FIRST_PART = re.compile(r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])")
-_REQUEST = re.compile(r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)")
+_INSTRUCTS = re.compile(
+    r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
+)
+_FIRST_PART = re.compile(
+    r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
+)
+_REQUEST = re.compile(
+    r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
+)
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
@@ -95,9 +101,10 @@ def read_content(
         split = _strict_options(body)
         if split is not None:
             draft.notes.append("options_under_other_heading")
-    if split is None and kind is None and answers and read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0]):
-        # the answer is a letter: then `a)` `b)` at line starts are options
-        split = split_options(body, True)
+    if split is None and kind is None and answers and "\n" not in answers.strip():
+        # the answer is one letter: then `a)` `b)` at line starts are options
+        if read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0]):
+            split = split_options(body, True)
     raw_stem = ""
     if split is not None:
         _fill_choice(draft, split, language)
@@ -152,7 +159,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     answers: list[list[Piece]] = []
     explanations: list[Piece] = []
     mode = "body"
-    part_style = ""
+    part_style, last_part = "", 0
     for piece in pieces:
         text = piece.text
         if IGNORED_MARK.match(text) and (mode != "body" or body):
@@ -186,13 +193,10 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         ):
             mode = "body"
         if mode == "body":
-            if (
-                label is not None
-                and label.style in ("romanp", "letterp", "nump", "paren", "cnp")
-                and not part_style
-                and label.value == 1
-            ):
-                part_style = label.style
+            if label is not None and label.style in ("romanp", "letterp", "nump", "paren", "cnp"):
+                if not part_style and label.value == 1:
+                    part_style = label.style
+                last_part = label.value if label.style == part_style else last_part
             inline = INLINE_ANSWER.search(text)
             if inline and inline.start() > 0:
                 head = piece.cut(0, inline.start())
@@ -317,7 +321,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     letters = read_key(first, labels)
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*)\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
             first,
         )
         if match:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 MAX_OUTPUT_BYTES = 512 * 1024 * 1024
+MAX_EXTRA_SECONDS = 3600
+_MORE_TIME = b"+%d\n"
 
 
 def serve() -> None:
@@ -90,6 +93,13 @@ def _work(request: dict[str, Any], writer: int) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.setrecursionlimit(3000)
+    pipe = os.fdopen(writer, "wb")
+
+    def ask_for_time(seconds: float) -> None:
+        pipe.write(_MORE_TIME % int(seconds))
+        pipe.flush()
+
+    options["ask_for_time"] = ask_for_time
     try:
         result = read_document(Path(request["path"]), request["document"], options)
         payload = json.dumps({"ok": result}, ensure_ascii=False).encode("utf-8", errors="replace")
@@ -110,7 +120,7 @@ def _work(request: dict[str, Any], writer: int) -> int:
             payload = json.dumps(
                 {"failed": "crashed", "message": f"The reader failed with {type(error).__name__} {where}."}
             ).encode()
-    with os.fdopen(writer, "wb") as pipe:
+    with pipe:
         pipe.write(payload)
     return 0
 
@@ -142,6 +152,13 @@ def _collect(pid: int, reader: int, time_limit_s: float) -> bytes:
             chunk = os.read(reader, 1 << 20)
             if not chunk:
                 break
+            asked = re.match(rb"\+(\d+)\n", chunk) if not chunks else None
+            if asked:
+                # a scan: its pages have time of their own
+                deadline += min(int(asked.group(1)), MAX_EXTRA_SECONDS)
+                chunk = chunk[asked.end() :]
+                if not chunk:
+                    continue
             size += len(chunk)
             if size > MAX_OUTPUT_BYTES:
                 return _fail("too_large", f"It unpacks to more than {MAX_OUTPUT_BYTES} bytes of text.")

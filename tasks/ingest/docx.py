@@ -18,7 +18,7 @@ from tasks.ingest.archives import open_package, read_part
 from tasks.ingest.extraction import Extraction, Line
 from tasks.ingest.formulas import render_omml
 from tasks.ingest.numbering import Numbering, find_child, local_name, read_attribute, read_integer
-from tasks.ingest.scripts import lower_text, raise_text
+from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
 
 WALKER_VERSION = "1"
 
@@ -39,19 +39,6 @@ _SYMBOLS = {
     ("wingdings 2", 0xA3): "□",
     ("wingdings 2", 0x3F): "×",
 }
-_SYMBOL_FONT = dict(
-    zip(
-        range(0x61, 0x7B),
-        "αβχδεφγηιϕκλμνοπθρστυϖωξψζ",
-        strict=True,
-    )
-) | {
-    0x44: "Δ", 0x46: "Φ", 0x47: "Γ", 0x4C: "Λ", 0x50: "Π", 0x51: "Θ", 0x53: "Σ", 0x57: "Ω", 0x58: "Ξ", 0x59: "Ψ",
-    0xA3: "≤", 0xB3: "≥", 0xB9: "≠", 0xB1: "±", 0xB4: "×", 0xB8: "÷", 0xA5: "∞", 0xAE: "→", 0xAC: "←", 0xDE: "⇒",
-    0xDB: "⇔", 0xCE: "∈", 0xCF: "∉", 0xC7: "∩", 0xC8: "∪", 0xCC: "⊂", 0xCD: "⊆", 0xC6: "∅", 0x22: "∀", 0x24: "∃",
-    0xD6: "√", 0xB6: "∂", 0xD1: "∇", 0xF2: "∫", 0xE5: "∑", 0xD7: "·", 0xB0: "°", 0xA2: "′", 0xB2: "″", 0xBB: "≈",
-    0xBA: "≡", 0xD0: "∠", 0x5E: "⊥", 0x5C: "∴", 0x40: "≅", 0xB5: "∝", 0xD9: "∧", 0xDA: "∨", 0xD8: "¬",
-}  # fmt: skip
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "delInstrText", "annotationRef", "rPr", "pPr", "sectPr",
             "proofErr", "bookmarkStart", "bookmarkEnd", "commentReference", "lastRenderedPageBreak", "fldData"}  # fmt: skip
 _EQUATION_FIELD = re.compile(r"^\s*EQ\s", re.IGNORECASE)
@@ -431,7 +418,7 @@ class _Walker:
         except ValueError:
             return ""
         low = code & 0xFF if 0xF000 <= code <= 0xF0FF else code
-        known = _SYMBOLS.get((font, low)) or (_SYMBOL_FONT.get(low) if font == "symbol" else None)
+        known = _SYMBOLS.get((font, low)) or (SYMBOL_FONT.get(low) if font == "symbol" else None)
         if known:
             return known
         if font == "symbol" and 0x20 <= low < 0x7F:

@@ -60,7 +60,7 @@ def find_region(pieces: Sequence[Piece]) -> int | None:
         following = pieces[index + 1 : index + 6]
         if not following or (index == 0 and len(pieces) > 40):
             continue
-        if _opens_answers(following, pieces[:index]):
+        if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
             return index
     return None
 
@@ -75,7 +75,7 @@ def is_region_heading(text: str) -> bool:
     )
 
 
-def _opens_answers(following: Sequence[Piece], before: Sequence[Piece]) -> bool:
+def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
     from tasks.ingest.sections import read_heading
 
     for piece in following[:3]:
@@ -85,8 +85,12 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece]) -> bool:
         label = piece.label
         if label is not None:
             if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
-                last = next((other.label for other in reversed(before) if other.label is not None), None)
-                return last is None or last.value != 0
+                if not before:
+                    return True
+                # the numbers of an answer part look like those of the questions, and there is more than one question
+                styles = [other.label for other in before if other.label is not None]
+                same = [other.value for other in styles if other.style == label.style]
+                return is_only and bool(same) and max(same) > 1
             return False
         if is_chapter(text):
             return True
@@ -156,7 +160,9 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
         label = section.pieces[0].label if section.pieces else None
-        if section.is_question and not (label is not None and label.value == 1 and label.style in ("num", "nump", "paren")):
+        if section.is_question and not (
+            label is not None and label.value == 1 and label.style in ("num", "nump", "paren")
+        ):
             found.entries.append(_read_entry(1, section.pieces))
         else:
             found.entries = _read_entries(section)
@@ -221,9 +227,7 @@ def _read_entries(section: Section) -> list[KeyEntry]:
 def _read_inline(piece: Piece) -> list[tuple[int, Piece]]:
     """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
     marks = list(
-        re.finditer(
-            r"(?:^\s*|\s+|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text
-        )
+        re.finditer(r"(?:^\s*|\s+|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text)
     )
     if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):
         return []

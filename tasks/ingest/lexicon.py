@@ -55,7 +55,10 @@ def _names() -> tuple[tuple[str, FineType], ...]:
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
-_SIMPLE = str.maketrans("題選擇單項複簡問論計釋詞閱讀斷對錯證應綜設寫實務術語導與確誤無擬", "题选择单项复简问论计释词阅读断对错证应综设写实务术语导与确误无拟")
+_SIMPLE = str.maketrans(
+    "題選擇單項複簡問論計釋詞閱讀斷對錯證應綜設寫實務術語導與確誤無擬",
+    "题选择单项复简问论计释词阅读断对错证应综设写实务术语导与确误无拟",
+)
 
 
 def simplify(text: str) -> str:

@@ -8,7 +8,15 @@ from typing import Any
 
 from tasks.ingest.cleaning import is_cjk
 from tasks.ingest.extraction import Extraction, Line
-from tasks.ingest.pdf import Page, Row, find_column_border, mark_furniture, mark_wraps, order_rows, order_score
+from tasks.ingest.pdf import (
+    Page,
+    Row,
+    find_column_border,
+    mark_furniture,
+    mark_wraps,
+    order_rows,
+    order_score,
+)
 
 RESOLUTION = 150
 MAX_SIDE = 3000
@@ -75,7 +83,9 @@ def read_image(data: bytes) -> Extraction:
 
     picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
     if picture is None:
-        raise DocumentError("corrupt", "The picture is damaged or cut off. Save it again as PNG, JPEG or PDF.")
+        raise DocumentError(
+            "corrupt", "The picture is damaged or cut off. Save it again as PNG, JPEG or PDF."
+        )
     side = max(picture.shape[:2])
     if side > MAX_SIDE:
         factor = MAX_SIDE / side
@@ -156,7 +166,14 @@ def _find_turned(engine: Any, picture: Any, angle: float) -> list[_Box]:
     back = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
     turned = cv2.warpAffine(picture, turn, (width, height), borderValue=(255, 255, 255))
     return [
-        ([(back[0][0] * x + back[0][1] * y + back[0][2], back[1][0] * x + back[1][1] * y + back[1][2]) for x, y in corners], text, score)
+        (
+            [
+                (back[0][0] * x + back[0][1] * y + back[0][2], back[1][0] * x + back[1][1] * y + back[1][2])
+                for x, y in corners
+            ],
+            text,
+            score,
+        )
         for corners, text, score in _find_boxes(engine, turned)
     ]
 
@@ -216,7 +233,9 @@ def measure_tilt(picture: Any) -> float:
 
     def sharpness(angle: float) -> float:
         turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
-        rows = cv2.warpAffine(ink, turn, (width, height), flags=cv2.INTER_NEAREST).sum(axis=1, dtype="float64")
+        rows = cv2.warpAffine(ink, turn, (width, height), flags=cv2.INTER_NEAREST).sum(
+            axis=1, dtype="float64"
+        )
         return float(((rows[1:] - rows[:-1]) ** 2).sum())
 
     coarse = max((step * 0.5 for step in range(-2 * MAX_TILT, 2 * MAX_TILT + 1)), key=sharpness)
@@ -241,13 +260,18 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
     (rise per pixel to the right) is taken out first.
     """
     level = [
-        Row(box.text, box.left, box.right, box.bottom - slope * box.left, box.top - slope * box.left, box.size)
+        Row(
+            box.text, box.left, box.right, box.bottom - slope * box.left, box.top - slope * box.left, box.size
+        )
         for box in boxes
     ]
     border = find_column_border(level, width) if len(level) >= 12 else None
     if border is not None:
         columns = order_rows(level, width)
-        by_column = [[row for row in columns if row.right < border + 10], [row for row in columns if row.left > border - 10]]
+        by_column = [
+            [row for row in columns if row.right < border + 10],
+            [row for row in columns if row.left > border - 10],
+        ]
         spanning = [row for row in columns if not (row.right < border + 10 or row.left > border - 10)]
         # columns whose boxes pair up on the same heights are options side by side, not text columns
         if not _are_paired(by_column[0], by_column[1]):
@@ -271,7 +295,8 @@ def _merge_rows(boxes: list[Row]) -> list[Row]:
         for row in reversed(rows[-4:]):
             anchor = max(row, key=lambda item: item.right - item.left)
             if abs((anchor.top + anchor.bottom) / 2 - middle) < 0.6 * max(anchor.size, box.size) and not any(
-                min(item.right, box.right) - max(item.left, box.left) > 0.5 * min(item.right - item.left, box.right - box.left)
+                min(item.right, box.right) - max(item.left, box.left)
+                > 0.5 * min(item.right - item.left, box.right - box.left)
                 for item in row
             ):
                 row.append(box)

@@ -17,7 +17,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.cleaning import is_cjk
 from tasks.ingest.extraction import Extraction, Line
 from tasks.ingest.labels import parse_label
-from tasks.ingest.scripts import lower_text, raise_text
+from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
 
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
@@ -137,6 +137,8 @@ def _read_page(page: Any, raw: Any) -> Page:
         if is_generated and code == 0x20:
             reader.note_space()
             continue
+        if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
+            code = ord(SYMBOL_FONT[code - 0xF000])
         is_hyphen = code in (0xFFFE, 0x02)
         is_broken = not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
         result.characters += 1
@@ -404,7 +406,11 @@ def settle_strays(rows: list[Row], width: float) -> list[Row]:
     best: list[tuple[int, int]] = []
     for index, row in enumerate(rows):
         before = max(
-            ((best[other][0], other) for other in range(max(0, index - 60), index) if rows[other].bottom > row.bottom - row.size),
+            (
+                (best[other][0], other)
+                for other in range(max(0, index - 60), index)
+                if rows[other].bottom > row.bottom - row.size
+            ),
             default=(0, -1),
         )
         best.append((before[0] + 1, before[1]))

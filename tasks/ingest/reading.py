@@ -21,6 +21,9 @@ from tasks.ingest.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, match_keys, split_lines
 
 MAX_TEXT = 20_000_000
+# What a scanned page may take beyond the time limit of its document, and all of them together.
+SECONDS_PER_SCAN = 60
+MAX_SCAN_SECONDS = 3600
 _FINAL = re.compile(r"期末|期中|本科生|课程考试|(?i:final exam|mid-?term|undergraduate)")
 _ENTRANCE = re.compile(
     r"考研|研究生入学|硕士(?:研究生)?(?:入学|招生)|博士(?:研究生)?入学|(?i:postgraduate entrance|graduate entrance|entrance examination for)"
@@ -158,7 +161,13 @@ def _extract_pdf(data: bytes, options: Mapping[str, Any]) -> Extraction:
         from tasks.ingest.ocr import is_ocr_installed, read_pages
 
         if is_ocr_installed():
-            lines, warnings, notes = read_pages(data, unreadable, float(options["time_limit_s"]) * 0.85)
+            extra = min(len(unreadable) * SECONDS_PER_SCAN, MAX_SCAN_SECONDS)
+            ask_for_time = options.get("ask_for_time")
+            if ask_for_time is not None:
+                ask_for_time(extra)
+            lines, warnings, notes = read_pages(
+                data, unreadable, float(options["time_limit_s"]) * 0.8 + extra
+            )
             kept = [line for line in extraction.lines if line.page not in set(unreadable)]
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)

@@ -1,4 +1,4 @@
-"""Superscripts and subscripts as plain text: Unicode where every character has one, else TeX marks."""
+"""Superscripts, subscripts and the glyphs of the Symbol font as plain text."""
 
 from __future__ import annotations
 
@@ -28,3 +28,19 @@ def _mark(text: str, sign: str, known: set[str], table: dict[int, int]) -> str:
     if any("一" <= character <= "鿿" for character in core) or core[0] in "[（(【①②③④⑤⑥⑦⑧⑨⑩":
         return text
     return lead + (f"{sign}{core}" if len(core) == 1 else f"{sign}{{{core}}}") + tail
+
+
+# The Symbol font puts Greek and mathematics on the codes of Latin letters (and, in files, on U+F000 and up).
+SYMBOL_FONT = dict(
+    zip(
+        range(0x61, 0x7B),
+        "αβχδεφγηιϕκλμνοπθρστυϖωξψζ",
+        strict=True,
+    )
+) | {
+    0x44: "Δ", 0x46: "Φ", 0x47: "Γ", 0x4C: "Λ", 0x50: "Π", 0x51: "Θ", 0x53: "Σ", 0x57: "Ω", 0x58: "Ξ", 0x59: "Ψ",
+    0xA3: "≤", 0xB3: "≥", 0xB9: "≠", 0xB1: "±", 0xB4: "×", 0xB8: "÷", 0xA5: "∞", 0xAE: "→", 0xAC: "←", 0xDE: "⇒",
+    0xDB: "⇔", 0xCE: "∈", 0xCF: "∉", 0xC7: "∩", 0xC8: "∪", 0xCC: "⊂", 0xCD: "⊆", 0xC6: "∅", 0x22: "∀", 0x24: "∃",
+    0xD6: "√", 0xB6: "∂", 0xD1: "∇", 0xF2: "∫", 0xE5: "∑", 0xD7: "·", 0xB0: "°", 0xA2: "′", 0xB2: "″", 0xBB: "≈",
+    0xBA: "≡", 0xD0: "∠", 0x5E: "⊥", 0x5C: "∴", 0x40: "≅", 0xB5: "∝", 0xD9: "∧", 0xDA: "∨", 0xD8: "¬",
+}  # fmt: skip

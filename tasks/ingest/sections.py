@@ -131,6 +131,7 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
+    has_numbers = False
     for index, piece in enumerate(pieces):
         if index in typed:
             label = typed[index].label
@@ -140,8 +141,11 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         if piece.kind == "table":
             continue
         label = piece.label
+        has_numbers = has_numbers or (label is not None and label.style in ("num", "word"))
         if label is None or label.style not in _STRONG_STYLES or label.is_weak or label.style == "cnp":
             continue
+        if has_numbers and not typed and label.style != "part":
+            continue  # numbers stand above it: it counts statements inside a question
         if label.style == "roman" and len(piece.text.strip()) < 6:
             continue
         expected = last.get(label.style, 0) + 1
@@ -164,7 +168,9 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
 
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
-    """An unlabelled heading counts only where a numbered line (or an instruction) follows closely."""
+    """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
+    if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
+        return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
         label = piece.label
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
@@ -242,7 +248,9 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if any("\u4e00" <= character <= "\u9fff" for character in title):
         if len(title) > (18 if is_strong else 12):
             return None
-        folded = re.sub(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?", "", simplify(title).replace(" ", ""))
+        folded = re.sub(
+            r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?", "", simplify(title).replace(" ", "")
+        )
         fine = match_exactly(folded)
         if fine is not None:
             return fine

@@ -41,7 +41,7 @@ _FORM = re.compile(
     r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]",
 )
 _MATERIAL = re.compile(
-    r"^\s*(?:【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]))"
 )
 _RANGE = re.compile(
@@ -49,7 +49,9 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
-_LEADING_BRACKET = re.compile(r"^\s*([（(]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F)\s*[)）])\s*(?=\d{1,3}\s*[.．、)）])")
+_LEADING_BRACKET = re.compile(
+    r"^\s*([（(]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F)\s*[)）])\s*(?=\d{1,3}\s*[.．、)）])"
+)
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
 )
@@ -183,7 +185,7 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
 def _move_bracket(piece: Piece) -> Piece:
     """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
     match = _LEADING_BRACKET.match(piece.text)
-    if not match:
+    if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece
     rest, bracket = piece.cut(match.end()), piece.cut(match.start(1), match.end(1))
     return replace(
@@ -201,7 +203,12 @@ def _drop_titles(pieces: list[Piece]) -> list[Piece]:
     return [
         piece
         for index, piece in enumerate(pieces)
-        if not (index and piece.text.strip() == title and len(title) > 3 and is_chapter(_text_at(pieces, index + 1)))
+        if not (
+            index
+            and piece.text.strip() == title
+            and len(title) > 3
+            and is_chapter(_text_at(pieces, index + 1))
+        )
     ]
 
 
@@ -271,7 +278,11 @@ def _split_section(
     preamble = list(pieces[:first_piece])
     if first_begin:
         preamble.append(pieces[first_piece].cut(0, first_begin))
+    if _is_single(section, preamble, picks):
+        own = Label(section.style, section.number or 0, 0, section.label) if section.number else None
+        return [(own, [piece for piece in pieces if not _is_instruction(piece)], None)], carry
     material, material_until = _read_material(preamble, section)
+    shared = _shared_options(preamble)
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None
         lines = _lines_between(pieces, index, begin + label.end, following)
@@ -279,14 +290,36 @@ def _split_section(
         if section.breaks:
             lines = _cut_breaks(lines, pieces, index, section.breaks)
         if material_until is not None and candidate.value > material_until:
-            material, material_until = None, None
-        found.append((label, lines, material))
+            material, material_until, shared = None, None, []
+        if shared and split_options(lines, True) is None:
+            found.append((label, [*lines, *shared], None))
+        else:
+            found.append((label, lines, material))
         if tail:
             material, material_until = _read_material(tail, section)
+            shared = _shared_options(tail)
     del style
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = _join_shared(found, section)
     return found, picks[-1][2].value
+
+
+def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[_Mark]) -> bool:
+    """Whether the numbers below a free-response heading count the parts of one question, whose text precedes them."""
+    kind = section.fine.question_type if section.fine is not None else None
+    if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
+        return False
+    text = join_pieces([piece for piece in preamble if not _is_instruction(piece)])
+    is_part_style = picks[0][3].style in ("nump", "paren", "circ")
+    return len(text) >= (12 if is_part_style else 60)
+
+
+def _is_instruction(piece: Piece) -> bool:
+    text = piece.text.strip()
+    return len(text) < 120 and (
+        INSTRUCTION.search(text) is not None
+        or (len(text) < 30 and re.search(r"回答|作答|要求写出|(?i:answer|choose)", text) is not None)
+    )
 
 
 def _join_shared(
@@ -297,7 +330,11 @@ def _join_shared(
     last: str | None = None
     for label, lines, material in found:
         has_options = split_options(lines, False) is not None
-        numbered = [replace(lines[0], text=f"{label.text} {lines[0].text.strip()}", sources=())] if label else lines[:1]
+        numbered = (
+            [replace(lines[0], text=f"{label.text} {lines[0].text.strip()}", sources=())]
+            if label
+            else lines[:1]
+        )
         if material is not None and material == last and joined and not has_options:
             joined[-1][1].extend([*numbered, *lines[1:]])
         elif material is not None and not has_options:
@@ -306,7 +343,10 @@ def _join_shared(
             joined.append((label, lines, material))
         last = None if has_options else material
     section_label = Label(section.style, section.number or 0, 0, section.label)
-    return [(label or (section_label if section.number else None), lines, material) for label, lines, material in joined]
+    return [
+        (label or (section_label if section.number else None), lines, material)
+        for label, lines, material in joined
+    ]
 
 
 _Mark = tuple[int, int, Candidate, Label]
@@ -359,9 +399,12 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         rest = section.pieces[index].text[begin + label.end :]
         if style == "num" and label.is_weak and not has_options and not re.match(r"\d{4}\s*年|\d{5,}", rest):
             hint += 1.0  # `3.14` at a line's start is rather a decimal
-        if is_inline and is_short_kind and re.search(r"[。？?！；;)）]\s*$", section.pieces[index].text[:begin]):
-            hint -= 1.0
-        marks.append((index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label))
+        if is_inline and is_short_kind and (has_options or not expects_options):
+            before_text = section.pieces[index].text[:begin]
+            hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
+        marks.append(
+            (index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label)
+        )
     return marks, style
 
 
@@ -443,6 +486,13 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
         if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
             return lines[:place], lines[place:]
     return lines, []
+
+
+def _shared_options(lines: Sequence[Piece]) -> list[Piece]:
+    """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
+    if not lines or not _MATERIAL.match(lines[0].text) or split_options(lines[1:], True) is None:
+        return []
+    return list(lines[1:])
 
 
 def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
