@@ -14,7 +14,17 @@ from warehouse.lake.queries import bind_parameters, find_query
 from warehouse.lake.trial import connect_trial
 
 NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
+RunSql = Callable[[str], pl.DataFrame]
 OpenSeason = Callable[[dict[str, pl.DataFrame]], NamedQuery]
+
+
+def connect_season(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
+    connection = connect_trial()
+    for name, frame in frames.items():
+        connection.register("season_rows", frame.to_arrow())
+        connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM season_rows")
+        connection.unregister("season_rows")
+    return connection
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +33,8 @@ def open_season() -> Iterator[OpenSeason]:
     connections: list[duckdb.DuckDBPyConnection] = []
 
     def open_frames(frames: dict[str, pl.DataFrame]) -> NamedQuery:
-        connection = connect_trial()
+        connection = connect_season(frames)
         connections.append(connection)
-        for name, frame in frames.items():
-            connection.register("season_rows", frame.to_arrow())
-            connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM season_rows")
-            connection.unregister("season_rows")
 
         def run_named(name: str, params: dict[str, object]) -> pl.DataFrame:
             query = find_query(name)
@@ -50,6 +56,14 @@ def season(open_season: OpenSeason) -> NamedQuery:
 @pytest.fixture(scope="session")
 def simulated_season(open_season: OpenSeason) -> NamedQuery:
     return open_season(build_season(is_simulated=True, is_calibrated=False))
+
+
+@pytest.fixture(scope="session")
+def run_sql() -> Iterator[RunSql]:
+    """Statements of any kind over the real season."""
+    connection = connect_season(build_season())
+    yield lambda sql: connection.execute(sql).pl()
+    connection.close()
 
 
 @pytest.fixture(scope="session")

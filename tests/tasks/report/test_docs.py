@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tasks.report.page import NamedQuery
+from tasks.report.query_list import render_query_list
+from tests.tasks.report.conftest import RunSql
+from warehouse.lake.queries import bind_parameters, find_query, read_queries
+
+DOCS = Path(__file__).parents[3] / "docs"
+ANALYST = (DOCS / "analyst.md").read_text("utf-8")
+SQL_BLOCKS = re.findall(r"```sql\n(.*?)```", ANALYST, flags=re.DOTALL)
+COMMANDS = re.findall(r"^\$ proctor sql (.*)$", ANALYST, flags=re.MULTILINE)
+
+
+def test_the_list_of_queries_is_the_one_that_the_files_give() -> None:
+    found = (DOCS / "queries.md").read_text("utf-8")
+
+    assert found == render_query_list(), "Run `python -m tasks.report.query_list docs/queries.md`."
+
+
+def test_every_query_says_its_question_and_its_grain_and_declares_its_parameters() -> None:
+    for query in [*read_queries("analyses").values(), *read_queries("marts").values()]:
+        assert query.question.endswith("?"), query.name
+        assert re.search(r"\bOne row per\b", query.about), query.name
+        used = set(re.findall(r"\$([a-z_]+)", query.body))
+        assert used == {parameter.name for parameter in query.parameters}, query.name
+
+
+def test_views_take_no_parameters() -> None:
+    assert [name for name, query in read_queries("marts").items() if query.parameters] == []
+
+
+@pytest.mark.parametrize("sql", SQL_BLOCKS)
+def test_every_query_of_the_analysts_page_returns_rows(sql: str, run_sql: RunSql) -> None:
+    assert run_sql(sql).height > 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_of_the_analysts_page_returns_rows(
+    command: str, season: NamedQuery, run_sql: RunSql
+) -> None:
+    name, *options = shlex.split(command)
+    given = dict(option.split("=", 1) for flag, option in pairwise(options) if flag == "--param")
+
+    if " " in name:
+        assert run_sql(name).height > 0
+    else:
+        bind_parameters(find_query(name), given)
+        assert season(name, dict(given)).height > 0
+
+
+def test_every_query_that_the_analysts_page_names_exists() -> None:
+    known = {*read_queries("analyses"), *read_queries("marts")}
+    table = re.findall(r"^\| .* \| `(\w+)` \|", ANALYST, flags=re.MULTILINE)
+
+    assert len(table) == 7
+    assert set(table) <= known
