@@ -117,8 +117,10 @@ def _column_rules(column: Column) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def _plain(pattern: str) -> str:
-    """The pattern without capturing groups, about which pandas would warn at every landing."""
-    return re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern)
+    """The pattern without capturing groups, about which pandas would warn, and ended where the text ends."""
+    without_groups = re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern)
+    # `$` would also stand before a line break at the end of the text.
+    return re.sub(r"(?<!\\)\$$", r"\\Z", without_groups)
 
 
 def _positions(table: Table, rule: str, result: Any, frame: pl.DataFrame) -> list[int]:

@@ -72,7 +72,7 @@ def connect_duckdb(home: Path | None = None) -> duckdb.DuckDBPyConnection:
         config["secret_directory"] = str(state / "secrets")
         # DuckDB names its spill files alike in every process: each gets a folder of its own.
         config["temp_directory"] = str(state / f"spill-{os.getpid()}")
-    connection = duckdb.connect(":memory:", config=config)  # noqa: TID251 - the one place that may
+    connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 

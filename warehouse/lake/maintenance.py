@@ -36,9 +36,9 @@ _ORPHAN_AGE = timedelta(days=1)
 def compact_lake(
     lake: Lake, through_month: str | None = None, *, keep_days: float = KEEP_DAYS
 ) -> dict[str, Any]:
-    """Merge small files, then remove what only snapshots older than `keep_days` needed, and orphans of killed writers.
+    """Merge small files, and remove what nothing has needed for `keep_days`: snapshots, files, orphans of killed writers.
 
-    Queries go on meanwhile; a query that began more than `keep_days` ago may lose its files. With `through_month`
+    Queries go on meanwhile; only one that began more than `keep_days` ago may lose its files. With `through_month`
     (YYYY-MM), tables partitioned by month are left alone while only later months have files to merge. Answers with counts.
     """
     before = _count_files(lake)
@@ -58,9 +58,10 @@ def compact_lake(
             expired = connection.execute(
                 f"CALL ducklake_expire_snapshots({quote_text(ALIAS)}, {older})"
             ).fetchall()
-            # Only files of expired snapshots are listed for removal: nobody can name them any more.
+            # A merged file serves old snapshots too, so its parts are let go at once; a query that is running may still
+            # read them, so they are removed only when they have been let go for as long as a snapshot is kept.
             removed = connection.execute(
-                f"CALL ducklake_cleanup_old_files({quote_text(ALIAS)}, cleanup_all => true)"
+                f"CALL ducklake_cleanup_old_files({quote_text(ALIAS)}, {older})"
             ).fetchall()
             orphan_age = (
                 _ORPHAN_AGE

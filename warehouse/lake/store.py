@@ -371,7 +371,9 @@ def _check_rules(changed: Sequence[tuple[Batch, str]], stage: str | None) -> lis
                 batch,
                 content_hash,
                 _with_unit(batch).filter(is_accepted),
-                pl.concat([_quarantine_frame(table, batch, broken, stage or table.stage), _refused_frame(batch)]),
+                pl.concat(
+                    [_quarantine_frame(table, batch, broken, stage or table.stage), _refused_frame(batch)]
+                ),
                 len(broken) + _count_refused(batch),
             )
     return [checked[batch.table, batch.unit] for batch, _ in changed]

@@ -1,0 +1,136 @@
+"""The lake with its catalog in PostgreSQL, on a server of the test's own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
+from tests.warehouse.sample_rows import session_frame
+from warehouse.lake.maintenance import backup_lake, compact_lake, restore_lake
+from warehouse.lake.store import open_lake
+
+pytestmark = pytest.mark.service
+
+WRITERS, LANDINGS = 3, 9
+
+
+def find_programs() -> Path | None:
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    found = shutil.which("initdb")
+    return folders[0] if folders else Path(found).parent if found else None
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The start of a DSN: PostgreSQL on a socket in a folder of its own, no network port."""
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    as_postgres: list[str] = []
+    if os.geteuid() == 0:
+        try:
+            os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
+        except KeyError:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+        as_postgres = ["runuser", "-u", "postgres", "--"]
+
+    def run(*command: str) -> None:
+        subprocess.run([*as_postgres, *command], check=True, capture_output=True, cwd=folder)
+
+    run(str(programs / "initdb"), "-D", str(folder / "db"), "-U", "postgres", "-A", "trust")
+    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
+    control = str(programs / "pg_ctl")
+    run(control, "-D", str(folder / "db"), "-w", "-l", str(folder / "log"), "-o", options, "start")
+    try:
+        yield f"host={folder} user=postgres"
+    finally:
+        run(control, "-D", str(folder / "db"), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def catalog(server: str, request: pytest.FixtureRequest) -> str:
+    import psycopg
+
+    name = f"lake_{abs(hash(request.node.name)) % 10**8}"
+    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+    return f"postgres:{server} dbname={name}"
+
+
+def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, lake_catalog=catalog)  # type: ignore[arg-type]
+    with open_lake(settings) as lake:
+        lake.land("sessions", "a", session_frame(3))
+        lake.land("sessions", "a", session_frame(2, answered_count=4))
+        assert lake.land("sessions", "a", session_frame(2, answered_count=4)).is_unchanged
+        lake.land("sessions", "b", session_frame(1, first=9, repeat=0))
+        compact_lake(lake, keep_days=0)
+    with open_lake(settings, read_only=True) as reader:
+        rows = reader.query("SELECT landing_unit, answered_count FROM sessions").rows()
+        assert rows == [("a", 4), ("a", 4)]
+        assert reader.query("SELECT rule FROM quarantine").item() == "range: repeat"
+        assert reader.query("SELECT count(*) FROM leaderboard").item() == 0
+    assert not (tmp_path / "lake" / "catalog.sqlite").exists()
+
+
+def test_writers_need_no_lock(catalog: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)  # type: ignore[arg-type]
+    open_lake(settings).close()
+    writers = [
+        fork_context().Process(
+            target=run_writer,
+            args=(
+                {"home": settings.home, "lake_catalog": catalog},
+                f"w{n}",
+                LANDINGS,
+                str(tmp_path / f"w{n}.acknowledged"),
+            ),
+        )
+        for n in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    assert [writer.exitcode for writer in writers] == [0] * WRITERS
+    acknowledged = read_acknowledged(tmp_path)
+    assert len(acknowledged) == WRITERS * LANDINGS * 2 // 3
+    with open_lake(settings, read_only=True) as reader:
+        assert find_faults(reader, acknowledged) == []
+    assert list(tmp_path.rglob("*.lock")) == []
+
+
+def test_a_backup_moves_between_postgresql_and_the_embedded_lake(catalog: str, tmp_path: Path) -> None:
+    served = Settings(home=tmp_path / "served", lake_catalog=catalog)  # type: ignore[arg-type]
+    embedded = Settings(home=tmp_path / "embedded")
+    with open_lake(served) as lake:
+        lake.land("sessions", "a", session_frame(3))
+        content = lake.query("SELECT * FROM sessions ORDER BY ALL")
+        assert backup_lake(lake, tmp_path / "backup")["row_count"] == 3
+
+    assert restore_lake(embedded, tmp_path / "backup") == {"row_count": 3}
+
+    with open_lake(embedded) as lake:
+        assert lake.query("SELECT * FROM sessions ORDER BY ALL").equals(content)
+        assert lake.land("sessions", "a", session_frame(3)).is_unchanged
+
+
+def test_a_server_that_does_not_answer_is_reported_without_its_password(tmp_path: Path) -> None:
+    dsn = "postgres:host=127.0.0.1 port=1 user=someone password=sesame dbname=lake connect_timeout=2"
+    with pytest.raises(StoreError, match="PROCTOR_LAKE_CATALOG") as failure:
+        open_lake(Settings(home=tmp_path, lake_catalog=dsn))  # type: ignore[arg-type]
+    assert "sesame" not in str(failure.value)
+    assert "sesame" not in repr(failure.value.__cause__)

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
+from warehouse.lake import queries
+from warehouse.lake.queries import (
+    KINDS,
+    Parameter,
+    bind_parameters,
+    find_query,
+    list_queries,
+    order_by_dependency,
+    parse_query,
+    read_queries,
+    render_query_list,
+    run_checks,
+    run_statement,
+)
+from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.trial import connect_trial
+
+QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=[f"{query.kind}/{query.name}" for query in QUERIES])
+def test_every_query_says_its_question_its_grain_and_its_parameters(query: queries.Query) -> None:
+    assert query.question.endswith("?")
+    assert query.about.startswith("One row per")
+    assert [statement.type for statement in duckdb.extract_statements(query.body)] == [
+        duckdb.StatementType.SELECT
+    ]
+    with connect_trial() as trial:
+        values = bind_parameters(query, {})
+        found = trial.execute(query.body, values) if values else trial.execute(query.body)
+        assert found.description
+
+
+def test_marts_take_no_parameters() -> None:
+    assert [query.name for query in QUERIES if query.kind in ("marts", "staging") and query.parameters] == []
+
+
+def test_a_header_is_read_as_question_grain_and_parameters() -> None:
+    query = parse_query(
+        "x",
+        "analyses",
+        "-- What moved?\n-- One row per day.\n-- Parameters: $month (default null), $n (default 3),\n-- $by\n"
+        "-- A null month is the latest.\nSELECT $month, $n, $by -- why\n;\n",
+    )
+
+    assert query.question == "What moved?"
+    assert query.about == "One row per day. A null month is the latest."
+    assert query.parameters == (Parameter("month", "null"), Parameter("n", "3"), Parameter("by", None))
+    assert query.body == "SELECT $month, $n, $by -- why"
+
+
+def test_parameters_take_their_defaults_and_the_kind_of_them() -> None:
+    query = parse_query(
+        "x", "analyses", "-- Q?\n-- Parameters: $a (default 3), $b (default null), $c\nSELECT 1"
+    )
+
+    assert bind_parameters(query, {"c": "2026"}) == {"a": 3, "b": None, "c": "2026"}
+    assert bind_parameters(query, {"a": "5", "b": "x", "c": "null"}) == {"a": 5, "b": "x", "c": None}
+    with pytest.raises(UsageError, match="needs a value for c"):
+        bind_parameters(query, {})
+    with pytest.raises(UsageError, match="has no parameter colour; it takes a, b, c"):
+        bind_parameters(query, {"c": 1, "colour": "red"})
+    with pytest.raises(UsageError, match="a must be like its default 3"):
+        bind_parameters(query, {"a": "five", "c": 1})
+
+
+def test_an_unknown_query_lists_what_there_is() -> None:
+    with pytest.raises(UsageError, match="leaderboard"):
+        find_query("leaderbord")
+
+
+def test_views_come_after_those_they_read_and_a_circle_is_refused() -> None:
+    def query(name: str, body: str) -> queries.Query:
+        return parse_query(name, "marts", body)
+
+    with connect_trial() as trial:
+        ordered = order_by_dependency(
+            trial,
+            {
+                "a": query("a", "SELECT * FROM c JOIN b ON true"),
+                "b": query("b", "SELECT * FROM c"),
+                "c": query("c", "SELECT 1"),
+            },
+        )
+        assert [one.name for one in ordered] == ["c", "b", "a"]
+        with pytest.raises(UsageError, match="circle"):
+            order_by_dependency(trial, {"a": query("a", "FROM b"), "b": query("b", "FROM a")})
+
+
+def test_a_changed_mart_changes_its_view(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sql = tmp_path / "sql"
+    for kind in KINDS:
+        (sql / kind).mkdir(parents=True)
+    monkeypatch.setattr(queries, "SQL_DIR", sql)
+    (sql / "marts" / "answers.sql").write_text("-- How many?\n-- One row.\nSELECT 41 AS answer_count\n")
+    (sql / "marts" / "a_sum.sql").write_text(
+        "-- How many more?\n-- One row.\nSELECT sum(answer_count) AS n FROM answers\n"
+    )
+    read_queries.cache_clear()
+    try:
+        with open_lake(settings) as lake:
+            assert lake.query("SELECT n FROM a_sum").item() == 41
+        (sql / "marts" / "answers.sql").write_text("-- How many?\n-- One row.\nSELECT 42 AS answer_count\n")
+        read_queries.cache_clear()
+        with open_lake(settings) as lake:
+            assert lake.query("SELECT n FROM a_sum").item() == 42
+            assert lake.run_named("answers").rows() == [(42,)]
+    finally:
+        read_queries.cache_clear()
+
+
+def test_a_named_analysis_runs_with_its_parameters(lake: Lake) -> None:
+    assert lake.run_named("exposure_left", {"lineages_per_set": "10"}).is_empty()
+    assert lake.run_named("leaderboard", {"month": "2026-01"}).is_empty()
+
+
+def test_a_statement_that_reads_is_run(lake: Lake) -> None:
+    lake.land("sessions", "s", session_frame(2))
+
+    assert run_statement(lake, "FROM sessions SELECT count(*)").item() == 2
+    assert (
+        run_statement(lake, "SELECT count(*) FROM sessions WHERE month = $m;", {"m": "2026-01"}).item() == 2
+    )
+    assert "session_id" in run_statement(lake, "DESCRIBE sessions")["column_name"]
+    assert not run_statement(lake, "EXPLAIN SELECT 1").is_empty()
+    assert "runs" in run_statement(lake, "SHOW TABLES")["name"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        ("DELETE FROM sessions", "found DELETE"),
+        ("INSERT INTO sessions SELECT * FROM sessions", "found INSERT"),
+        ("DROP TABLE sessions", "found DROP"),
+        ("COPY sessions TO 'x.csv'", "found COPY"),
+        ("ATTACH 'x.db'", "found ATTACH"),
+        ("SET threads = 1", "found SET"),
+        ("CALL ducklake_expire_snapshots('exam', older_than => now())", "refused"),
+        ("FROM ducklake_expire_snapshots('exam', older_than => now())", "refused"),
+        ("SELECT 1; DELETE FROM sessions", "holds 2"),
+        ("", "holds 0"),
+        ("SELEC 1", "syntax error"),
+    ],
+)
+def test_a_statement_that_writes_or_is_not_one_is_refused(lake: Lake, statement: str, complaint: str) -> None:
+    lake.land("sessions", "s", session_frame(2))
+
+    with pytest.raises(UsageError, match=complaint):
+        run_statement(lake, statement)
+    assert lake.query("SELECT count(*) FROM sessions").item() == 2
+
+
+def test_an_explained_write_does_not_write_even_on_a_lake_open_for_writing(lake: Lake) -> None:
+    lake.land("sessions", "s", session_frame(2))
+
+    with pytest.raises((UsageError, Exception), match=r"(?i)read|fail|refused"):
+        run_statement(lake, "EXPLAIN ANALYZE DELETE FROM sessions")
+    assert lake.query("SELECT count(*) FROM sessions").item() == 2
+
+
+def test_a_lake_without_rows_passes_every_check_and_a_question_without_document_does_not(lake: Lake) -> None:
+    results = run_checks(lake)
+    assert {result.name for result in results} == set(read_queries("checks"))
+    assert [result.name for result in results if not result.is_passed] == []
+
+    lake.land("questions", "document-1", question_frame([make_question(7)]))
+
+    offended = {
+        result.name: result.offending.to_dicts() for result in run_checks(lake) if not result.is_passed
+    }
+    assert offended == {
+        "every_question_has_a_document": [
+            {"question_uuid": make_uuid(7), "revision": 1, "document_id": make_uuid("document")}
+        ]
+    }
+
+
+def test_the_count_of_landings_knows_every_table() -> None:
+    body = read_queries("checks")["landings_count_their_rows"].body
+    assert [
+        name
+        for name in TABLES
+        if name not in ("landings", "quarantine") and f"'{name}' AS table_name" not in body
+    ] == []
+
+
+def test_the_page_of_queries_names_every_query() -> None:
+    page = render_query_list()
+    assert [query.name for query in list_queries() if f"### `{query.name}`" not in page] == []
+    assert "Parameters: `$month` (default `null`)" in page
