@@ -132,7 +132,7 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
     """A key is in capitals, and its bracket no argument list: `R(A, B)` is none."""
     before = stem[match.start() - 1 : match.start()]
     return not match.group(2).islower() and not (
-        before.isascii() and (before.isupper() or before in "_0123456789" and before)
+        before.isascii() and (before.isupper() or (before in "_0123456789" and before))
     )
 
 

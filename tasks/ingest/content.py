@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from tasks.ingest.answers import (
     ANSWER_MARK,
-    EXPLANATION_MARK,
     CORRECT_MARK,
+    EXPLANATION_MARK,
     IGNORED_MARK,
     INLINE_ANSWER,
     METADATA,
@@ -72,6 +72,7 @@ class Draft:
     discipline: str | None = None
     sub_discipline: str | None = None
     unmarked: list[Piece] = field(default_factory=list)
+    number_keys: list[int] = field(default_factory=list)
 
 
 def read_content(
@@ -101,10 +102,13 @@ def read_content(
         split = _strict_options(body)
         if split is not None:
             draft.notes.append("options_under_other_heading")
-    if split is None and kind is None and answers and "\n" not in answers.strip():
-        # the answer is one letter: then `a)` `b)` at line starts are options
-        if read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0]):
-            split = split_options(body, True)
+    is_letter = bool(
+        answers and "\n" not in answers.strip() and read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0])
+    )
+    if split is None and kind is None and is_letter:
+        split = split_options(
+            body, True
+        )  # the answer is one letter: then `a)` `b)` at line starts are options
     raw_stem = ""
     if split is not None:
         _fill_choice(draft, split, language)
@@ -184,13 +188,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
             explanations.append(piece.cut(lead + explanation_mark.end()))
             continue
         label = piece.label
-        if (
-            mode == "answer"
-            and label is not None
-            and part_style
-            and label.style == part_style
-            and label.value > 1
-        ):
+        if mode == "answer" and label is not None and label.style == part_style and label.value > last_part:
             mode = "body"
         if mode == "body":
             if label is not None and label.style in ("romanp", "letterp", "nump", "paren", "cnp"):
@@ -230,13 +228,11 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
 
 def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     draft.notes.extend(split.notes)
-    last_label, last_pieces = split.options[-1]
     last_by_place = max(split.options, key=lambda option: option[1][0].start)
     kept, trailing = _cut_trailing(last_by_place[1], "".join(label for label, _ in split.options))
     split.options[:] = [
         (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
     ]
-    del last_label, last_pieces
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
     draft.unmarked = trailing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.cleaning import is_cjk
@@ -308,7 +309,7 @@ def _merge_rows(boxes: list[Row]) -> list[Row]:
 
 def _join_row(row: list[Row]) -> Row:
     text = row[0].text
-    for left, right in zip(row, row[1:], strict=False):
+    for left, right in pairwise(row):
         gap = right.left - left.right
         if gap > 1.5 * left.size:
             text += " " * min(int(gap / left.size) + 1, 8) + right.text

@@ -285,13 +285,6 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     return None
 
 
-def _is_plain_title(title: str) -> bool:
-    """A title without a section number: nothing but a type's name and at most four characters before it."""
-    if re.search(r"[，,、。！“”《》]", title) or not title.endswith(("题", "题型")):
-        return False
-    return any(title.endswith(tail) for tail in ("题", "题型")) and len(title) <= 8
-
-
 def _is_plain_title(title: str, fine: FineType) -> bool:
     """A title without a section number: it ends with a type's name, with at most a few characters before that."""
     return len(title) <= 8 and title.endswith(tuple(name for name in fine.names if name.endswith("题")))

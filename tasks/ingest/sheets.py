@@ -99,7 +99,6 @@ def _read_sheet(
     warnings: list[str] = []
     sheet_type = find_type_in_title(re.sub(r"[\d_|]+", " ", sheet.name)) if sheet.name else None
     empty = schema_rows = 0
-    shared: dict[str, str] = {}
     names = [fold_header(name) for name in header.names]
     for index in range(header.row + 1, len(sheet.rows)):
         row = sheet.rows[index]
@@ -137,7 +136,7 @@ def _read_sheet(
         draft.start = starts[index]
         draft.end = starts[index] + len("\t".join(row).rstrip())
         drafts.append(draft)
-    del shared
+    _read_number_keys(drafts)
     if empty:
         warnings.append(
             f"Sheet {sheet.name!r}: {empty} numbered rows have no question text and were left out."
@@ -147,6 +146,19 @@ def _read_sheet(
             f"Sheet {sheet.name!r}: {schema_rows} further header rows below the header were left out."
         )
     return drafts, warnings
+
+
+def _read_number_keys(drafts: Sequence[Draft]) -> None:
+    """Read keys that are numbers, `2` for B, where the sheet's keys are nearly all numbers within the options."""
+    keyed = [draft for draft in drafts if draft.options and (draft.answer or draft.number_keys)]
+    numbered = [draft for draft in keyed if draft.number_keys]
+    if not numbered or len(numbered) < 0.8 * len(keyed):
+        return
+    first = 0 if any(0 in draft.number_keys for draft in numbered) else 1
+    for draft in numbered:
+        labels = [label for label, _ in draft.options]
+        if all(first <= number < first + len(labels) for number in draft.number_keys):
+            draft.answer = sorted({labels[number - first] for number in draft.number_keys})
 
 
 def _cell(row: Sequence[str], column: int) -> str:
@@ -225,13 +237,10 @@ def _set_key(draft: Draft, answer: str) -> None:
     if re.fullmatch(r"\s*\d+(?:\s*[,，;；、]\s*\d+)*\s*", answer) and not any(
         text == answer for _, text in draft.options
     ):
-        numbers = [int(token) for token in re.findall(r"\d+", answer)]
-        labels = [label for label, _ in draft.options]
+        # whether a number counts from 0 or from 1 only the whole column can tell
+        draft.number_keys = [int(token) for token in re.findall(r"\d+", answer)]
         draft.notes.append("key_is_a_number")
-        if draft.fine is None or draft.fine.question_type == "multiple_choice":
-            # whether a number counts from 0 or from 1 cannot be told from one row: it goes to review
-            del numbers, labels
-            return
+        return
     set_choice_answer(draft, answer)
 
 

@@ -72,6 +72,7 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
         _fill_merged(rows, sheet)
         is_hidden = str(meta.visible).rpartition(".")[2] != "Visible"
         extraction.sheets.append(Sheet(meta.name, rows, is_hidden=is_hidden))
+    extraction.page_count = len(extraction.sheets)
     if not extraction.sheets:
         raise DocumentError("corrupt", "The workbook has no sheet that can be read. Save it again in Excel.")
     return extraction

@@ -142,18 +142,18 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared / "exams"
     rows = compute_accuracy(folder)
     heads = ["file", "truth", "count", "listed", "right", "stem", "options", "answer", "type", "status"]
-    print(("{:36}" + "{:>8}" * 8 + "  {}").format(*heads))  # noqa: T201
+    print(("{:36}" + "{:>8}" * 8 + "  {}").format(*heads))
     for row in rows:
         values = [row["file"], row["truth_count"], row["count"], row["listed_count"], row["right_count"]]
         values += [row[f"{name}_count"] for name in ("stem", "options", "answer", "type")]
-        print(("{:36}" + "{:>8}" * 8 + "  {}").format(*values, row["status"]))  # noqa: T201
+        print(("{:36}" + "{:>8}" * 8 + "  {}").format(*values, row["status"]))
         for line in row["wrong"]:
-            print("      " + re.sub(r"\s+", " ", line))  # noqa: T201
+            print("      " + re.sub(r"\s+", " ", line))
     truth = sum(row["truth_count"] for row in rows)
     error = sum(abs(row["count"] - row["truth_count"]) for row in rows)
     listed, right = sum(row["listed_count"] for row in rows), sum(row["right_count"] for row in rows)
-    print(f"right {right}/{listed} = {right / max(listed, 1):.1%}; ", end="")  # noqa: T201
-    print(f"count error {error}/{truth} = {error / max(truth, 1):.2%}")  # noqa: T201
+    print(f"right {right}/{listed} = {right / max(listed, 1):.1%}; ", end="")
+    print(f"count error {error}/{truth} = {error / max(truth, 1):.2%}")
 
 
 if __name__ == "__main__":
