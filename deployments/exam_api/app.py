@@ -405,7 +405,12 @@ async def _refuse_form(request: Request, error: Exception) -> JSONResponse:
 
 async def _refuse_http(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    words = {404: "not_found", 405: "method_not_allowed", 400: "request_unreadable"}
+    words = {
+        400: "request_unreadable",
+        404: "not_found",
+        405: "method_not_allowed",
+        413: "body_too_large",
+    }
     code = words.get(error.status_code, "refused")
     reply = _error(
         error.status_code, code, "The address, the method or the body is not one that the API takes."

@@ -6,6 +6,7 @@ import json
 import logging
 from typing import Final
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from schemas.errors import StoreError
@@ -34,7 +35,7 @@ class Guard:
             message = await receive()
             body_bytes += len(message.get("body", b""))
             if body_bytes > LARGEST_BODY_BYTES:
-                raise _TooLarge
+                raise HTTPException(413)
             return message
 
         async def send_noted(message: Message) -> None:
@@ -44,8 +45,6 @@ class Guard:
 
         try:
             await self._app(scope, receive_limited, send_noted)
-        except _TooLarge:
-            await _reply(send, 413, "body_too_large", f"A request may have {LARGEST_BODY_BYTES:,} bytes.")
         except Exception as error:
             _log.error("%s answered with a fault: %s", scope["method"], type(error).__name__)
             if is_started:
@@ -56,10 +55,6 @@ class Guard:
                 await _reply(
                     send, 500, "internal", "The server failed. Nothing of this request was kept. Try again."
                 )
-
-
-class _TooLarge(Exception):
-    pass
 
 
 async def _reply(send: Send, status: int, code: str, message: str) -> None:

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from deployments.exam_api.app import create_app
+from deployments.exam_api.passwords import hash_password
+from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from warehouse.ledger import users
+from warehouse.ledger.engine import Ledger, open_ledger
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty ledger with three people, made once and copied for each test (argon2 is slow by design)."""
+    path = tmp_path_factory.mktemp("ledger") / "empty.sqlite"
+    with open_ledger(f"sqlite:///{path}") as ledger, ledger.write() as connection:
+        for name, role in (("ada", "admin"), ("eve", "examiner"), ("ann", "analyst")):
+            users.add_user(connection, user_id=name, role=role, password_hash=hash_password(PASSWORD))
+    return path
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, empty_ledger: Path) -> Iterator[Ledger]:
+    path = tmp_path / "ledger.sqlite"
+    shutil.copy(empty_ledger, path)
+    with open_ledger(f"sqlite:///{path}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def world(ledger: Ledger, tmp_path: Path) -> World:
+    """Candidate alpha sits from outside; the reference rho in house."""
+    import time
+
+    settings = make_settings(tmp_path / "home")
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])
+    return World(ledger, settings, registry, make_bank(), plan, now=time.time())
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[TestClient]:
+    with TestClient(create_app(world.settings, ledger=world.ledger)) as opened:
+        yield opened
