@@ -181,14 +181,16 @@ class ModelClient:
                 self.counts["replayed"] += 1
                 return _replay(key, found)
             self.counts["repeated"] += found is not None and found.status == "started"
+            flight = _Flight()
             try:
                 outcome, attempts, latency_ms = await self._attempt(
-                    endpoint, limiter, model, request, parameters
+                    endpoint, limiter, model, request, parameters, flight
                 )
             except (BudgetError, asyncio.CancelledError) as error:
-                # Not in flight any more: a kill must not be blamed for it.
-                word = "budget" if isinstance(error, BudgetError) else "cancelled"
-                self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error=word)))
+                # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+                if not flight.is_sent:
+                    word = "budget" if isinstance(error, BudgetError) else "cancelled"
+                    self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error=word)))
                 raise
             return await self._record(key, model, outcome, attempts, latency_ms)
 
@@ -199,6 +201,7 @@ class ModelClient:
         model: RegisteredModel,
         request: CallRequest,
         parameters: dict[str, Any],
+        flight: _Flight,
     ) -> tuple[ParsedReply | Failure, int, float]:
         """Send until there is a reply or a failure for good; what came, the attempts made, the last one's wall time."""
         body = {"model": model.endpoint_model, "messages": request.messages, **parameters}
@@ -217,7 +220,9 @@ class ModelClient:
                 await limiter.bucket.acquire()
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
+                flight.is_sent = True
                 outcome = await send_request(endpoint, body, self._settings.call_timeout_s)
+                flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)
             finally:
@@ -340,6 +345,13 @@ class ModelClient:
         )
         self._endpoints[place] = endpoint
         return endpoint
+
+
+@dataclass
+class _Flight:
+    """Whether a request is on its way at this moment."""
+
+    is_sent: bool = False
 
 
 def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def test_a_failure_whose_label_cannot_be_read_has_none(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_request_describes_all_five_classes(language: str) -> None:
-    content = {
+    content: dict[str, Any] = {
         "question_type": "true_false",
         "language": language,
         "stem": "x",

@@ -321,15 +321,36 @@ def test_neither_key_nor_question_reaches_a_log_or_an_error(
     assert "QUESTIONMARK55" not in kept
 
 
-def test_a_cancelled_call_is_not_mistaken_for_one_in_flight_at_a_kill(ledger: Ledger) -> None:
-    async def run(url: str) -> None:
-        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
-            task = asyncio.create_task(client.complete(make_model(), make_request()))
-            await asyncio.sleep(0.3)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+def cancel_calls(ledger: Ledger, url: str, provider: str, count: int) -> None:
+    """Start calls, one of them in flight at a time, and cancel all."""
 
-    with start_server(sim={"latency_ms": 5000, "latency_spread": 0}) as server:
-        asyncio.run(run(server.url))
+    async def run() -> None:
+        model = make_model(max_concurrency=1, provider=provider)
+        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
+            calls = [
+                asyncio.create_task(client.complete(model, make_request(number))) for number in range(count)
+            ]
+            await asyncio.sleep(0.5)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    asyncio.run(run())
     ledger.writer.run(lambda connection: None)
+
+
+def test_a_call_that_is_cancelled_in_flight_is_reported_when_it_is_repeated(ledger: Ledger) -> None:
+    with start_server(sim={"latency_ms": 5000, "latency_spread": 0}) as server:
+        cancel_calls(ledger, server.url, "cancelled-in-flight", 3)
+    with ledger.read() as connection:
+        assert count_calls(connection, "run-1") == {"started": 1, "done": 0, "failed": 0}
+    with start_server() as server:
+        model = make_model(provider="cancelled-in-flight")
+        _, counts = call_all(ledger, server.url, [make_request(number) for number in range(3)], model)
+    assert (counts["sent"], counts["repeated"]) == (3, 1)
+
+
+def test_a_call_that_is_cancelled_before_it_is_sent_is_not_mistaken_for_one_in_flight(ledger: Ledger) -> None:
+    with start_server(sim={"faults": {"rate_limit": 1.0, "retry_after_s": 5}}) as server:
+        cancel_calls(ledger, server.url, "cancelled-before", 2)
     assert (read_row(ledger)["status"], read_row(ledger)["error"]) == ("failed", "cancelled")

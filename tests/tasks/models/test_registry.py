@@ -190,3 +190,10 @@ def test_a_registry_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(RegistryError, match="must be UTF-8 YAML"):
         read_registry(path)
+
+
+def test_the_registry_in_the_documentation_is_one(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+    registry = read_registry(write(tmp_path, text.split("```yaml\n")[1].split("```")[0]))
+    assert list(registry.models) == ["lab-2", "lab-2-thinking", "sim-judge-north"]
+    assert registry.reference().parameters["reasoning_effort"] == "high"
