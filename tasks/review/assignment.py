@@ -54,6 +54,8 @@ def assign_batch(
     annotators: Sequence[Annotator] | None,
     settings: Settings,
     now: str,
+    *,
+    again: bool = False,
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet; running it again changes nothing.
 
@@ -64,6 +66,8 @@ def assign_batch(
         annotators: who reviews; null takes the active annotators of the ledger.
         settings: reviews per question, daily quota, days of the window.
         now: the present moment as ISO text in UTC.
+        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one
+            before is not given it again.
 
     Raises:
         GateError: a discipline has too few annotators, or the work exceeds what they can do in the window.
@@ -72,17 +76,21 @@ def assign_batch(
     rows = _first_of_each(questions)
     with ledger.write() as connection:
         batched = review.read_batched_questions(connection)
+        if again:
+            closed = {row["batch_id"] for row in review.read_batches(connection) if row["status"] == "closed"}
+            batched = {uuid: name for uuid, name in batched.items() if name not in closed}
         fresh = [row for row in rows if row["question_uuid"] not in batched]
         if not fresh:
             return _summarise_existing(ledger, {batched[row["question_uuid"]] for row in rows}, len(rows))
-        name = batch_id or compute_batch_id(fresh, now)
+        past = review.read_past_decisions(connection, [row["question_uuid"] for row in fresh])
+        name = batch_id or _find_free_name(connection, compute_batch_id(fresh, now))
         if review.read_batch(connection, name) is not None:
             raise UsageError(
                 f"Review batch {name!r} exists already and does not hold {len(fresh)} of the {len(rows)} questions. "
                 "Give the new ones a batch of their own."
             )
         people = _find_people(connection, annotators)
-        plan = _plan_assignments(fresh, people, settings, review.count_open_work(connection), name)
+        plan = _plan_assignments(fresh, people, settings, review.count_open_work(connection), name, past)
         due_at = (datetime.fromisoformat(now) + timedelta(days=settings.review_due_days)).isoformat(
             timespec="microseconds"
         )
@@ -146,12 +154,22 @@ def _first_of_each(questions: pl.DataFrame) -> list[dict[str, Any]]:
     return list(first.values())
 
 
+def _find_free_name(connection: Any, name: str) -> str:
+    """The name, or with a number behind it where a closed batch of the same questions has it already."""
+    taken = {row["batch_id"] for row in review.read_batches(connection)}
+    return next(
+        one
+        for number in range(1, len(taken) + 2)
+        if (one := name if number == 1 else f"{name}-{number}") not in taken
+    )
+
+
 def _find_people(connection: Any, annotators: Sequence[Annotator] | None) -> list[Annotator]:
     if annotators is None:
         people = [_build_annotator(row) for row in review.read_annotators(connection)]
         if not people:
             raise GateError(
-                "No annotator is registered. Add annotators with `proctor exam user --role annotator`, then assign."
+                "No annotator is registered. Add annotators with `proctor exam user add NAME --role annotator`, then assign."
             )
         return people
     if unknown := review.read_unknown_users(connection, {annotator.user_id for annotator in annotators}):
@@ -168,23 +186,31 @@ def _plan_assignments(
     settings: Settings,
     loads: Mapping[str, int],
     salt: str,
+    past: Mapping[str, set[str]],
 ) -> dict[str, list[str]]:
     """Annotators of each question; raises GateError when there are too few or they have too little time."""
-    by_discipline: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
+    eligible: dict[str, list[str]] = {}
     for row in rows:
-        by_discipline.setdefault(row.get("discipline") or NO_DISCIPLINE, []).append(row["question_uuid"])
-    eligible = {
-        discipline: [person.user_id for person in people if person.can_review(discipline)]
-        for discipline in sorted(by_discipline)
-    }
-    _check_headcount(eligible, by_discipline, settings.review_count)
+        discipline = row.get("discipline") or NO_DISCIPLINE
+        before = past.get(row["question_uuid"], set())
+        # Questions share a group when the same people may review them.
+        group = discipline + (f" (read before by {', '.join(sorted(before))})" if before else "")
+        groups.setdefault(group, []).append(row["question_uuid"])
+        if group not in eligible:
+            eligible[group] = [
+                person.user_id
+                for person in people
+                if person.can_review(discipline) and person.user_id not in before
+            ]
+    _check_headcount(eligible, groups, settings.review_count)
 
-    demand = {discipline: len(uuids) for discipline, uuids in by_discipline.items()}
+    demand = {group: len(uuids) for group, uuids in groups.items()}
     shares = distribute_work(demand, eligible, settings.review_count, loads)
     _check_capacity(shares, demand, loads, settings)
     plan: dict[str, list[str]] = {}
-    for discipline, uuids in sorted(by_discipline.items()):
-        plan |= draw_annotators(uuids, shares[discipline], settings.review_count, salt)
+    for group, uuids in sorted(groups.items()):
+        plan |= draw_annotators(uuids, shares[group], settings.review_count, salt)
     return plan
 
 

@@ -115,13 +115,13 @@ def read_batched_questions(connection: Connection) -> dict[str, str]:
     return {row.question_uuid: row.batch_id for row in rows}
 
 
-def read_past_annotators(connection: Connection, question_uuids: Collection[str]) -> dict[str, set[str]]:
-    """Who was given each question in any batch."""
+def read_past_decisions(connection: Connection, question_uuids: Collection[str]) -> dict[str, set[str]]:
+    """Who decided on each question in any batch."""
     past: dict[str, set[str]] = {}
     for chunk in _chunks(sorted(question_uuids)):
         rows = connection.execute(
-            select(review_assignments.c.question_uuid, review_assignments.c.annotator).where(
-                review_assignments.c.question_uuid.in_(chunk)
+            select(review_decisions.c.question_uuid, review_decisions.c.annotator).where(
+                review_decisions.c.question_uuid.in_(chunk)
             )
         )
         for row in rows:

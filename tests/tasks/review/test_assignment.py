@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.review.assignment import Annotator, assign_batch
+from tasks.review.batches import close_batch
+from tasks.review.decisions import GivenDecision, record_decisions
 from tasks.review.distribution import distribute_work, draw_annotators
 from tests.tasks.review.conftest import NOW, make_frame, make_question
 from warehouse.ledger import review
@@ -113,6 +115,39 @@ def test_an_unknown_annotator_is_refused(ledger: Ledger, settings: Settings) -> 
             settings,
             NOW,
         )
+
+
+def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is_closed(
+    ledger: Ledger, settings: Settings
+) -> None:
+    frame = make_frame([make_question(1), make_question(2)])
+    uuids = frame["question_uuid"].to_list()
+    people = [Annotator("chen"), Annotator("dai")]
+    assign_batch(ledger, "first", frame, people, settings, NOW)
+    assert assign_batch(ledger, "second", frame, None, settings, NOW, again=True).is_new is False
+    given = [GivenDecision(uuids[0], "accept")]
+    record_decisions(ledger, "first", "chen", given, "web", NOW)
+    close_batch(ledger, "first", "2027-02-01T00:00:00.000000+00:00")
+    assert assign_batch(ledger, "second", frame, None, settings, NOW).is_new is False
+    summary = assign_batch(ledger, "second", frame, None, settings, NOW, again=True)
+    assert (summary.question_count, summary.assignment_count) == (2, 4)
+    assert (uuids[0], "chen") not in read_pairs(ledger, "second")
+    close_batch(ledger, "second", "2027-04-01T00:00:00.000000+00:00")
+    with pytest.raises(
+        GateError, match=r"Engineering \(read before by chen\): 1 of 2 \(dai\) for 1 questions"
+    ):
+        assign_batch(ledger, "third", frame, people, settings, NOW, again=True)
+
+
+def test_the_same_questions_get_a_numbered_batch_when_they_are_assigned_again_in_the_same_month(
+    ledger: Ledger, settings: Settings
+) -> None:
+    frame = make_frame([make_question(1)])
+    first = assign_batch(ledger, None, frame, None, settings, NOW)
+    assert first.batch_id is not None
+    close_batch(ledger, first.batch_id, "2027-02-01T00:00:00.000000+00:00")
+    second = assign_batch(ledger, None, frame, None, settings, NOW, again=True)
+    assert second.batch_id == f"{first.batch_id}-2"
 
 
 def test_a_question_without_a_discipline_goes_to_those_who_review_everything(
