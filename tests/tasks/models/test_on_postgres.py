@@ -1,0 +1,35 @@
+"""The ledger of calls on PostgreSQL: the same statements, the same outcome."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tasks.models.simulation import call_all, make_request, start_server
+from tests.warehouse.test_lake_postgres import server as postgres
+from warehouse.ledger.calls import count_calls, read_calls, read_spent_usd
+from warehouse.ledger.engine import open_ledger
+
+__all__ = ["postgres"]
+
+pytestmark = pytest.mark.service
+
+
+def test_calls_are_paid_for_once_on_postgresql_too(postgres: str) -> None:
+    host = postgres.split()[0].removeprefix("host=")
+    requests = [make_request(number) for number in range(12)]
+    faults = {"faults": {"server_error": 1.0}}
+    with open_ledger(f"postgresql://postgres@/postgres?host={host}") as ledger:
+        with start_server(sim=faults) as server:
+            call_all(ledger, server.url, requests[:2], most_attempts=1)
+        with start_server() as server:
+            first, counts = call_all(ledger, server.url, requests)
+            again, counts_again = call_all(ledger, server.url, requests)
+            assert server.state.requests["sim"] == 12
+        with ledger.read() as connection:
+            assert count_calls(connection, "run-1") == {"started": 0, "done": 12, "failed": 0}
+            rows = read_calls(connection, units=["session-1"])
+            assert read_spent_usd(connection, "run-1") == pytest.approx(sum(row["cost_usd"] for row in rows))
+    assert (counts["sent"], counts_again["replayed"]) == (12, 12)
+    assert [getattr(reply, "text", None) for reply in again] == [
+        getattr(reply, "text", "") for reply in first
+    ]
