@@ -12,6 +12,7 @@ import polars as pl
 
 from schemas.vocabulary import PROMPT_STYLES
 from tasks.ranking.curve import Curve, fit_curve
+from tasks.ranking.spearman import compute_external_correlations
 from tasks.report.charts import (
     TREND_CANDIDATES,
     choose_trend_models,
@@ -101,6 +102,10 @@ def _read_page(run_named: NamedQuery, shown: dict[str, object], history: pl.Data
         "is_trend_cut": trend["model"].n_unique() > TREND_CANDIDATES,
         "release": release.sort("release_date", descending=True).to_dicts(),
         "stability": run_named("style_stability", {**shown, "month": month}).to_dicts(),
+        "calibration": run_named("judge_calibration", {}).to_dicts(),
+        "external": compute_external_correlations(
+            run_named("external_pairs", {**shown, "month": month})
+        ).to_dicts(),
         "costs": run_named("cost_by_model", {}).to_dicts(),
     }
 

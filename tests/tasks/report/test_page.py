@@ -8,6 +8,7 @@ import pytest
 from lxml import html
 
 from schemas.errors import UsageError
+from schemas.tables import get_table
 from tasks.report.labels import LABELS
 from tasks.report.page import NamedQuery, render_report
 from tests.tasks.report.conftest import NOON, OpenSeason
@@ -153,6 +154,39 @@ def test_the_evidence_of_every_edition_is_listed(season: NamedQuery, report_path
         str(expected_unparsed),
     ]
     assert "2025-08-01 12:00 UTC" in page.xpath("string(//footer)")
+
+
+def test_judges_stand_beside_people_and_scores_beside_other_benchmarks(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    frames = build_season(months=["2025-07"])
+    order = {candidate["model"]: number for number, candidate in enumerate(CANDIDATES)}
+    frames["external_scores"] = get_table("external_scores").frame(
+        [
+            {
+                "model": model,
+                "benchmark": "Public set",
+                "scored_on": NOON.date(),
+                "score": float(number),
+                "source": "invented",
+            }
+            for model, number in order.items()
+        ]
+    )
+    run_named = open_season(frames)
+
+    page = read_page(render_report(run_named, tmp_path))
+
+    judges = page.xpath("//div[@aria-labelledby='calibration']//tbody/tr")
+    assert [[cell.text_content() for cell in row] for row in judges] == [
+        ["judge-a", "1", "0.900", "6"],
+        ["judge-b", "1", "0.500", "6"],
+    ]
+    rho = run_named("external_correlation", {})["spearman_rho"][0]
+    benchmark = [
+        cell.text_content() for cell in page.xpath("//div[@aria-labelledby='external']//tbody/tr")[0]
+    ]
+    assert benchmark[:2] + benchmark[3:] == ["Public set", f"{rho:.3f}", "6"]
 
 
 def test_names_are_shown_as_text_not_as_markup(open_season: OpenSeason, tmp_path: Path) -> None:
