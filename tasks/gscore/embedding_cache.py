@@ -48,9 +48,9 @@ class EmbeddingCache:
                 path.parent.mkdir(parents=True, exist_ok=True)
             # SQLite's nameless database: private, on disk once it outgrows its pages, gone when it is closed
             self._database = sqlite3.connect(path if path is not None else "", timeout=60)
-            # A lost vector costs one more encoding, so a commit need not wait for the disk.
             self._database.execute("pragma journal_mode = wal")
-            self._database.execute("pragma synchronous = off")
+            # The last vectors may be lost with the power, which costs one more encoding; the file stays whole.
+            self._database.execute("pragma synchronous = normal")
             self._database.execute(_SCHEMA)
         except (sqlite3.Error, OSError) as error:
             raise StoreError(

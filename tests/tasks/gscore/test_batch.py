@@ -39,7 +39,7 @@ def assert_equal_to_reference(pairs: Sequence[tuple[str, str]], profile: str) ->
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=24))
 @example(pairs=[("", ""), ("", "a"), ("a", ""), (" ", "\n"), ("a" * 300, "a" * 7), ("好", "好")])
 @example(pairs=[(".5", "5."), ("a..5", "a.,.5"), (",", "1,"), ("1-2--3", "-1"), ("1.。", "3.14．")])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_any_pairs_score_as_the_packages_score_them(profile: str, pairs: list[tuple[str, str]]) -> None:
     assert_equal_to_reference(pairs, profile)
 
@@ -61,8 +61,8 @@ def test_thousands_of_random_pairs_score_as_the_packages_score_them(profile: str
 def test_real_answers_score_as_the_packages_score_them(profile: str, real_texts: list[str]) -> None:
     draw = random.Random(7)
     altered = ["".join(c for c in text if draw.random() > 0.2) for text in real_texts]
-    pairs = list(zip(real_texts, altered, strict=True))[:300]
-    pairs += list(zip(real_texts[300:], real_texts[:300], strict=True))
+    pairs = list(zip(real_texts, altered, strict=True))[:150]
+    pairs += list(zip(real_texts[300:450], real_texts[:150], strict=True))
     assert_equal_to_reference(pairs, profile)
 
 
@@ -119,12 +119,11 @@ def test_a_pair_scores_the_same_alone_and_among_others(profile: str, monkeypatch
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_a_book_is_counted_exactly_too(profile: str) -> None:
+def test_a_book_is_counted_exactly_too() -> None:
     # too long for a sort key to carry its position: the other way to sort is taken
     draw = random.Random(1)
     book = "".join(draw.choices("天地玄黄宇宙洪荒ab ", k=1_200_000))
-    scores = score_surface([book, "日月"], [book, "日月"], profile)
+    scores = score_surface([book, "日月"], [book, "日月"], "standard")
     assert scores.rouge2.tolist() == [1.0, 1.0]
     assert scores.chrf[0] == pytest.approx(1.0, abs=1e-12)
     assert scores.bleu4[0] == pytest.approx(1.0, abs=1e-12)
