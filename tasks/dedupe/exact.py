@@ -18,7 +18,10 @@ def compute_content_key(row: Mapping[str, Any]) -> str:
         return str(row["question_uuid"])  # computed from this very content when the variant was made
     texts = sorted(normalise_for_key(option["text"]) for option in options)
     return compute_question_uuid(
-        row["question_type"], row["stem"], row.get("material"), [{"label": "", "text": text} for text in texts]
+        row["question_type"],
+        row["stem"],
+        row.get("material"),
+        [{"label": "", "text": text} for text in texts],
     )
 
 

@@ -75,6 +75,7 @@ def assign_batch(
     """
     rows = _first_of_each(questions)
     with ledger.write() as connection:
+        review.lock_assigning(connection)
         batched = review.read_batched_questions(connection)
         if again:
             closed = {row["batch_id"] for row in review.read_batches(connection) if row["status"] == "closed"}

@@ -146,7 +146,9 @@ def assign_adjudicators(
     rows: list[dict[str, Any]] = []
     unassigned: Counter[str] = Counter()
     with ledger.write() as connection:
-        batch = _find_batch(connection, batch_id)
+        batch = review.lock_batch(connection, batch_id)
+        if batch is None:
+            raise _unknown_batch(batch_id)
         if batch["status"] == "closed":
             return AdjudicationSummary(batch_id, 0)
         unknown = review.read_unknown_users(connection, {person.user_id for person in people})

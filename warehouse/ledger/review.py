@@ -212,6 +212,12 @@ def lock_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
     return None if row is None else dict(row._mapping)
 
 
+def lock_assigning(connection: Connection) -> None:
+    """Keep two assignments from taking the same questions; SQLite's transaction holds the whole file anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
+
+
 def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
     for start in range(0, len(values), MOST_PER_STATEMENT):
         yield values[start : start + MOST_PER_STATEMENT]
