@@ -74,6 +74,8 @@ def connect_duckdb(home: Path | None = None) -> duckdb.DuckDBPyConnection:
         config["temp_directory"] = str(state / f"spill-{os.getpid()}")
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET TimeZone = 'UTC'")
+    # DuckDB would draw its own on a terminal, over ours.
+    connection.execute("SET enable_progress_bar = false")
     return connection
 
 
