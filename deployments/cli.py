@@ -30,22 +30,11 @@ for module in (operations, demo, ingest, review, bank, exam, scoring, query):
 def main() -> None:
     """Run a command; a mistake of the user's is one sentence on standard error, never a stack trace."""
     try:
-        app(standalone_mode=False)
+        app()
     except ProctorError as error:
         _fail(str(error), error.exit_code)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
     except KeyboardInterrupt:
         _fail("Interrupted. What was acknowledged is kept; run the same command again to go on.", 1)
-    except Exception as error:
-        import click
-
-        if isinstance(error, click.ClickException):
-            error.show()
-            sys.exit(error.exit_code)
-        if isinstance(error, click.Abort):
-            _fail("Stopped: nothing was started.", 1)
-        raise
 
 
 def _fail(message: str, exit_code: int) -> None:

@@ -1,0 +1,146 @@
+"""CPU per question through the whole path, beside a bare loop over the openai client, in one run.
+
+    python -m tests.benchmarks path_cost
+
+The path is protocol (next, submit), rendered prompt, call, ledger (every answer and every paid call durable before it is
+acknowledged) and landing. Both sides talk to the same server in another process over aiohttp, 50 calls in flight. The
+aim is the bare loop plus 1 ms. Loading Great Expectations for the first landing is a cost per process, shown apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.call_speed import PROFILE, run_bare
+
+QUESTIONS = 2_000
+IN_FLIGHT = 50
+BENCH_ENDPOINT = {
+    "endpoint_model": "bench",
+    "base_url": "simulated",
+    "provider": "simulated",
+    "is_simulated": True,
+}
+
+
+def main() -> None:
+    """Start the server, measure each side in a process of its own, print a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile, ready = Path(folder) / "profile.yaml", Path(folder) / "ready"
+        profile.write_text(json.dumps(PROFILE))
+        command = [
+            sys.executable,
+            "-m",
+            "deployments.model_server",
+            "--profile",
+            str(profile),
+            "--ready-file",
+            str(ready),
+        ]
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            while not ready.exists():
+                time.sleep(0.05)
+            bare = _run_side("bare", ready.read_text())
+            path = _run_side("path", ready.read_text())
+        finally:
+            server.terminate()
+            server.wait()
+    print(f"\n## CPU per question, {QUESTIONS:,} questions, {IN_FLIGHT} in flight (ms)\n")
+    print(f"bare loop over openai (aiohttp)       {bare['call_ms']:6.2f}   wall {bare['wall_ms']:.2f}")
+    print(f"protocol, call and ledger             {path['sit_ms']:6.2f}   wall {path['wall_ms']:.2f}")
+    print(f"landing                               {path['land_ms']:6.2f}")
+    whole = path["sit_ms"] + path["land_ms"]
+    print(
+        f"whole path                            {whole:6.2f}   bare loop {whole - bare['call_ms']:+.2f} ms, ×{whole / bare['call_ms']:.2f}"
+    )
+    print(f"once per process: first landing loads Great Expectations, {path['first_landing_s']:.1f} CPU s")
+
+
+def measure_bare(url: str) -> dict[str, float]:
+    """The loop that anybody would write."""
+    asyncio.run(run_bare(url, 100, IN_FLIGHT))
+    cpu, wall = _cpu_s(), time.perf_counter()
+    asyncio.run(run_bare(url, QUESTIONS, IN_FLIGHT))
+    return {
+        "call_ms": (_cpu_s() - cpu) / QUESTIONS * 1e3,
+        "wall_ms": (time.perf_counter() - wall) / QUESTIONS * 1e3,
+    }
+
+
+def measure_path(url: str) -> dict[str, float]:
+    """A published run of 50 candidates with 40 questions each, sat and landed by the code of the flows."""
+    from tasks.exam.landing import land_run
+    from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        disciplines = ("Engineering", "Law")
+        settings = make_settings(
+            home, set_size=QUESTIONS // IN_FLIGHT, disciplines=disciplines, call_concurrency=IN_FLIGHT
+        )
+        models = [make_model(f"m{number}") for number in range(IN_FLIGHT - 1)]
+        models.append(make_model("rho", roles=("candidate", "reference")))
+        # The same endpoint for all: fifty candidates are fifty seats, not fifty connections pools.
+        registry = make_registry(*(dataclasses.replace(model, **BENCH_ENDPOINT) for model in models))  # type: ignore[arg-type]
+        bank = make_bank(dict.fromkeys(disciplines, QUESTIONS // IN_FLIGHT), variants=0)
+        with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+            warm = publish(
+                ledger, settings, registry, bank, run_id="warm", is_simulated=True, candidates=["m0"]
+            )
+            asyncio.run(_sit(ledger, settings, registry, warm.run_id, url))
+            cpu = _cpu_s()
+            land_run(ledger, lake, warm.run_id)
+            first_landing = _cpu_s() - cpu
+            names = [model.name for model in models[1:]]
+            plan = publish(
+                ledger, settings, registry, bank, run_id="timed", is_simulated=True, candidates=names
+            )
+            cpu, wall = _cpu_s(), time.perf_counter()
+            asyncio.run(_sit(ledger, settings, registry, plan.run_id, url))
+            sat, wall = _cpu_s() - cpu, time.perf_counter() - wall
+            cpu = _cpu_s()
+            landed = land_run(ledger, lake, plan.run_id)
+            land = _cpu_s() - cpu
+    count = landed["responses"]
+    assert count >= QUESTIONS * 0.9, landed
+    return {
+        "sit_ms": sat / count * 1e3,
+        "wall_ms": wall / count * 1e3,
+        "land_ms": land / count * 1e3,
+        "first_landing_s": first_landing,
+    }
+
+
+async def _sit(ledger, settings, registry, run_id, url) -> None:  # type: ignore[no-untyped-def]
+    from tasks.exam.sitting import sit_sessions
+    from tasks.models.client import ModelClient
+
+    async with ModelClient(ledger, settings, simulated_url=url) as client:
+        report = await sit_sessions(ledger, settings, registry, client, run_id)
+    assert report.is_run_closed, report
+
+
+def _run_side(kind: str, url: str) -> dict[str, float]:
+    script = f"import json; from tests.benchmarks import path_cost as p; print(json.dumps(p.measure_{kind}({url!r})))"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""An analyst in another process: plain DuckDB, read-only, querying all the time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCRIPT = """
+import json, pathlib, sys, time
+import duckdb
+from warehouse.lake.attach import load_extensions
+
+catalog, stop = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+connection = duckdb.connect()
+load_extensions(connection, ["ducklake", "sqlite_scanner"])
+seen, errors, queries, attached = [], [], 0, False
+while not stop.exists():
+    if not catalog.exists():
+        time.sleep(0.2)
+        continue
+    try:
+        if not attached:
+            connection.execute(f"ATTACH 'ducklake:sqlite:{catalog}' AS exam (READ_ONLY)")
+            attached = True
+        # The two numbers belong to one landing: they agree in every consistent state.
+        row = connection.execute(
+            "select (select count(*) from exam.responses), "
+            "(select coalesce(sum(row_count), 0)::bigint from exam.landings where table_name = 'responses')"
+        ).fetchone()
+    except duckdb.Error as error:
+        if attached:
+            errors.append(str(error))
+        continue
+    queries += 1
+    if not seen or seen[-1] != list(row):
+        seen.append(list(row))
+    time.sleep(0.05)
+print(json.dumps({"seen": seen, "errors": errors, "queries": queries}))
+"""
+
+
+@dataclass
+class Reader:
+    """What the analyst saw: pairs of (responses counted, responses landed), in order, without repeats."""
+
+    process: subprocess.Popen[str]
+    stop_file: Path
+    seen: list[list[int]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    query_count: int = 0
+
+    @classmethod
+    def start(cls, catalog: Path) -> Reader:
+        """Query the lake as soon as it exists."""
+        stop_file = Path(tempfile.mkdtemp()) / "stop"
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(catalog), str(stop_file)], stdout=subprocess.PIPE, text=True
+        )
+        return cls(process, stop_file)
+
+    def stop(self) -> None:
+        """Stop querying and keep what was seen."""
+        self.stop_file.touch()
+        output, _ = self.process.communicate(timeout=60)
+        found = json.loads(output)
+        self.seen, self.errors, self.query_count = found["seen"], found["errors"], found["queries"]

@@ -1,0 +1,108 @@
+"""`make demo` as a newcomer meets it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from tests.e2e.conftest import Demo
+from warehouse.lake.store import open_lake
+
+pytestmark = pytest.mark.prefect
+
+
+def read_contents(home: Path) -> dict[str, str]:
+    """A hash over every row of every table."""
+    contents = {}
+    with open_lake(Settings(home=home), read_only=True) as lake:
+        for name in TABLES:
+            frame = lake.query(f"select * from {name} order by all")
+            contents[name] = f"{frame.height} {hashlib.sha256(frame.write_json().encode()).hexdigest()}"
+    return contents
+
+
+def test_the_demo_examines_every_candidate_in_both_months(demo: Demo) -> None:
+    rows = demo.home.read_json(
+        "sql",
+        "select month, count(distinct model) as candidates, count(*) as responses from responses group by all order by all",
+    )
+    assert rows == [
+        {"month": "2026-10", "candidates": 7, "responses": 720},
+        {"month": "2026-11", "candidates": 7, "responses": 720},
+    ]
+
+
+def test_the_leaderboard_printed_is_the_one_in_the_lake(demo: Demo) -> None:
+    asked = demo.home.read_json("sql", "leaderboard")
+    assert asked == demo.result["leaderboard"]
+    assert len(asked) == 7
+    assert all(row["is_simulated"] for row in asked)
+    best = asked[0]
+    assert f"{best['score']:.2f}" in demo.result["text"]
+    assert "SIMULATED" in demo.result["text"]
+
+
+def test_the_report_is_one_page_that_loads_nothing(demo: Demo) -> None:
+    page = Path(demo.result["report"]).read_text(encoding="utf-8")
+    assert "sim-summit-1" in page
+    assert "2026-10" in page
+    loaded = re.findall(r"""(?:src|href)\s*=\s*["'](https?:|//)""", page)
+    assert loaded == []
+
+
+def test_a_second_demo_pays_for_nothing_and_changes_no_row(demo: Demo) -> None:
+    before = read_contents(demo.home.path)
+    again = demo.home.read_json("demo")
+    assert again["new_calls"] == 0
+    assert again["leaderboard"] == demo.result["leaderboard"]
+    assert read_contents(demo.home.path) == before
+
+
+def test_an_analyst_who_queries_meanwhile_is_never_refused_and_sees_whole_landings(demo: Demo) -> None:
+    assert demo.reader.errors == []
+    assert demo.reader.query_count > 20
+    assert all(counted == landed for counted, landed in demo.reader.seen)
+    counts = [counted for counted, _ in demo.reader.seen]
+    assert counts == sorted(counts)
+    assert counts[-1] == 1440
+
+
+def test_every_check_of_the_lake_passes_after_the_demo(demo: Demo) -> None:
+    findings = demo.home.read_json("doctor")["findings"]
+    checks = [finding for finding in findings if finding["what"].startswith("check ")]
+    assert len(checks) >= 8
+    assert [finding for finding in findings if not finding["is_fine"]] == []
+
+
+def test_the_home_can_be_moved(demo: Demo, tmp_path: Path) -> None:
+    moved = demo.home.copy(tmp_path / "elsewhere")
+    assert moved.read_json("sql", "leaderboard") == demo.result["leaderboard"]
+
+
+def test_a_backup_restores_to_the_same_tables(demo: Demo, tmp_path: Path) -> None:
+    demo.home.run("backup", str(tmp_path / "copy"))
+    restored = type(demo.home)(tmp_path / "restored", demo.home.work, {})
+    restored.run("restore", str(tmp_path / "copy"))
+    assert read_contents(restored.path) == read_contents(demo.home.path)
+    assert restored.read_json("exam", "sessions") == demo.home.read_json("exam", "sessions")
+
+
+def test_some_questions_were_rejected_and_some_edited(demo: Demo) -> None:
+    rows = demo.home.read_json(
+        "sql", "select outcome, was_edited, count(*) as n from review_decisions group by all order by all"
+    )
+    counts = {(row["outcome"], row["was_edited"]): row["n"] for row in rows}
+    assert counts["rejected", False] >= 5
+    assert counts["accepted", True] >= 5
+    bank = pl.DataFrame(
+        demo.home.read_json(
+            "sql", "select discipline, count(distinct lineage_uuid) as n from bank group by all"
+        )
+    )
+    assert bank.filter(pl.col("n") >= 15).height >= 10

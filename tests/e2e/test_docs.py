@@ -1,0 +1,105 @@
+"""Every command shown in README and docs is run, in order, as a reader would type it after the demo."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, Demo, Home
+
+pytestmark = pytest.mark.prefect
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# These stay until they are interrupted: they are started, seen to listen, and stopped.
+SERVERS = {"proctor exam serve": 8700}
+
+
+def read_commands(page: Path) -> list[str]:
+    """The lines of a page's `sh` blocks and the prompts of its `console` blocks, without comments."""
+    commands = []
+    for kind, block in re.findall(
+        r"^```(sh|console)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        for line in block.replace("\\\n", " ").splitlines():
+            if kind == "console" and not line.startswith("$ "):
+                continue
+            command = re.sub(r"\s+#\s.*$", "", line.removeprefix("$ ")).strip()
+            if command and not command.startswith("#"):
+                commands.append(command)
+    return commands
+
+
+WITH_COMMANDS = [page for page in PAGES if read_commands(page)]
+
+
+def test_readme_and_pages_show_commands() -> None:
+    assert ROOT / "README.md" in WITH_COMMANDS
+    assert len(WITH_COMMANDS) >= 4
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path) -> None:
+    commands = read_commands(page)
+    home = demo.home.copy(tmp_path / "home")
+    if any(command.startswith("proctor up") for command in commands):
+        # The page starts and stops a server of its own; the shared one is not its to stop.
+        (home.path / "prefect" / "server.json").unlink()
+    work = tmp_path / "work"
+    work.mkdir()
+    for name in ("deployments", "docs"):
+        (work / name).symlink_to(ROOT / name)
+    home = Home(home.path, work, {"TMPDIR": str(tmp_path)})
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for command in commands:
+            run_command(command.replace("/tmp/", f"{tmp_path}/"), home, started)
+    finally:
+        for process in started:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=30)
+
+
+def run_command(command: str, home: Home, started: list[subprocess.Popen[bytes]]) -> None:
+    """Run one line; `make` targets are only checked, for they would set up the environment that runs this test."""
+    if command.startswith("make "):
+        target = shlex.split(command)[1]
+        done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        return
+    server = next((name for name in SERVERS if command.startswith(name)), None)
+    if server is not None:
+        process = subprocess.Popen(
+            ["bash", "-c", f"exec {command}"], env=home.environment(), cwd=home.work, start_new_session=True
+        )
+        started.append(process)
+        wait_for_port(SERVERS[server], process)
+        return
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env=home.environment(),
+        cwd=home.work,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the server ended at once"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise AssertionError(f"nothing listens on port {port}")
