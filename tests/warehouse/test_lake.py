@@ -25,7 +25,7 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake.attach import connect_duckdb, find_extension, load_extensions
+from warehouse.lake.attach import connect_duckdb, create_s3_secret, find_extension, load_extensions
 from warehouse.lake.queries import read_queries
 from warehouse.lake.store import Batch, Lake, Landing, open_lake
 
@@ -470,3 +470,31 @@ def test_the_lake_keeps_every_type_of_the_contract(lake: Lake) -> None:
             assert found[f"{table.name}.{column.name}"].replace('"', "") == spelled.get(
                 wanted, wanted
             ).replace('"', "")
+
+
+def test_an_object_store_is_reached_with_the_usual_variables_and_leaves_no_secret_behind(
+    settings: Settings,
+) -> None:
+    environment = {
+        "AWS_ACCESS_KEY_ID": "someone",
+        "AWS_SECRET_ACCESS_KEY": "ses'ame",
+        "AWS_REGION": "eu-north-1",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9000",
+    }
+    with connect_duckdb(settings.home) as connection:
+        load_extensions(connection, ["httpfs"])
+        create_s3_secret(connection, environment)
+        row = connection.execute("SELECT persistent, secret_string FROM duckdb_secrets()").fetchone()
+    assert row is not None
+    is_persistent, shown = row
+    assert not is_persistent
+    for part in (
+        "endpoint=127.0.0.1:9000",
+        "use_ssl=0",
+        "url_style=path",
+        "region=eu-north-1",
+        "key_id=someone",
+    ):
+        assert part in shown.replace("false", "0")
+    assert "ses'ame" not in shown
+    assert not list(settings.home.rglob("*secret*/*"))

@@ -41,7 +41,7 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
             connection, ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]
         )
         if is_remote(data):
-            _create_s3_secret(connection, os.environ)
+            create_s3_secret(connection, os.environ)
         connection.execute(_attach_statement(catalog, data, read_only=read_only))
         connection.execute(f"USE {ALIAS}")
     except duckdb.Error as error:
@@ -243,7 +243,7 @@ def _create_folders(catalog: str, data: str) -> None:
         ) from None
 
 
-def _create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
+def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
     """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
     options = {"TYPE": "s3", "PROVIDER": "config"}
     for option, variable in (
