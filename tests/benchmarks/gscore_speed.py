@@ -110,10 +110,11 @@ def _measure_files(
 
 
 def _score_one_file(path: Path, out: Path) -> None:
-    import resource
-
     seconds, _ = _time(lambda: score_file(path, out, "standard"))
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    # not ru_maxrss: a child begins with its parent's
+    status = Path("/proc/self/status").read_text()
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    print(seconds, peak / 1024)
 
 
 def _measure_embeddings(draw: random.Random, size: int) -> None:
