@@ -44,9 +44,6 @@ class Settings(BaseSettings):
     review_daily_quota: int = Field(
         50, ge=1, description="Questions an annotator is given per day of the window."
     )
-    variant_review_share: float = Field(
-        0.05, ge=0, le=1, description="Share of LLM-made variants that people review."
-    )
     near_duplicate_jaccard: float = Field(
         0.8, gt=0, le=1, description="Jaccard of character 3-grams that is a duplicate."
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deployments.commands.options import AsJson
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine import Ledger
 
 review_app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +28,9 @@ def assign(
     batch_id: Annotated[
         str, typer.Option("--batch", help="Name of the batch; default: month and a hash.")
     ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Also questions that a closed batch left undecided.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Give every question that waits to the annotators of its discipline.
@@ -50,7 +56,7 @@ def assign(
                 "There are no annotators to assign questions to. Add them with "
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
-        summary = assign_batch(ledger, batch_id or None, questions, None, settings, now_text())
+        summary = assign_batch(ledger, batch_id or None, questions, None, settings, now_text(), again=again)
     print_result(asdict(summary), as_json=as_json)
 
 
@@ -116,8 +122,10 @@ def import_workbooks(
             except ProctorError as error:
                 refused.append(str(error))
                 print_note(f"Error: {error}")
+        disputes = _assign_disputes(ledger, {str(one["batch_id"]) for one in imported})
     complete = sorted({str(one["batch_id"]) for one in imported if one["is_complete"]})
     result: dict[str, Any] = {"imported": imported, "refused": refused, "complete_batches": complete}
+    result["adjudications"] = disputes
     if go_on:
         from deployments.continuation import continue_review
 
@@ -126,6 +134,17 @@ def import_workbooks(
     print_result(result, as_json=as_json)
     if refused:
         raise typer.Exit(1)
+
+
+def _assign_disputes(ledger: Ledger, batches: set[str]) -> list[dict[str, Any]]:
+    """Give what reviewers disagree on to an adjudicator as soon as it shows; exported with the next workbooks."""
+    from dataclasses import asdict
+
+    from tasks.review.batches import assign_adjudicators
+    from warehouse.ledger.engine import now_text
+
+    assigned = [assign_adjudicators(ledger, name, now_text()) for name in sorted(batches)]
+    return [asdict(one) for one in assigned if one.assigned_count or one.unassigned]
 
 
 @review_app.command()
