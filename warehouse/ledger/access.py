@@ -22,6 +22,7 @@ from warehouse.ledger.tables import access_anchors, access_log, sessions
 FIRST_HASH = "0" * 64
 # Where anchors keep the chain of the attempts that name no session.
 NO_SESSION = ""
+_PAGE = 20_000
 
 _INSERT = HotStatement(
     access_log.insert()
@@ -210,7 +211,20 @@ def _read_head(connection: Connection, session_id: str | None) -> str | None:
 
 
 def _read_entries(connection: Connection) -> Iterator[RowMapping]:
-    rows = connection.execution_options(stream_results=True).execute(
-        select(access_log).order_by(access_log.c.access_id)
-    )
-    yield from rows.mappings()
+    """All entries in order, a page at a time: the log may be longer than memory."""
+    last = 0
+    while True:
+        page = (
+            connection.execute(
+                select(access_log)
+                .where(access_log.c.access_id > last)
+                .order_by(access_log.c.access_id)
+                .limit(_PAGE)
+            )
+            .mappings()
+            .all()
+        )
+        yield from page
+        if len(page) < _PAGE:
+            return
+        last = page[-1]["access_id"]

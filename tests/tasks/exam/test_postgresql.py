@@ -1,0 +1,226 @@
+"""The protocol on PostgreSQL: the same rules, and two processes that want the same thing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from tasks.exam.landing import iter_landings
+from tasks.exam.planning import read_plan
+from tasks.exam.sitting import sit_sessions
+from tests.tasks.exam import test_protocol as rules
+from tests.tasks.exam.doors import DoorToTheExam, open_direct
+from tests.tasks.exam.world import (
+    AnsweringClient,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger import exam
+from warehouse.ledger.access import verify_access_log
+from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.tables import exposures
+
+pytestmark = pytest.mark.service
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.fixture
+def ledger_url(server: PostgresqlServer) -> str:
+    return server.new_ledger_url()
+
+
+@pytest.fixture
+def ledger(ledger_url: str) -> Iterator[Ledger]:
+    with open_ledger(ledger_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def door(world: World) -> Iterator[DoorToTheExam]:
+    with open_direct(world) as opened:
+        yield opened
+
+
+# The same sentences as for SQLite.
+for _name in (
+    "test_questions_come_in_the_allocated_order_each_once_and_the_last_answer_closes_the_session",
+    "test_a_pending_question_is_put_again_and_marked_and_the_next_waits_for_its_answer",
+    "test_an_answer_and_the_next_question_can_share_a_call",
+    "test_a_second_answer_is_refused_and_the_first_one_stays",
+    "test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer",
+    "test_text_that_the_stores_cannot_hold_is_kept_with_marks_in_its_place",
+    "test_a_second_concurrent_use_is_refused",
+    "test_the_holder_resumes_with_the_lease_secret_and_shuts_out_its_former_self",
+    "test_every_call_renews_the_lease_and_after_expiry_a_new_holder_may_open",
+    "test_an_examiner_releases_a_session_and_its_answers_stay",
+    "test_a_candidate_reaches_its_own_session_only_and_cannot_tell_what_else_exists",
+    "test_a_limit_stops_handing_out_and_still_takes_the_answer_that_is_due",
+    "test_every_attempt_is_logged_with_user_and_session_allowed_or_not",
+):
+    globals()[_name] = getattr(rules, _name)
+
+
+def test_a_run_is_sat_and_landed_from_postgresql(world: World) -> None:
+    report = asyncio.run(
+        sit_sessions(world.ledger, world.settings, world.registry, AnsweringClient(), world.plan.run_id)
+    )
+    assert report.is_run_closed
+    rows = Counter(
+        {batch.table: 0 for chunk in iter_landings(world.ledger, world.plan.run_id, {}) for batch in chunk}
+    )
+    for chunk in iter_landings(world.ledger, world.plan.run_id, {}):
+        for batch in chunk:
+            rows[batch.table] += batch.frame.height
+    assert rows == {"runs": 1, "models": 2, "sets": 6, "sessions": 2, "allocations": 12, "responses": 12}
+
+
+RACER = """
+import json, sys, time
+from tests.tasks.exam.world import make_settings
+from warehouse.ledger.engine import open_ledger
+from tasks.exam.protocol import ExamProtocol
+from tasks.exam.tokens import issue_token, read_secret
+from tasks.exam.words import Answer, Lease
+from schemas.errors import ExamError
+from pathlib import Path
+url, home, session_id, start, what, lease = sys.argv[1:]
+settings = make_settings(Path(home))
+secret = read_secret(settings)
+with open_ledger(url) as ledger:
+    protocol = ExamProtocol(ledger, secret, lease_s=60)
+    token = issue_token(secret, "candidate:alpha", session_id, ["sit"], 600)
+    held = Lease(**json.loads(lease)) if lease else None
+    while time.time() < float(start):
+        time.sleep(0.001)
+    results = []
+    for turn in range(20):
+        try:
+            if what == "open":
+                results.append(["won", protocol.open_session(token, session_id).generation])
+            else:
+                put = protocol.next_question(token, held)
+                receipt = protocol.submit_answer(token, held, put.seq, Answer(f"{what} {put.seq}"))
+                results.append(["won", receipt.seq])
+        except ExamError as error:
+            results.append([error.code, None])
+        except AttributeError:
+            break
+print(json.dumps(results))
+"""
+
+
+def race(
+    ledger_url: str, world: World, session_id: str, names: list[str], lease: str = ""
+) -> list[list[list[object]]]:
+    import time
+
+    start = str(time.time() + 5)
+    home = str(world.settings.home)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, ledger_url, home, session_id, start, name, lease],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in names
+    ]
+    results = []
+    for process in processes:
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        results.append(json.loads(output))
+    return results
+
+
+def test_of_two_processes_that_open_one_session_exactly_one_wins(world: World, ledger_url: str) -> None:
+    session_id = world.sessions()[0]["session_id"]
+    results = race(ledger_url, world, session_id, ["open", "open"])
+    codes = Counter(code for result in results for code, _ in result)
+    assert codes == {"won": 1, "session_in_use": 39}
+
+
+def test_two_processes_with_one_lease_answer_every_question_exactly_once(
+    world: World, ledger_url: str
+) -> None:
+    """Even a stolen lease gives no second answer and skips nothing."""
+    import dataclasses
+    import time
+
+    from tasks.exam.protocol import ExamProtocol
+
+    session_id = world.sessions()[0]["session_id"]
+    world.now = time.time()
+    protocol = ExamProtocol(world.ledger, world.secret, lease_s=60)
+    lease = protocol.open_session(world.token(session_id), session_id)
+    results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
+    won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
+    assert won == [1, 2, 3, 4, 5, 6]
+    assert {code for result in results for code, _ in result} <= {"won", "already_answered"}
+    assert sorted(world.answers(session_id)) == [1, 2, 3, 4, 5, 6]
+    with world.ledger.read() as connection:
+        assert verify_access_log(connection) == []
+
+
+PLANNER = """
+import sys, time
+from pathlib import Path
+from tests.tasks.exam.world import *
+from tasks.exam.planning import plan_run, publish_plan
+from warehouse.ledger.engine import open_ledger
+url, home, name, start = sys.argv[1:]
+registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
+with open_ledger(url) as ledger:
+    plan = plan_run(ledger, make_settings(Path(home)), registry, make_bank(), month=MONTH, is_simulated=False,
+                    run_id=f"run {name}", candidates=[name], seed=name)
+    while time.time() < float(start):
+        time.sleep(0.001)
+    publish_plan(ledger, plan)
+"""
+
+
+def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
+    ledger: Ledger, ledger_url: str, tmp_path: Path
+) -> None:
+    import time
+
+    start = str(time.time() + 6)
+    processes = [
+        subprocess.Popen([sys.executable, "-c", PLANNER, ledger_url, str(tmp_path), name, start], cwd=ROOT)
+        for name in ("alpha", "beta")
+    ]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    numbers = sorted(read_plan(ledger, f"run {name}").sets[0][0] for name in ("alpha", "beta"))
+    assert numbers == [1, 2]
+    with ledger.read() as connection:
+        met = connection.execute(select(exposures.c.organisation, exposures.c.lineage_uuid)).all()
+        assert len(met) == len(set(met)) == 12
+        assert len(exam.list_runs(connection)) == 2
+
+
+def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp_path: Path) -> None:
+    settings = make_settings(tmp_path)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    first = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
+    second = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
+    assert second.is_published
+    assert first.sessions == second.sessions

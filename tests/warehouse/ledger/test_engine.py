@@ -1,0 +1,81 @@
+"""Opening the ledger, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect
+
+from schemas.errors import StoreError
+from tests.warehouse.ledger.postgresql import start_postgresql
+from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.migrate import HEAD, read_ledger_version
+from warehouse.ledger.tables import metadata
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_migration_makes_exactly_the_tables_of_the_code(ledger: Ledger) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with ledger.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": False})
+        assert compare_metadata(context, metadata) == []
+    assert read_ledger_version(ledger.engine) == HEAD
+
+
+@pytest.mark.service
+def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with (
+        start_postgresql() as server,
+        open_ledger(server.new_ledger_url()) as ledger,
+        ledger.engine.connect() as connection,
+    ):
+        context = MigrationContext.configure(connection, opts={"compare_type": False})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    code = "import sys; from warehouse.ledger.engine import open_ledger; open_ledger(sys.argv[1]).close()"
+    processes = [subprocess.Popen([sys.executable, "-c", code, url], cwd=ROOT) for _ in range(4)]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
+    with open_ledger(url) as ledger:
+        assert set(inspect(ledger.engine).get_table_names()) == {*metadata.tables, "alembic_version"}
+
+
+def test_a_file_that_is_no_ledger_is_refused_by_name_and_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("these are notes, not a ledger, and long enough to be read as a header" * 20)
+    with pytest.raises(StoreError, match=r"notes\.txt"):
+        open_ledger(f"sqlite:///{path}")
+    assert path.read_text().startswith("these are notes")
+
+
+def test_a_ledger_of_a_newer_version_is_refused(ledger: Ledger) -> None:
+    with ledger.write() as connection:
+        connection.exec_driver_sql("update alembic_version set version_num = '9999'")
+    with pytest.raises(StoreError, match="'9999'"):
+        open_ledger(str(ledger.engine.url))
+
+
+def test_another_engine_is_refused() -> None:
+    with pytest.raises(StoreError, match="mysql"):
+        open_ledger("mysql://somewhere/ledger")
+
+
+def test_a_transaction_that_raises_leaves_nothing(ledger: Ledger) -> None:
+    from warehouse.ledger import users
+
+    with pytest.raises(RuntimeError), ledger.write() as connection:
+        users.add_user(connection, user_id="ada", role="admin")
+        raise RuntimeError
+    with ledger.read() as connection:
+        assert users.list_users(connection) == []

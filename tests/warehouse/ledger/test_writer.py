@@ -1,0 +1,127 @@
+"""Group commit: together, durable, and each operation on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import IntegrityError
+
+from schemas.errors import StoreError
+from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.tables import organisations
+
+ROOT = Path(__file__).parents[3]
+
+
+def add(name: str) -> object:
+    def operation(connection: Connection) -> str:
+        connection.execute(organisations.insert().values(organisation=name, created_at=now_text()))
+        return name
+
+    return operation
+
+
+def names(ledger: Ledger) -> set[str]:
+    with ledger.read() as connection:
+        return set(connection.execute(select(organisations.c.organisation)).scalars())
+
+
+def test_operations_that_wait_together_are_committed_together(ledger: Ledger) -> None:
+    commits = 0
+
+    def count(*_: object) -> None:
+        nonlocal commits
+        commits += 1
+
+    gate = threading.Event()
+    first = ledger.writer.submit(lambda _: gate.wait(10))
+    waiting = [ledger.writer.submit(add(f"o{number}")) for number in range(100)]
+    from sqlalchemy import event
+
+    @event.listens_for(ledger.engine, "before_cursor_execute")
+    def note(_c: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement == "COMMIT":
+            count()
+
+    gate.set()
+    assert first.result(10) is True
+    assert [future.result(10) for future in waiting] == [f"o{number}" for number in range(100)]
+    assert commits <= 3
+    assert names(ledger) == {f"o{number}" for number in range(100)}
+
+
+def test_an_operation_that_fails_takes_no_other_with_it(ledger: Ledger) -> None:
+    async def run() -> list[object]:
+        operations = [add("a"), add("b"), add("a"), add("c")]
+        return await asyncio.gather(
+            *(ledger.writer.run_async(operation) for operation in operations),  # type: ignore[arg-type]
+            return_exceptions=True,
+        )
+
+    outcomes = asyncio.run(run())
+    assert [type(outcome) for outcome in outcomes] == [str, str, IntegrityError, str]
+    assert names(ledger) == {"a", "b", "c"}
+
+
+def test_half_of_an_operation_is_never_kept(ledger: Ledger) -> None:
+    def half(connection: Connection) -> None:
+        add("half")(connection)  # type: ignore[operator]
+        raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError, match="in the middle"):
+        ledger.writer.run(half)
+    assert names(ledger) == set()
+
+
+def test_a_closed_writer_finishes_its_work_and_takes_no_more(tmp_path: Path) -> None:
+    ledger = open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+    futures = [ledger.writer.submit(add(f"o{number}")) for number in range(20)]
+    ledger.close()
+    assert all(future.done() for future in futures)
+    with pytest.raises(StoreError, match="closed"):
+        ledger.writer.run(add("late"))  # type: ignore[arg-type]
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as again:
+        assert len(names(again)) == 20
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.tables import organisations
+ledger = open_ledger(sys.argv[1])
+for number in range(100_000):
+    name = f"o{number}"
+    ledger.writer.run(lambda c: c.execute(organisations.insert().values(organisation=name, created_at=now_text())) and None)
+    print(name, flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, url], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    acknowledged = [process.stdout.readline().strip() for _ in range(50)]
+    time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
+    process.stdout.close()
+    process.wait()
+    with open_ledger(url) as ledger:
+        kept = names(ledger)
+        with ledger.read() as connection:
+            count = connection.execute(select(func.count()).select_from(organisations)).scalar_one()
+    assert set(acknowledged) <= kept
+    assert count - len(acknowledged) in (0, 1)
