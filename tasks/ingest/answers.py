@@ -199,8 +199,21 @@ def split_alternatives(text: str) -> tuple[str, str | None]:
     return (match.group(1), match.group(2)) if match else (text, None)
 
 
-def split_fillings(text: str) -> list[str]:
-    """Split the answers of several blanks at semicolons, bars, wide gaps or numbers in brackets."""
+def split_fillings(text: str, blank_count: int = 0) -> list[str]:
+    """Split the answers of several blanks at semicolons, bars, wide gaps or numbers in brackets.
+
+    With `blank_count` a weaker separator (、 ， or a single space) counts where it gives exactly so many answers.
+    """
+    parts = _split_plainly(text)
+    if blank_count > 1 and len(parts) != blank_count:
+        for separator in (r"[、]", r"[,，]", r"\s+", r"[、,，\s]+"):
+            weaker = [part.strip() for part in re.split(separator, text.strip(" 。.")) if part.strip()]
+            if len(weaker) == blank_count:
+                return weaker
+    return parts
+
+
+def _split_plainly(text: str) -> list[str]:
     numbered = re.split(r"[（(]\s*\d{1,2}\s*[)）]|[①-⑳]", text)
     if len(numbered) > 2 and not numbered[0].strip():
         parts = numbered[1:]

@@ -392,7 +392,11 @@ def _settle_free(
             draft.stem, draft.answer = defined.group(1).strip(), [defined.group(2).strip()]
             return
     if answer_text:
-        draft.answer = split_fillings(answer_text) if kind == "fill_in_the_blank" else [answer_text]
+        draft.answer = (
+            split_fillings(answer_text, len(BLANK.findall(draft.stem)))
+            if kind == "fill_in_the_blank"
+            else [answer_text]
+        )
     elif kind == "fill_in_the_blank":
         _take_filled_blanks(draft, language)
         if not draft.answer and is_answered and len(body) > 1:

@@ -38,14 +38,16 @@ def normalise_for_key(text: str) -> str:
     Full- and half-width forms, quotes, dashes and stops fall together; white space and blanks (`____`,
     `（ ）`) are unified; a closing stop is dropped. Digits, letters, operators and the order of everything stay.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
+    for _ in range(3):
+        # folding case can make what composition changes again
+        folded = unicodedata.normalize("NFKC", folded).casefold()
     folded = folded.translate(_QUOTES).translate(_DASHES).translate(_STOPS)
-    folded = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]", "", folded)
-    folded = re.sub(r"_{2,}|\(\s*\)|\[\s*\]", "()", folded)
-    # a space matters only between two words or numbers of the Latin script
     folded = re.sub(r"\s+", " ", folded)
+    folded = re.sub(r"_{2,}|\( ?\)|\[ ?\]", "()", folded)
+    # a space matters only between two words or numbers of the Latin script
     folded = re.sub(r"(?<![0-9a-z]) | (?![0-9a-z])", "", folded)
-    return re.sub(r"[.,;:!?]+$", "", folded.strip())
+    return re.sub(r"[ .,;:!?]+$", "", folded)
 
 
 def compute_document_id(sha256: str) -> str:

@@ -86,10 +86,12 @@ def parse_label(text: str) -> Label | None:
         if not match:
             continue
         token = next(group for group in match.groups() if group)
-        value = _read_letter(token) if style == "part" else read_number(token)
+        value = _read_letter(token) if style in ("part", "letter", "letterp") else read_number(token)
         if value is None:
             continue
         is_weak = style == "num" and match.end() < len(body) and body[match.end()].isdigit()
+        if style == "romanl" and token in ("v", "x"):
+            is_weak = True
         if style == "cn" and body[len(token) :].lstrip()[:1] in ",，.:：" and len(token) == 1:
             is_weak = True
         return Label(style, value, lead + match.end(), match.group(0).strip(), is_weak)
@@ -101,9 +103,11 @@ def parse_label(text: str) -> Label | None:
 
 
 def _read_letter(token: str) -> int | None:
-    """Read the number of a part: `Section C` is the third, `Part V` the fifth."""
+    """Read a letter as a number: `Section C` is the third, (b) the second; `Part V` is the fifth all the same."""
     if len(token) == 1 and "A" <= token <= "H":
         return ord(token) - ord("A") + 1
+    if len(token) == 1 and "a" <= token <= "z":
+        return ord(token) - ord("a") + 1
     return read_number(token)
 
 

@@ -10,6 +10,7 @@ import ctypes
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ from tasks.ingest.extraction import Extraction, Line
 from tasks.ingest.labels import parse_label
 from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
 
+_OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
@@ -295,14 +297,13 @@ def mark_furniture(pages: list[Page]) -> None:
     """Mark repeated headers and footers, and printed page numbers, near the upper and lower edges."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     places: list[tuple[int, Row, tuple[str, int]]] = []
+    known: dict[str, str] = {}
     for number, page in enumerate(pages):
         for row in page.rows:
-            if not (row.bottom > page.height * 0.88 or row.top < page.height * 0.12):
+            if not (row.bottom > page.height * 0.9 or row.top < page.height * 0.1):
                 continue
-            key = (
-                re.sub(r"[\d一二三四五六七八九十]+", "#", re.sub(r"\s+", "", row.text)),
-                round(row.bottom / 12),
-            )
+            folded = re.sub(r"[\d一二三四五六七八九十]+", "#", re.sub(r"\s+", "", row.text))
+            key = (_same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)
             places.append((number, row, key))
             if is_page_number(row.text, number + 1, len(pages)):
@@ -311,8 +312,27 @@ def mark_furniture(pages: list[Page]) -> None:
     for _, row, key in places:
         count = len(seen[key] | seen[(key[0], key[1] + 1)] | seen[(key[0], key[1] - 1)])
         # text that begins like a question is no header, however often it comes back
-        if count >= needed and len(pages) > 1 and not (key[0].startswith("#") and len(key[0]) > 12):
+        label = parse_label(row.text)
+        if (
+            count >= needed
+            and len(pages) > 1
+            and (label is None or label.is_weak)
+            and not _OPTION.match(row.text)
+        ):
             row.is_furniture = True
+
+
+def _same_as_known(text: str, known: dict[str, str]) -> str:
+    """Return the text met before that this one is, give or take a letter that OCR misread."""
+    if text in known:
+        return known[text]
+    if len(text) >= 6:
+        for other in list(known)[-40:]:
+            if abs(len(other) - len(text)) <= 2 and SequenceMatcher(None, other, text).ratio() > 0.85:
+                known[text] = known[other]
+                return known[other]
+    known[text] = text
+    return text
 
 
 def is_page_number(text: str, number: int, count: int) -> bool:
@@ -361,7 +381,7 @@ def _first_word_width(row: Row) -> float:
 
 def _starts_anew(text: str) -> bool:
     """A row that begins with a number or an option label begins something new."""
-    if re.match(r"\s*[（(]?[A-J]\s*[)）.．、]", text):
+    if _OPTION.match(text):
         return True
     label = parse_label(text)
     return label is not None and not label.is_weak

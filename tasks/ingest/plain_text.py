@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.extraction import Extraction, Line, Sheet
+from tasks.ingest.sniffing import find_utf16
 
 MAX_ROWS = 200_000
 # The commonest characters of modern Chinese, simplified and traditional: a right decoding is full of them.
@@ -33,8 +34,8 @@ def decode(data: bytes) -> tuple[str, str]:
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
             return data.decode(encoding, errors="replace"), encoding
-    if b"\x00" in data:
-        encoding = "utf-16-le" if data[1::2].count(0) >= data[0::2].count(0) else "utf-16-be"
+    encoding = find_utf16(data) or ""
+    if encoding:
         return data.decode(encoding, errors="replace"), encoding
     try:
         return _repair(data.decode("utf-8")), "utf-8"

@@ -13,7 +13,7 @@ from tasks.ingest.cleaning import clean_line, clean_text, detect_language
 from tasks.ingest.columns import Header, find_header, find_role, fold_header, guess_columns
 from tasks.ingest.content import Draft, make_true_false, set_choice_answer, split_material
 from tasks.ingest.extraction import Sheet
-from tasks.ingest.kinds import are_truth_options, infer_free_type
+from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name
 from tasks.ingest.options import option_text, split_options, strip_separators
 from tasks.ingest.pieces import Piece
@@ -301,7 +301,11 @@ def _settle_plain(
     if not answer and pairs:
         answer = "\n".join(text for _, text in pairs)
     if answer:
-        draft.answer = split_fillings(answer) if kind == "fill_in_the_blank" else [answer]
+        draft.answer = (
+            split_fillings(answer, len(BLANK.findall(draft.stem)))
+            if kind == "fill_in_the_blank"
+            else [answer]
+        )
     del language
 
 
@@ -416,10 +420,13 @@ def split_records(
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
-    sample = " ".join(
-        str(value) for record in records[:200] for value in record.values() if isinstance(value, str)
-    )
-    result.language = detect_language(sample)
+    sample = [
+        str(value)
+        for record in records[:200]
+        for name, value in record.items()
+        if isinstance(value, str) and find_role(str(name), columns) in ("stem", "material", "explanation")
+    ]
+    result.language = detect_language(" ".join(sample))
     missing = 0
     for number, record in enumerate(records, start=1):
         line = json.dumps(record, ensure_ascii=False, default=str)

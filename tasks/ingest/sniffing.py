@@ -132,9 +132,32 @@ def _sniff_text(data: bytes, name: str) -> str:
 
 
 def _looks_like_utf16(head: bytes) -> bool:
-    if len(head) < 8 or (len(head) % 2 and len(head) < 4096):
-        return False
-    even, odd = head[0::2], head[1::2]
-    zeros_even, zeros_odd = even.count(0), odd.count(0)
-    # Latin text has zeros in every other byte, Chinese text its line ends and digits
-    return (zeros_even > 0 and zeros_odd == 0) or (zeros_odd > 0 and zeros_even == 0)
+    return find_utf16(head) is not None
+
+
+def find_utf16(data: bytes) -> str | None:
+    """Return the UTF-16 byte order in which bytes without a mark read as text, or None when neither does."""
+    head = data[: min(len(data), 4096) // 2 * 2]
+    if len(head) < 8 or b"\x00" not in head:
+        return None
+    shares = {
+        encoding: _text_share(head.decode(encoding, errors="replace"))
+        for encoding in ("utf-16-le", "utf-16-be")
+    }
+    best = max(shares, key=lambda encoding: shares[encoding])
+    return best if shares[best] > 0.9 else None
+
+
+def _text_share(text: str) -> float:
+    good = sum(
+        1
+        for character in text
+        if character in "\r\n\t"
+        or "\x20" <= character <= "\x7e"
+        or "\u4e00" <= character <= "\u9fa5"
+        or "\u2010" <= character <= "\u2027"
+        or "\u3000" <= character <= "\u301f"
+        or "\uff01" <= character <= "\uff5e"
+        or "\xa0" <= character <= "\u04ff"
+    )
+    return good / max(len(text), 1)

@@ -11,6 +11,7 @@ from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import Draft, make_true_false, read_content, set_choice_answer
 from tasks.ingest.extraction import Line
 from tasks.ingest.keys import KeyEntry, KeySection, find_region, is_region_heading, read_key_line, read_region
+from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import Label
 from tasks.ingest.options import split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
@@ -286,6 +287,12 @@ def _split_section(
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None
         lines = _lines_between(pieces, index, begin + label.end, following)
+        if lines:
+            # the question's place in the text begins at its number
+            first = pieces[index]
+            lines[0] = replace(
+                lines[0], start=first.sources[begin] if begin < len(first.sources) else first.start
+            )
         lines, tail = _cut_material(lines, section)
         if section.breaks:
             lines = _cut_breaks(lines, pieces, index, section.breaks)
@@ -684,7 +691,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         else:
             draft.notes.append("answer_unreadable")
     elif draft.question_type == "fill_in_the_blank":
-        draft.answer = split_fillings(text)
+        draft.answer = split_fillings(text, len(BLANK.findall(draft.stem)))
     elif draft.question_type == "multiple_choice":
         draft.answer = read_key(text) or []
     elif text:

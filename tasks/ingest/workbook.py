@@ -15,8 +15,8 @@ from tasks.ingest.scripts import lower_text, raise_text
 
 MAX_CELLS = 5_000_000
 MAX_SECOND_PASS_BYTES = 8 * 1024 * 1024
-_REFERENCE = re.compile(rb'<(?:x:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
-_ROW_REFERENCE = re.compile(rb'<(?:x:)?row\b[^>]*?\br="(\d{1,7})"')
+_REFERENCE = re.compile(rb"""<(?:x:)?c\b[^>]*?\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+_ROW_REFERENCE = re.compile(rb"""<(?:x:)?row\b[^>]*?\br=["'](\d{1,7})["']""")
 
 
 def read_workbook(data: bytes, kind: str) -> Extraction:

@@ -21,7 +21,9 @@ def rows() -> list[dict[str, Any]]:
     return compute_accuracy(EXAMS)
 
 
-def test_the_number_of_questions_of_real_papers_is_right_within_two_percent(rows: list[dict[str, Any]]) -> None:
+def test_the_number_of_questions_of_real_papers_is_right_within_two_percent(
+    rows: list[dict[str, Any]],
+) -> None:
     readable = [row for row in rows if row["status"] == "parsed"]
     error = sum(abs(row["count"] - row["truth_count"]) for row in readable)
     assert error <= 0.02 * sum(row["truth_count"] for row in readable), readable

@@ -1,0 +1,204 @@
+"""Word packages: what Word shows is what is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.errors import DocumentError
+from tasks.ingest.docx import read_docx
+from tasks.ingest.numbering import chinese_number, format_number
+from tests.tasks.ingest.builders import M, W, make_docx, make_zip, numbering, paragraph, run, table
+
+
+def texts(data: bytes) -> list[str]:
+    return [line.text for line in read_docx(data).lines if line.text.strip()]
+
+
+def test_automatic_numbers_are_printed_exactly_and_lower_levels_restart() -> None:
+    lists = numbering(
+        [
+            [("chineseCountingThousand", "%1、"), ("decimal", "%2."), ("decimal", "（%3）")],
+            [("upperLetter", "%1．")],
+        ]
+    )
+    data = make_docx(
+        [
+            paragraph("单选题", number=(1, 0)),
+            paragraph("甲", number=(1, 1)),
+            paragraph("子", number=(2, 0)),
+            paragraph("丑", number=(2, 0)),
+            paragraph("乙", number=(1, 1)),
+            paragraph("小问", number=(1, 2)),
+            paragraph("简答题", number=(1, 0)),
+            paragraph("丙", number=(1, 1)),
+        ],
+        {"numbering.xml": lists},
+    )
+    assert texts(data) == [
+        "一、 单选题",
+        "1. 甲",
+        "A． 子",
+        "B． 丑",
+        "2. 乙",
+        "（1） 小问",
+        "二、 简答题",
+        "1. 丙",
+    ]
+
+
+def test_a_list_instance_with_a_start_override_starts_over() -> None:
+    override = (
+        '<w:num w:numId="7"><w:abstractNumId w:val="0"/>'
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="11"/></w:lvlOverride></w:num>'
+    )
+    data = make_docx(
+        [
+            paragraph("a", number=(1, 0)),
+            paragraph("b", number=(1, 0)),
+            paragraph("c", number=(7, 0)),
+            paragraph("d", number=(7, 0)),
+        ],
+        {"numbering.xml": numbering([[("decimal", "%1.")]], override)},
+    )
+    assert texts(data) == ["1. a", "2. b", "11. c", "12. d"]
+
+
+def test_numbers_given_by_a_style_count() -> None:
+    styles = (
+        f'<w:styles xmlns:w="{W}"><w:style w:styleId="Q"><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>'
+        '<w:style w:styleId="Q2"><w:basedOn w:val="Q"/></w:style></w:styles>'
+    )
+    data = make_docx(
+        [paragraph("a", style="Q"), paragraph("b", style="Q2"), paragraph("c")],
+        {"numbering.xml": numbering([[("decimal", "%1)")]]), "styles.xml": styles},
+    )
+    assert texts(data) == ["1) a", "2) b", "c"]
+
+
+def test_hidden_and_deleted_text_is_left_out_and_inserted_text_kept() -> None:
+    deleted = f"<w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins>{run('new')}</w:ins>"
+    data = make_docx([paragraph(run("seen "), run("secret", "<w:vanish/>"), deleted)])
+    assert texts(data) == ["seen new"]
+
+
+def test_superscripts_subscripts_and_blanks_survive() -> None:
+    data = make_docx(
+        [
+            paragraph(
+                "10",
+                run("-3", '<w:vertAlign w:val="superscript"/>'),
+                " mol H",
+                run("2", '<w:vertAlign w:val="subscript"/>'),
+                "O",
+            ),
+            paragraph("x", run("max", '<w:vertAlign w:val="subscript"/>')),
+            paragraph("首都是", run("      ", '<w:u w:val="single"/>'), "。"),
+        ]
+    )
+    assert texts(data) == ["10⁻³ mol H₂O", "x_{max}", "首都是______。"]
+
+
+def test_formulas_become_latex() -> None:
+    def text(value: str) -> str:
+        return f"<m:r><m:t>{value}</m:t></m:r>"
+
+    fraction = (
+        f"<m:f><m:num>{text('1')}</m:num><m:den><m:rad><m:deg/><m:e>{text('x')}</m:e></m:rad></m:den></m:f>"
+    )
+    power = f"<m:sSup><m:e>{text('e')}</m:e><m:sup>{text('2x')}</m:sup></m:sSup>"
+    integral = f"<m:nary><m:sub>{text('0')}</m:sub><m:sup>{text('1')}</m:sup><m:e>{text('f')}</m:e></m:nary>"
+    data = make_docx(
+        [f'<w:p><w:r><w:t>y=</w:t></w:r><m:oMath xmlns:m="{M}">{fraction}{power}{integral}</m:oMath></w:p>']
+    )
+    assert texts(data) == [r"y=\frac{1}{\sqrt{x}}e^{2x}\int_{0}^{1} f"]
+
+
+def test_text_boxes_are_read_once_behind_their_paragraph() -> None:
+    inside = paragraph("in the box")
+    box = (
+        "<w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx><w:txbxContent>"
+        f"{inside}</w:txbxContent></wps:txbx></w:drawing></mc:Choice>"
+        f"<mc:Fallback><w:pict><v:textbox><w:txbxContent>{inside}</w:txbxContent></v:textbox></w:pict></mc:Fallback>"
+        "</mc:AlternateContent></w:r>"
+    )
+    data = make_docx([f"<w:p>{run('before')}{box}</w:p>", "after"])
+    assert texts(data) == ["before", "in the box", "after"]
+
+
+def test_tables_are_rows_and_layout_tables_are_lines() -> None:
+    data = make_docx([table([["T1", "T2"], ["S(B)", "X(A)"]]), table([["1. 甲是（ ）"], ["A. 子"]])])
+    lines = [(line.kind, line.text) for line in read_docx(data).lines]
+    assert lines == [
+        ("table", "T1 | T2"),
+        ("table", "S(B) | X(A)"),
+        ("body", "1. 甲是（ ）"),
+        ("body", "A. 子"),
+    ]
+
+
+def test_footnotes_symbols_and_circled_fields_are_read() -> None:
+    notes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2"><w:p><w:r><w:t>见教材</w:t></w:r></w:p></w:footnote></w:footnotes>'
+    field = (
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>eq \\o\\ac(○,3)</w:instrText></w:r>'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    data = make_docx(
+        [
+            f'<w:p>{run("甲")}<w:r><w:footnoteReference w:id="2"/></w:r></w:p>',
+            '<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r><w:r><w:sym w:font="Symbol" w:char="F061"/></w:r></w:p>',
+            f"<w:p>{field}{run('乙')}</w:p>",
+        ],
+        {"footnotes.xml": notes},
+    )
+    assert texts(data) == ["甲[注：见教材]", "√α", "③乙"]
+
+
+def test_strict_packages_read_like_transitional_ones() -> None:
+    data = make_docx(["严格"])
+    import io
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        files = {name: package.read(name) for name in package.namelist()}
+    files["word/document.xml"] = files["word/document.xml"].replace(
+        W.encode(), b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+    )
+    assert texts(make_zip(files)) == ["严格"]
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        ({"word/document.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"}, "corrupt"),
+        ({"word/document.xml": "<w:document"}, "corrupt"),
+        ({"other.xml": "<a/>"}, "corrupt"),
+        ({"word/document.xml": "<a/>", "word/media.xml": "0" * 300_000_000}, "zip_bomb"),
+    ],
+    ids=["a document type", "broken markup", "no main part", "a bomb"],
+)
+def test_bad_packages_are_refused_by_name(case: dict[str, str | bytes], code: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_docx(make_zip(case))
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "expected"),
+    [
+        (12, "chineseCountingThousand", "十二"),
+        (105, "chineseCounting", "一百零五"),
+        (4, "upperRoman", "IV"),
+        (28, "lowerLetter", "bb"),
+        (3, "decimalEnclosedCircle", "③"),
+        (7, "decimalZero", "07"),
+        (2, "ideographTraditional", "乙"),
+        (21, "ordinal", "21st"),
+        (5, "aFormatNobodyKnows", "5"),
+    ],
+)
+def test_number_formats_are_written_as_word_does(value: int, form: str, expected: str) -> None:
+    assert format_number(value, form) == expected
+
+
+def test_chinese_numbers_beyond_ten_thousand_stay_arabic() -> None:
+    assert chinese_number(10_000) == "10000"

@@ -1,0 +1,232 @@
+"""PDF pages: reading order, furniture, scripts and wrapped lines; scans through OCR; old formats through LibreOffice."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest.pdf import (
+    Page,
+    Row,
+    find_column_border,
+    is_page_number,
+    order_rows,
+    read_pdf,
+    settle_strays,
+)
+from tests.tasks.ingest.builders import make_pdf, write
+
+OPTIONS = IngestOptions(time_limit_s=60, use_ocr=False)
+
+
+def body(data: bytes) -> list[str]:
+    extraction, _ = read_pdf(data)
+    return [line.text for line in extraction.lines if line.kind != "furniture"]
+
+
+def test_running_headers_and_page_numbers_are_marked_as_furniture() -> None:
+    pages = [
+        [
+            (250, 810, "高等数学试卷"),
+            (50, 760, f"{number}. 第{number}道题目的内容"),
+            (280, 20, f"第 {number} 页 共 3 页"),
+        ]
+        for number in (1, 2, 3)
+    ]
+    assert body(make_pdf(pages)) == ["1. 第1道题目的内容", "2. 第2道题目的内容", "3. 第3道题目的内容"]
+
+
+def test_a_question_that_repeats_at_the_same_height_is_no_header() -> None:
+    pages = [[(50, 810, f"{number}. 下列说法中正确的一项是什么"), (50, 700, "A. 1")] for number in (1, 2)]
+    assert body(make_pdf(pages)) == [
+        "1. 下列说法中正确的一项是什么",
+        "A. 1",
+        "2. 下列说法中正确的一项是什么",
+        "A. 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "count", "expected"),
+    [
+        ("第3页，共6页", 3, 6, True),
+        ("- 12 -", 12, 20, True),
+        ("Page 2 of 5", 2, 5, True),
+        ("4", 4, 9, True),
+        ("2/5", 2, 5, True),
+        ("2021", 3, 9, False),
+        ("3. 甲", 3, 9, False),
+    ],
+)
+def test_printed_page_numbers_are_known(text: str, number: int, count: int, expected: bool) -> None:
+    assert is_page_number(text, number, count) is expected
+
+
+def test_two_columns_in_content_order_are_kept() -> None:
+    left = [(50, 800 - 20 * index, f"{index + 1}. left question {index + 1}") for index in range(10)]
+    right = [(320, 800 - 20 * index, f"{index + 11}. right question {index + 11}") for index in range(10)]
+    assert [line.split(".")[0] for line in body(make_pdf([left + right]))] == [
+        str(number) for number in range(1, 21)
+    ]
+
+
+def test_columns_drawn_line_by_line_are_put_in_order() -> None:
+    rows = []
+    for index in range(10):
+        rows.append((50.0, 800.0 - 20 * index, f"{index + 1}. left question {index + 1}"))
+        rows.append((320.0, 800.0 - 20 * index, f"{index + 11}. right question {index + 11}"))
+    page = [Row(text, x, x + 150, y - 3, y + 9, 11) for x, y, text in rows]
+    border = find_column_border(page, 595)
+    assert border is not None
+    assert 200 < border < 320
+    assert [row.text.split(".")[0] for row in order_rows(page, 595)] == [
+        str(number) for number in range(1, 21)
+    ]
+
+
+def test_a_box_drawn_last_moves_to_its_height() -> None:
+    rows = [Row(f"line {index}", 50, 400, 700 - 20 * index, 712 - 20 * index, 11) for index in range(8)]
+    stray = Row("stamp", 450, 500, 665, 677, 11)
+    ordered = settle_strays([*rows, stray], 595)
+    assert [row.text for row in ordered].index("stamp") == 2
+
+
+def test_small_raised_text_becomes_a_superscript() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(595, 842))
+    text = canvas.beginText(50, 700)
+    text.setFont("Helvetica", 12)
+    text.textOut("area in m")
+    text.setFont("Helvetica", 7)
+    text.setRise(5)
+    text.textOut("2")
+    text.setRise(0)
+    text.setFont("Helvetica", 12)
+    text.textOut(" and H")
+    text.setFont("Helvetica", 7)
+    text.setRise(-3)
+    text.textOut("2")
+    text.setRise(0)
+    text.setFont("Helvetica", 12)
+    text.textOut("O")
+    canvas.drawText(text)
+    canvas.save()
+    assert body(stream.getvalue()) == ["area in m² and H₂O"]
+
+
+def test_a_sentence_that_fills_the_line_runs_on_in_the_next(tmp_path: Path) -> None:
+    long = "1. 下列关于细胞结构与功能的叙述中，经过实验证明并且被普遍接受为正确的一项是下面所"
+    lines = [
+        (50, 800, "一、选择题"),
+        (50, 780, long),
+        (50, 764, "列的哪一项（ ）"),
+        (50, 748, "A. 甲 B. 乙 C. 丙 D. 丁"),
+    ]
+    lines += [(50, 732, "2. 乙（ ）"), (50, 716, "A. 甲 B. 乙 C. 丙 D. 丁")]
+    lines += [
+        (50, 700, long.replace("1.", "3.")),
+        (50, 684, "列的哪一种（ ）"),
+        (50, 668, "A. 甲 B. 乙 C. 丙 D. 丁"),
+    ]
+    parsed = parse_document(write(tmp_path, "a.pdf", make_pdf([lines])), OPTIONS)
+    assert [question["stem"] for question in parsed.questions] == [
+        long[3:] + "列的哪一项（）",
+        "乙（）",
+        long[3:] + "列的哪一种（）",
+    ]
+    assert parsed.document["page_count"] == 1
+
+
+def test_pages_without_text_are_reported_when_ocr_is_off(tmp_path: Path) -> None:
+    parsed = parse_document(write(tmp_path, "scan.pdf", make_scan(["1. 甲"])), OPTIONS)
+    assert (parsed.document["status"], parsed.document["question_count"]) == ("needs_ocr", 0)
+    assert "ocr" in parsed.document["error"]
+
+
+def make_scan(lines: list[str], tilt: float = 0.0) -> bytes:
+    """A PDF whose only page is a picture of these lines, turned by `tilt` degrees."""
+    import pypdfium2
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    drawn = make_pdf([[(60, 790 - 28 * index, line) for index, line in enumerate(lines)]], size=14)
+    picture = pypdfium2.PdfDocument(drawn)[0].render(scale=150 / 72).to_pil().convert("RGB")
+    picture = picture.rotate(tilt, resample=Image.Resampling.BICUBIC, fillcolor=(255, 255, 255))
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(595, 842))
+    canvas.drawImage(ImageReader(picture), 0, 0, width=595, height=842)
+    canvas.save()
+    return stream.getvalue()
+
+
+SCANNED = [
+    "一、单项选择题",
+    "1. 下列属于哺乳动物的是（ ）",
+    "A. 鲸鱼          B. 鲨鱼",
+    "C. 金枪鱼        D. 章鱼",
+    "2. 中国的首都是（ ）",
+    "A. 上海          B. 北京",
+    "C. 广州          D. 深圳",
+    "二、简答题",
+    "1. 简述细胞膜的主要功能。",
+]
+
+
+@pytest.mark.service
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("rapidocr", "onnxruntime", "cv2")),
+    reason="the extra `ocr` is not installed",
+)
+@pytest.mark.parametrize("tilt", [0.0, 2.5], ids=["level", "askew"])
+def test_a_scanned_paper_is_read_by_ocr(tmp_path: Path, tilt: float) -> None:
+    parsed = parse_document(
+        write(tmp_path, "scan.pdf", make_scan(SCANNED, tilt)), IngestOptions(time_limit_s=200)
+    )
+    assert parsed.document["converter"] == "rapidocr"
+    assert [
+        (question["question_type"], [option["label"] for option in question["options"]])
+        for question in parsed.questions
+    ] == [
+        ("multiple_choice", ["A", "B", "C", "D"]),
+        ("multiple_choice", ["A", "B", "C", "D"]),
+        ("short_answer", []),
+    ]
+    assert "简述细胞膜的主要功能" in parsed.questions[2]["stem"]
+    assert all("ocr" in question["parse_notes"] for question in parsed.questions)
+
+
+RTF = rb"{\rtf1\ansi\deff0{\fonttbl{\f0 Times;}}\f0 1. What is two plus two?\par A. 1\par B. 2\par C. 3\par D. 4\par Answer: D\par}"
+
+
+def test_old_formats_say_that_libreoffice_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from schemas.errors import DocumentError
+    from tasks.ingest.office import convert_with_libreoffice
+
+    monkeypatch.setenv("PROCTOR_SOFFICE", "")
+    with pytest.raises(DocumentError) as caught:
+        convert_with_libreoffice(RTF, "rtf", "docx", 10)
+    assert caught.value.code == "needs_libreoffice"
+    assert write(tmp_path, "a.rtf", RTF).exists()
+
+
+@pytest.mark.service
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
+def test_a_rich_text_paper_is_read_through_libreoffice(tmp_path: Path) -> None:
+    parsed = parse_document(write(tmp_path, "paper.doc", RTF), IngestOptions(time_limit_s=120))
+    assert parsed.document["converter"] == "libreoffice+docx-walker"
+    assert [
+        (question["stem"], len(question["options"]), question["answer"]) for question in parsed.questions
+    ] == [("What is two plus two?", 4, ["D"])]
+
+
+def test_a_page_without_columns_has_no_border() -> None:
+    page = Page(595, 842, [Row("x", 50, 500, 700 - 20 * index, 712 - 20 * index, 11) for index in range(10)])
+    assert find_column_border(page.rows, page.width) is None

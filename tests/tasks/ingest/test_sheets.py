@@ -1,0 +1,291 @@
+"""Spreadsheets and records: columns found by name, by content, or reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tasks.ingest.columns import find_header, find_role
+from tasks.ingest.extraction import Sheet
+from tasks.ingest.sheets import SheetSplit, split_packed_options, split_records, split_sheets
+from tasks.ingest.workbook import read_workbook
+from tests.tasks.ingest.builders import make_xlsx
+
+
+def brief(result: SheetSplit) -> list[tuple[str, str, str, list[str]]]:
+    return [
+        (draft.question_type, draft.stem, "/".join(text for _, text in draft.options), draft.answer)
+        for draft in result.drafts
+    ]
+
+
+CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
+    "type by sheet name, one column per option": (
+        [
+            Sheet(
+                "单选题",
+                [["序号", "题目", "选项A", "选项B", "答案"], ["1", "天空的颜色是（ ）", "红", "蓝", "B"]],
+            ),
+            Sheet("判断题", [["序号", "题目", "答案"], ["1", "太阳是行星", "错误"], ["2", "水会流动", "√"]]),
+            Sheet("填空题", [["序号", "题目", "答案"], ["1", "____和____是元素", "氢；氧"]]),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("true_false", "太阳是行星", "", ["false"]),
+            ("true_false", "水会流动", "", ["true"]),
+            ("fill_in_the_blank", "____和____是元素", "", ["氢", "氧"]),
+        ],
+    ),
+    "a title above the header, options in one cell, a type column": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["安全知识题库", "", "", "", ""],
+                    ["题型", "题干", "选项", "正确答案", "难度"],
+                    ["单选", "安全第一的意思是", "A.对|B.错|C.不知", "A", "易"],
+                    ["多选", "以下正确的有", "A、甲\nB、乙\nC、丙", "AB", "中"],
+                    ["简答", "什么是安全", "", "没有危险", "难"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "安全第一的意思是", "对/错/不知", ["A"]),
+            ("multiple_choice", "以下正确的有", "甲/乙/丙", ["A", "B"]),
+            ("short_answer", "什么是安全", "", ["没有危险"]),
+        ],
+    ),
+    "English headers, the key as the text of an option": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["Question", "Option 1", "Option 2", "Option 3", "Correct Answer", "Explanation"],
+                    ["2+2?", "3", "4", "5", "4", "arithmetic"],
+                    ["Capital of France", "Paris", "Rome", "", "A", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "2+2?", "3/4/5", ["B"]),
+            ("multiple_choice", "Capital of France", "Paris/Rome", ["A"]),
+        ],
+    ),
+    "no header at all": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["1", "中国的首都是哪里", "北京", "上海", "广州", "A"],
+                    ["2", "最大的洋是什么", "大西洋", "太平洋", "北冰洋", "B"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "中国的首都是哪里", "北京/上海/广州", ["A"]),
+            ("multiple_choice", "最大的洋是什么", "大西洋/太平洋/北冰洋", ["B"]),
+        ],
+    ),
+    "types as rows between the questions": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题号", "题目", "A", "B", "答案"],
+                    ["一、单选题", "", "", "", ""],
+                    ["1", "甲是什么", "子", "丑", "A"],
+                    ["二、判断题", "", "", "", ""],
+                    ["2", "乙对不对", "", "", "对"],
+                ],
+            )
+        ],
+        [("multiple_choice", "甲是什么", "子/丑", ["A"]), ("true_false", "乙对不对", "", ["true"])],
+    ),
+    "answers on another sheet": (
+        [
+            Sheet(
+                "试题",
+                [
+                    ["题号", "题目", "A", "B", "C"],
+                    ["1", "甲是什么", "1", "2", "3"],
+                    ["2", "乙是什么", "1", "2", "3"],
+                ],
+            ),
+            Sheet("答案", [["题号", "答案"], ["1", "C"], ["2", "AB"]]),
+        ],
+        [
+            ("multiple_choice", "甲是什么", "1/2/3", ["C"]),
+            ("multiple_choice", "乙是什么", "1/2/3", ["A", "B"]),
+        ],
+    ),
+    "keys as numbers counted from one": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题目", "选项1", "选项2", "选项3", "答案"],
+                    ["甲是什么呢", "一", "二", "三", "3"],
+                    ["乙是什么呢", "一", "二", "三", "1"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "甲是什么呢", "一/二/三", ["C"]),
+            ("multiple_choice", "乙是什么呢", "一/二/三", ["A"]),
+        ],
+    ),
+    "a bank that keeps free answers in option A": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "A项", "B项", "答案", "类型"],
+                    ["（）是规定性。", "质", "", "A", "填空题"],
+                    ["事物会变化。", "正确", "错误", "B", "判断题"],
+                ],
+            )
+        ],
+        [("fill_in_the_blank", "（）是规定性。", "", ["质"]), ("true_false", "事物会变化。", "", ["false"])],
+    ),
+    "schema rows below the header, and filler in the key": (
+        [
+            Sheet(
+                "题|q",
+                [
+                    ["索引", "试题名称", "答案选项", "正确答案,可多选", "关联章节"],
+                    ["int", "string", "string[]", "string[]", "string[]"],
+                    ["id", "question", "option", "answer", "relation"],
+                    ["1", "第一问是什么()", "A;甲,B;乙", "A", "第一章"],
+                    ["2", "第二问是什么()", "A;甲,B;乙", "A,B", "A,B"],
+                    ["3", "", "", "", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "第一问是什么（）", "甲/乙", ["A"]),
+            ("multiple_choice", "第二问是什么（）", "甲/乙", []),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_questions_of_this_sheet_layout_are_read(case: str) -> None:
+    sheets, expected = CASES[case]
+    assert brief(split_sheets(sheets)) == expected
+
+
+def test_empty_numbered_rows_and_schema_rows_are_reported() -> None:
+    sheets, _ = CASES["schema rows below the header, and filler in the key"]
+    result = split_sheets(sheets)
+    assert result.warnings == [
+        "Sheet '题|q': 1 numbered rows have no question text and were left out.",
+        "Sheet '题|q': 2 further header rows below the header were left out.",
+    ]
+    assert "answer_is_filler" in result.drafts[1].notes
+
+
+def test_a_sheet_that_maps_to_nothing_is_reported_with_its_headers() -> None:
+    result = split_sheets([Sheet("参数", [["name", "value"], ["limit", "7"]])])
+    assert brief(result) == []
+    assert "'参数'" in result.warnings[0]
+    assert "'name', 'value'" in result.warnings[0]
+
+
+def test_every_question_points_to_its_row_in_the_text() -> None:
+    for sheets, _ in CASES.values():
+        result = split_sheets(sheets)
+        for draft in result.drafts:
+            assert draft.stem[:1] in result.text[draft.start : draft.end]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A.甲 B.乙 C.丙", ["甲", "乙", "丙"]),
+        ("A;甲,B;乙,C;丙", ["甲", "乙", "丙"]),
+        ("甲|乙|丙", ["甲", "乙", "丙"]),
+        ("A、甲\nB、乙", ["甲", "乙"]),
+        ('["甲", "乙"]', ["甲", "乙"]),
+        ('{"A": "甲", "B": "乙"}', ["甲", "乙"]),
+        ("甲；乙；丙；丁", ["甲", "乙", "丙", "丁"]),
+        ("A:1,000 B:2,000", ["1,000", "2,000"]),
+    ],
+)
+def test_options_packed_into_one_cell_are_separated(text: str, expected: list[str]) -> None:
+    assert [option for _, option in split_packed_options(text, "zh")] == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"question": "q one?", "choices": ["a", "b", "c"], "answer": 1}, ("multiple_choice", "q one?", "a/b/c", ["B"])),
+        ({"question": "The sky is blue.", "answer": True}, ("true_false", "The sky is blue.", "", ["true"])),
+        ({"id": 3, "stem": "x one", "options": {"A": "1", "B": "2"}, "answer": "B"}, ("multiple_choice", "x one", "1/2", ["B"])),
+        ({"问题": "什么是人工智能", "答案": "智能"}, ("short_answer", "什么是人工智能", "", ["智能"])),
+        ({"question": "x?", "A": "1", "B": "2", "C": "3", "answer": "C"}, ("multiple_choice", "x?", "1/2/3", ["C"])),
+        ({"question": "x?", "options": [{"label": "A", "text": "m"}, {"label": "B", "text": "n"}], "answer": ["A", "B"]},
+         ("multiple_choice", "x?", "m/n", ["A", "B"])),
+    ],
+)  # fmt: skip
+def test_records_are_read_by_the_names_of_their_keys(
+    record: dict[str, Any], expected: tuple[str, str, str, list[str]]
+) -> None:
+    assert brief(split_records([record])) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("header", "role"),
+    [
+        ("题干", "stem"), ("正确答案,可多选", "answer"), ("Question Text", "stem"), ("试题解析", "explanation"), ("题目类型", "type"),
+        ("知识点", "chapter"), ("题目key", None), ("*题型（必填）", "type"), ("Correct Answer", "answer"), ("配置地址", None),
+    ],
+)  # fmt: skip
+def test_header_cells_name_their_role(header: str, role: str | None) -> None:
+    assert find_role(header) == role
+
+
+def test_the_header_may_stand_below_other_rows() -> None:
+    header = find_header([["说明"], [], ["序号", "试题", "A", "B", "答案"]])
+    assert header is not None
+    assert (header.row, header.columns, header.options) == (
+        2,
+        {"number": 0, "stem": 1, "answer": 4},
+        {"A": 2, "B": 3},
+    )
+
+
+def test_numbers_percentages_and_superscripts_are_read_as_shown() -> None:
+    import io
+
+    import openpyxl
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.append([1.0, 0.5, 7, 2.25])
+    sheet["B1"].number_format = "0%"
+    sheet["C1"].number_format = "000"
+    sheet["A2"] = CellRichText("10", TextBlock(InlineFont(vertAlign="superscript"), "3"), " m")
+    sheet.merge_cells("D1:D2")
+    stream = io.BytesIO()
+    workbook.save(stream)
+    rows = read_workbook(stream.getvalue(), "xlsx").sheets[0].rows
+    assert rows == [["1", "50%", "007", "2.25"], ["10³ m", "", "", "2.25"]]
+
+
+def test_hidden_sheets_are_read_and_reported() -> None:
+    result = split_sheets([Sheet("备份", [["题目", "答案"], ["甲是什么呢", "乙"]], is_hidden=True)])
+    assert len(result.drafts) == 1
+    assert "hidden" in result.warnings[0]
+
+
+def test_a_workbook_with_several_sheets_keeps_their_order() -> None:
+    data = make_xlsx({"乙": [["题目", "答案"], ["第一", "x"]], "甲": [["题目", "答案"], ["第二", "y"]]})
+    assert [draft.stem for draft in split_sheets(read_workbook(data, "xlsx").sheets).drafts] == [
+        "第一",
+        "第二",
+    ]
