@@ -38,10 +38,19 @@ def normalise_for_key(text: str) -> str:
     Full- and half-width forms, quotes, dashes and stops fall together; white space and blanks (`____`,
     `（ ）`) are unified; a closing stop is dropped. Digits, letters, operators and the order of everything stay.
     """
-    folded = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
+    folded = _fold(text)
     for _ in range(3):
-        # folding case can make what composition changes again
-        folded = unicodedata.normalize("NFKC", folded).casefold()
+        # one folding can make what another changes again (case after composition, a stop before a space)
+        again = _fold(folded)
+        if again == folded:
+            break
+        folded = again
+    return folded
+
+
+def _fold(text: str) -> str:
+    folded = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
     folded = folded.translate(_QUOTES).translate(_DASHES).translate(_STOPS)
     folded = re.sub(r"\s+", " ", folded)
     folded = re.sub(r"_{2,}|\( ?\)|\[ ?\]", "()", folded)
