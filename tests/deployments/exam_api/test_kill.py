@@ -128,7 +128,9 @@ def test_a_server_killed_at_random_moments_skips_repeats_and_loses_nothing(tmp_p
             assert sorted(kept) == list(range(1, 61)), f"seed {seed}"
             assert len(sitter.new) == len(set(sitter.new)), f"seed {seed}: given twice as new"
             # A first delivery may be lost with the server: the question then comes as a repeat, in its place.
-            assert list(dict.fromkeys(sitter.seen)) == list(range(1, 61)), f"seed {seed}: skipped or out of order"
+            assert list(dict.fromkeys(sitter.seen)) == list(range(1, 61)), (
+                f"seed {seed}: skipped or out of order"
+            )
         with ledger.read() as connection:
             statuses = {row["status"] for row in exam.list_sessions(connection, user_id="candidate:alpha")}
             assert statuses == {"closed"}
