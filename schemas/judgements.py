@@ -37,12 +37,7 @@ JUDGEMENTS = Table(
         _MODEL,
         Column("prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES),
         _MONTH,
-        Column(
-            "judge",
-            "text",
-            "The judge's name in the registry; `rule` for empty and refused answers.",
-            required=True,
-        ),
+        Column("judge", "text", "The judge's name in the registry.", required=True),
         Column("stars", "int", "0 to 3; null means unparsed, never 0.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
         Column("raw", "text", "What the judge returned."),
@@ -50,7 +45,13 @@ JUDGEMENTS = Table(
         Column("prompt_version", "text", "Version of the judge's prompt.", required=True),
         Column("judged_at", "timestamp", "When.", required=True),
         Column("cost_usd", "float", "Cost of the calls.", low=0),
-        Column("attempt", "int", "Attempts until parsed or given up.", required=True, low=0),
+        Column(
+            "attempt",
+            "int",
+            "Attempts until parsed or given up; 0 where an empty or refused answer got 0 stars by rule.",
+            required=True,
+            low=0,
+        ),
         _SIMULATED,
     ),
 )

@@ -62,12 +62,12 @@ def compute_calibration(
 ) -> pl.DataFrame:
     """Rows of `calibration`: kappa per judge, candidate, round and weighting, with the number of pairs behind it.
 
-    Unparsed judgements and stars given by rule (`attempt` 0, or the judge `rule`) are left out: nobody judged there.
+    Unparsed judgements and stars given by rule (`attempt` 0) are left out: nobody judged there.
     """
     consensus = compute_consensuses(ratings, least_raters=least_raters)
-    judged = judgements.filter(
-        pl.col("stars").is_not_null() & (pl.col("attempt") > 0) & (pl.col("judge") != "rule")
-    ).select("session_id", "seq", "model", "judge", pl.col("stars").alias("judged_stars"))
+    judged = judgements.filter(pl.col("stars").is_not_null() & (pl.col("attempt") > 0)).select(
+        "session_id", "seq", "model", "judge", pl.col("stars").alias("judged_stars")
+    )
     pairs = consensus.join(judged, on=["session_id", "seq"], how="inner").sort(
         "judge", "model", "round", "session_id", "seq"
     )

@@ -119,14 +119,8 @@ def test_calibration_has_a_kappa_per_judge_candidate_round_and_weighting() -> No
 
 
 def test_unparsed_judgements_and_stars_by_rule_are_no_pairs() -> None:
-    ratings = make_ratings({1: [0, 0], 2: [1, 1], 3: [2, 2], 4: [3, 3]})
-    judgements = pl.concat(
-        [
-            make_judgements({1: 0, 2: None}),
-            make_judgements({3: 0}, attempt=0),
-            make_judgements({4: 0}, judge="rule"),
-        ]
-    )
+    ratings = make_ratings({1: [0, 0], 2: [1, 1], 3: [2, 2]})
+    judgements = pl.concat([make_judgements({1: 0, 2: None}), make_judgements({3: 0}, attempt=0)])
     assert compute_calibration(ratings, judgements).select("judge", "pair_count").unique().rows() == [
         ("j", 1)
     ]

@@ -182,8 +182,8 @@ def _add_session(
             }
         )  # fmt: skip
         ease = min(0.98, ability + _SHIFT[discipline])
-        for judge in ("rule",) if is_empty else JUDGES:
-            is_unparsed = judge != "rule" and rng.random() < unparsed_rate
+        for judge in JUDGES:
+            is_unparsed = not is_empty and rng.random() < unparsed_rate
             stars = (
                 0
                 if is_empty
@@ -193,7 +193,8 @@ def _add_session(
                 {
                     **place, "model": model, "prompt_style": style, "judge": judge, "stars": None if is_unparsed else stars,
                     "parse_status": "unparsed" if is_unparsed else "parsed", "prompt_version": "v1",
-                    "judged_at": planned_at + dt.timedelta(days=1), "cost_usd": 0.001, "attempt": 1, "is_simulated": is_simulated,
+                    "judged_at": planned_at + dt.timedelta(days=1), "cost_usd": 0.001, "attempt": 0 if is_empty else 1,
+                    "is_simulated": is_simulated,
                 }
             )  # fmt: skip
 

@@ -1,6 +1,6 @@
 -- What did each judge give each response, and does it count?
--- One row per response and judge. is_primary marks the stars that are published: those of the run's primary judge,
--- and those given by rule to empty and refused answers. stars is null for an unparsed judgement, never 0.
+-- One row per response and judge. is_primary marks the stars that are published: those of the run's primary judge.
+-- stars is null for an unparsed judgement, never 0. attempt is 0 where an empty or refused answer got 0 stars by rule.
 SELECT
     j.run_id,
     j.month,
@@ -17,7 +17,7 @@ SELECT
     j.judged_at,
     j.cost_usd,
     j.attempt,
-    j.judge = 'rule' OR j.judge = p.judge AS is_primary,
+    j.judge = p.judge AS is_primary,
     p.is_provisional,
     j.is_simulated
 FROM judgements AS j

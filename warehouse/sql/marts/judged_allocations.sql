@@ -1,17 +1,11 @@
 -- What is every allocated question worth in the eyes of every judge of its run?
 -- One row per allocation and judge. score_status says why stars is what it is:
---   scored      the judge (or, for an empty or refused answer, the rule) gave 0 to 3 stars;
+--   scored      the judge gave 0 to 3 stars, or an empty or refused answer got 0 by rule;
 --   unanswered  the session closed without an answer: 0 stars, for N is the allocated count; null while it is open;
 --   unparsed    the judge's output could not be read: null, never 0;
 --   unjudged    nobody has judged it yet, or the call failed: null.
 WITH judges AS (
-    SELECT DISTINCT run_id, judge FROM judgements WHERE judge <> 'rule'
-    UNION
-    SELECT run_id, judge FROM primary_judge
-),
-
-rulings AS (
-    SELECT session_id, seq, stars FROM judgements WHERE judge = 'rule'
+    SELECT DISTINCT run_id, judge FROM judgements
 )
 
 SELECT
@@ -33,11 +27,11 @@ SELECT
     judges.judge,
     CASE
         WHEN r.session_id IS NULL THEN if(s.status = 'closed', 0, NULL)
-        ELSE coalesce(j.stars, rulings.stars)
+        ELSE j.stars
     END AS stars,
     CASE
         WHEN r.session_id IS NULL THEN 'unanswered'
-        WHEN coalesce(j.stars, rulings.stars) IS NOT NULL THEN 'scored'
+        WHEN j.stars IS NOT NULL THEN 'scored'
         WHEN j.session_id IS NOT NULL THEN 'unparsed'
         ELSE 'unjudged'
     END AS score_status,
@@ -47,4 +41,3 @@ JOIN sessions AS s ON s.session_id = a.session_id
 JOIN judges ON judges.run_id = a.run_id
 LEFT JOIN responses AS r ON r.session_id = a.session_id AND r.seq = a.seq
 LEFT JOIN judgements AS j ON j.session_id = a.session_id AND j.seq = a.seq AND j.judge = judges.judge
-LEFT JOIN rulings ON rulings.session_id = a.session_id AND rulings.seq = a.seq

@@ -9,14 +9,12 @@ WITH judged AS (
     GROUP BY run_id, judge
 ),
 
--- Empty and refused answers are settled by rule; failed calls cannot be judged: neither is asked of a judge.
+-- Empty and refused answers count on both sides: they get their 0 stars in each judge's name. A failed call is not judged.
 to_be_judged AS (
-    SELECT r.run_id, count(*) AS needed_count
-    FROM responses AS r
-    ANTI JOIN (SELECT session_id, seq FROM judgements WHERE judge = 'rule') AS ruled
-        ON ruled.session_id = r.session_id AND ruled.seq = r.seq
-    WHERE r.answer_status <> 'error'
-    GROUP BY r.run_id
+    SELECT run_id, count(*) AS needed_count
+    FROM responses
+    WHERE answer_status <> 'error'
+    GROUP BY run_id
 ),
 
 agreement AS (
@@ -40,7 +38,6 @@ LEFT JOIN agreement ON agreement.judge = judged.judge
 QUALIFY row_number() OVER (
     PARTITION BY judged.run_id
     ORDER BY
-        judged.judge = 'rule',
         judged.judged_count >= coalesce(to_be_judged.needed_count, 0) DESC,
         agreement.mean_kappa DESC NULLS LAST,
         judged.judge
