@@ -199,5 +199,19 @@ def test_the_count_of_landings_knows_every_table() -> None:
 
 def test_the_page_of_queries_names_every_query() -> None:
     page = render_query_list()
-    assert [query.name for query in list_queries() if f"### `{query.name}`" not in page] == []
+    queries = [*list_queries(), *list_queries(("checks",))]
+    assert [
+        query.name for query in queries if f"\n### `{query.name}`\n\n{query.question}\n" not in page
+    ] == []
     assert "Parameters: `$month` (default `null`)" in page
+    assert "-- Parameters:" not in page and page.count("\nParameters: ") == sum(
+        bool(query.parameters)
+        for kind in ("analyses", "marts", "checks")
+        for query in read_queries(kind).values()
+    )
+
+
+def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:
+    section = render_query_list().split("### `judged_allocations`\n")[1].split("### ")[0]
+    entries = [line.split("`")[1] for line in section.splitlines() if line.startswith("- `")]
+    assert entries == ["scored", "unanswered", "unparsed", "unjudged"]

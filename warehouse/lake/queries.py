@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,29 +128,51 @@ def run_checks(lake: Lake) -> list[CheckResult]:
 
 
 def render_query_list() -> str:
-    """The page of all marts, analyses and checks with their questions and parameters, as Markdown."""
+    """The page of all analyses, views and checks with question, grain and parameters, as Markdown."""
     parts = [
-        "# Queries\n\n"
+        "# Named queries\n\n"
         "Generated from the headers of `warehouse/sql` by `make docs`; do not edit.\n\n"
-        "Run one with `proctor sql NAME --param name=value`. Marts are also views of the lake, under the same names.\n"
+        '`proctor sql NAME --param name=value` runs one; `proctor sql "SELECT * FROM NAME"` reads a view. '
+        "`proctor doctor` runs the checks.\n\n"
     ]
-    for kind, title in (
-        ("analyses", "Analyses"),
-        ("marts", "Marts (views)"),
-        ("checks", "Checks (pass when empty)"),
+    parts += [f"- [{query.name}](#{query.name}): {query.question}\n" for query in list_queries(("analyses",))]
+    for kind, title, remark in (
+        ("analyses", "Analyses", ""),
+        ("marts", "Views", "\nViews take no parameters and promise no order.\n"),
+        ("checks", "Checks", "\nA check passes when it returns no row.\n"),
     ):
-        parts.append(f"\n## {title}\n")
-        for query in read_queries(kind).values():
-            parts.append(f"\n### `{query.name}`\n\n{query.question}\n")
-            if query.about:
-                parts.append(f"\n{query.about}\n")
-            if query.parameters:
-                given = [
-                    f"`${p.name}`" + (f" (default `{p.default}`)" if p.default is not None else " (required)")
-                    for p in query.parameters
-                ]
-                parts.append(f"\nParameters: {', '.join(given)}.\n")
+        parts.append(f"\n## {title}\n{remark}")
+        parts += [_render_query(query) for query in read_queries(kind).values()]
     return "".join(parts)
+
+
+def _render_query(query: Query) -> str:
+    given = [
+        f"`${p.name}`" + (f" (default `{p.default}`)" if p.default is not None else " (required)")
+        for p in query.parameters
+    ]
+    parts = [f"### `{query.name}`", query.question, _lay_out_about(query)]
+    if given:
+        parts.append(f"Parameters: {', '.join(given)}.")
+    return "".join(f"\n{part}\n" for part in parts if part)
+
+
+def _lay_out_about(query: Query) -> str:
+    """The header below the question in its own lines; an indented line (`name  what it is`) is an entry of a list."""
+    text = (SQL_DIR / query.kind / f"{query.name}.sql").read_text("utf-8")
+    lines: list[str] = []
+    was_entry = False
+    for line in takewhile(lambda line: line.startswith("--"), text.strip().splitlines()[1:]):
+        content = line.removeprefix("--")
+        if not content.strip() or _PARAMETER_LINE.fullmatch(content.strip()):
+            continue
+        name, gap, about = content.strip().partition("  ")
+        is_entry = content.startswith("   ") and bool(gap)
+        if is_entry != was_entry and lines:
+            lines.append("")
+        lines.append(f"- `{name}`: {about.strip()}" if is_entry else content.strip())
+        was_entry = is_entry
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tasks.report.page import NamedQuery
-from tasks.report.query_list import render_query_list
 from tests.tasks.report.conftest import RunSql
 from warehouse.lake.queries import bind_parameters, find_query, read_queries
 
@@ -16,12 +15,6 @@ DOCS = Path(__file__).parents[3] / "docs"
 ANALYST = (DOCS / "analyst.md").read_text("utf-8")
 SQL_BLOCKS = re.findall(r"```sql\n(.*?)```", ANALYST, flags=re.DOTALL)
 COMMANDS = re.findall(r"^\$ proctor sql (.*)$", ANALYST, flags=re.MULTILINE)
-
-
-def test_the_list_of_queries_is_the_one_that_the_files_give() -> None:
-    found = (DOCS / "queries.md").read_text("utf-8")
-
-    assert found == render_query_list(), "Run `python -m tasks.report.query_list docs/queries.md`."
 
 
 def test_every_query_says_its_question_and_its_grain_and_declares_its_parameters() -> None:
