@@ -20,6 +20,7 @@ from schemas.tables import get_table
 from tasks.exam.allotment import name_organisation
 from tasks.exam.answers import extract_answer
 from warehouse.ledger import exam
+from warehouse.ledger.access import anchor_past_days
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -90,7 +91,12 @@ def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None
 
 
 def reconcile(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Land what the ledger has closed and the lake lacks, of all runs, and the audit log; rows newly landed by table."""
+    """Land what the ledger has closed and the lake lacks, of all runs, and the audit log; rows newly landed by table.
+
+    Days of the audit log that are over are anchored first.
+    """
+    with ledger.write() as connection:
+        anchor_past_days(connection)
     with ledger.read() as connection:
         run_ids = [str(row["run_id"]) for row in exam.list_runs(connection)]
     counts: dict[str, int] = {}

@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor
 from tasks.exam.protocol import make_protocol
 from tasks.exam.tokens import issue_token, read_secret
@@ -45,9 +46,11 @@ def measure_protocol(session_count: int, question_count: int, *, combined: bool 
     return {"cpu_ms": cpu / count * 1e3, "wall_ms": wall / count * 1e3, "questions": float(count)}
 
 
-async def _sit_all(ledger: Ledger, settings: object, sessions: list[tuple[str, str]], *, combined: bool) -> None:
-    protocol = make_protocol(ledger, settings, is_in_house=True)  # type: ignore[arg-type]
-    secret = read_secret(settings)  # type: ignore[arg-type]
+async def _sit_all(
+    ledger: Ledger, settings: Settings, sessions: list[tuple[str, str]], *, combined: bool
+) -> None:
+    protocol = make_protocol(ledger, settings, is_in_house=True)
+    secret = read_secret(settings)
     door = DirectDoor(protocol)
 
     async def sit(session_id: str, user_id: str) -> None:
@@ -77,7 +80,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name, combined in (("submit_and_next", True), ("submit, then next", False)):
         result = measure_protocol(arguments.sessions, arguments.questions, combined=combined)
-        print(  # noqa: T201
+        print(
             f"{name}: {result['cpu_ms']:.3f} ms CPU, {result['wall_ms']:.3f} ms wall per question "
             f"({result['questions']:.0f} questions, {arguments.sessions} sessions)"
         )

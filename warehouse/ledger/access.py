@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -154,6 +155,22 @@ def anchor_access_log(connection: Connection, day: str) -> int:
             .on_conflict_do_nothing()
         ).rowcount
     return count
+
+
+def anchor_past_days(connection: Connection, now: datetime | None = None) -> int:
+    """Anchor every day that is over and has no anchor yet; returns how many heads were new.
+
+    A day is over an hour after midnight: an attempt is dated before its transaction is committed.
+    """
+    today = ((now or datetime.now(UTC)) - timedelta(hours=1)).date().isoformat()
+    day = func.substr(access_log.c.at, 1, 10)
+    days = connection.execute(
+        select(day)
+        .where(access_log.c.at < today, day.not_in(select(access_anchors.c.day)))
+        .distinct()
+        .order_by(day)
+    ).scalars()
+    return sum(anchor_access_log(connection, found) for found in list(days))
 
 
 def verify_access_log(connection: Connection) -> list[ChainFault]:

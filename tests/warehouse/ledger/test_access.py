@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, delete, select, update
 from warehouse.ledger.access import (
     ChainFault,
     anchor_access_log,
+    anchor_past_days,
     append_refusal,
     compute_entry_hash,
     verify_access_log,
@@ -182,3 +184,14 @@ def test_an_anchor_is_set_once(log: Ledger) -> None:
         assert anchors == {
             chain or "": entry(connection, chain, "three").entry_hash for chain in ("a", "b", None)
         }
+
+
+def test_days_that_are_over_are_anchored_an_hour_after_midnight(log: Ledger) -> None:
+    now = datetime.now(UTC)
+    midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+    with log.write() as connection:
+        assert anchor_past_days(connection, midnight - timedelta(hours=1)) == 0
+        assert anchor_past_days(connection, midnight + timedelta(minutes=59)) == 0
+        assert anchor_past_days(connection, midnight + timedelta(minutes=61)) == 3
+        assert anchor_past_days(connection, midnight + timedelta(days=3)) == 0
+    assert check(log) == []
