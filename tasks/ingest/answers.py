@@ -157,6 +157,13 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
     matches = list(_BRACKET_TF.finditer(stem))
     for match in reversed(matches):
         before, after = stem[: match.start()].rstrip(), stem[match.end() :].strip()
+        if (
+            stem[match.start() - 1 : match.start()].isascii()
+            and stem[match.start() - 1 : match.start()].isalnum()
+        ):
+            continue  # `f(x)`
+        if not is_judgement and match.group(1) in "xXvVyYnNtf":
+            continue
         is_word = match.group(1) in ("是", "否", "对", "错") and after and len(after) > 40
         at_start = not before
         if is_word or (len(after) > 120 and not at_start):

@@ -46,6 +46,7 @@ _FIRST_PART = re.compile(
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
 )
+_OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
@@ -190,6 +191,12 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         label = piece.label
         if mode == "answer" and label is not None and label.style == part_style and label.value > last_part:
             mode = "body"
+        if (
+            mode != "body"
+            and _OPTION_A.match(text)
+            and not any(_OPTION_A.match(other.text) for other in body)
+        ):
+            mode = "body"  # the key stood on the stem's line, the options follow
         if mode == "body":
             if label is not None and label.style in ("romanp", "letterp", "nump", "paren", "cnp"):
                 if not part_style and label.value == 1:

@@ -18,7 +18,7 @@ REGION = re.compile(
     r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
-_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|对|错|正确|错误|True|False|TRUE|FALSE|[TF])"
+_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
     rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )

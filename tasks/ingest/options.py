@@ -53,9 +53,11 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     """
     best: tuple[float, str, list[Marker]] | None = None
     for style, pattern in _MARKERS:
-        if style in _WEAK and not is_choice:
+        if style in _WEAK and not is_choice and style != "small_stopped":
             continue
         chain = _find_chain(_find_markers(pieces, style, pattern), pieces)
+        if style == "small_stopped" and not is_choice and not _are_plain_options(chain, pieces):
+            continue
         if len(chain) < (2 if is_choice else 3) and not (
             len(chain) == 2 and all(mark.at_start for mark in chain)
         ):
@@ -89,6 +91,26 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     if head.text.strip():
         stem.append(head)
     return OptionSplit(stem, options, notes)
+
+
+def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool:
+    """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
+    if len(chain) < 4 or not all(mark.at_start for mark in chain):
+        return False
+    texts = [
+        option_text(_slice(pieces, mark, following))
+        for mark, following in zip(chain, [*chain[1:], None], strict=True)
+    ]
+    return all(
+        len(text) <= 60 and not re.search(r"[？?:：]|[(（]\s*\d+\s*(?:分|marks?|points?|pts?)", text)
+        for text in texts
+    ) and not any(
+        re.match(
+            r"(?i)(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|解释|简述|计算|证明|求)",
+            text,
+        )
+        for text in texts
+    )
 
 
 def _find_markers(pieces: Sequence[Piece], style: str, pattern: re.Pattern[str]) -> list[Marker]:

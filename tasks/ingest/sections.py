@@ -21,7 +21,7 @@ MARKS_EACH = re.compile(
     re.IGNORECASE,
 )
 MARKS_GROUP = re.compile(
-    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?)\s*[)）\]】]\s*",
+    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?)\s*[)）\]】]\s*",
     re.IGNORECASE,
 )
 INSTRUCTION = re.compile(

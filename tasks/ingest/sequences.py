@@ -36,6 +36,8 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
     """
     # state: (last question number or 0, last number of the nested list or 0) → (cost, chosen path)
     states: dict[tuple[int, int], tuple[float, _Path | None]] = {(0, 0): (0.0, None)}
+    # where no number is 1 the paper is an excerpt: its first number may be any
+    start_price = 3.0 if any(candidate.value == 1 for candidate in candidates) else 0.5
     is_first = True
     for index, candidate in enumerate(candidates):
         following: dict[tuple[int, int], tuple[float, _Path | None]] = {}
@@ -51,7 +53,7 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
                 table[state] = (cost, path)
 
         for (last, nested), (cost, path) in states.items():
-            price = _price_question(candidate, last, carry)
+            price = _price_question(candidate, last, carry, start_price)
             if price is not None:
                 if (
                     expects_options
@@ -83,11 +85,11 @@ class _Path:
     before: _Path | None
 
 
-def _price_question(candidate: Candidate, last: int, carry: int | None) -> float | None:
+def _price_question(candidate: Candidate, last: int, carry: int | None, start_price: float) -> float | None:
     value = candidate.value
     if last == 0:
         is_start = value == 1 or (carry is not None and value == carry + 1)
-        price = 0.0 if is_start else 3.0
+        price = 0.0 if is_start else start_price
         is_next = is_start
     elif value == last + 1 or (candidate.after_break and value == 1):
         price, is_next = 0.0, True

@@ -45,6 +45,9 @@ _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]))"
 )
+_CASE = re.compile(
+    r"^\s*【?(?:案例|材料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
+)
 _RANGE = re.compile(
     r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
@@ -119,7 +122,7 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
 
 
 def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
-    return sum(1 for piece in pieces if re.match(r"\s*[（(]?A\s*[)）.．、]", piece.text)) >= 1
+    return any(re.match(r"\s*[（(]?[Aa]\s*[)）.．、]", piece.text) for piece in pieces)
 
 
 def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft], list[KeySection]]:
@@ -154,7 +157,7 @@ def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft],
         if draft.marks is None:
             draft.marks = section.marks
         if lines:
-            draft.start, draft.end = lines[0].start, lines[-1].end
+            draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     return drafts, keys
 
@@ -400,7 +403,9 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
         has_options = _shows_options(section.pieces, index, begin + label.end, end, expects_options)
         before = spots[place - 1][0] if place else 0
-        broke = any(before < position <= index for position in section.breaks)
+        broke = any(before < position <= index for position in section.breaks) or any(
+            _CASE.match(piece.text) for piece in section.pieces[before + 1 : index]
+        )
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
         rest = section.pieces[index].text[begin + label.end :]
@@ -488,7 +493,11 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
     if lines and _MATERIAL.match(lines[0].text):
         return lines, []
     for place, line in enumerate(lines):
-        if is_analysis and not _RANGE.search(line.text[:60]) and split_options(lines[:place], False) is None:
+        if is_analysis and not (
+            _CASE.match(line.text)
+            or _RANGE.search(line.text[:60])
+            or split_options(lines[:place], False) is not None
+        ):
             continue
         if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
             return lines[:place], lines[place:]
@@ -497,9 +506,10 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
 
 def _shared_options(lines: Sequence[Piece]) -> list[Piece]:
     """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
-    if not lines or not _MATERIAL.match(lines[0].text) or split_options(lines[1:], True) is None:
+    first = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), None)
+    if first is None or split_options(lines[first + 1 :], True) is None:
         return []
-    return list(lines[1:])
+    return list(lines[first + 1 :])
 
 
 def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
@@ -612,6 +622,11 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
     used: set[tuple[int, int]] = set()
     for place, key in enumerate(keys):
         target = _find_target(drafts, key, place, len(keys), used)
+        numbers = {entry.number for entry in key.entries}
+        values = [draft.value for draft in drafts if draft.value is not None]
+        if not numbers & {draft.value for draft in target.values()} and numbers <= set(values):
+            # a key printed below the last section answers the whole paper
+            target = _by_number(drafts) if len(values) == len(set(values)) else target
         matched = 0
         for entry in key.entries:
             draft = target.get(entry.number)
