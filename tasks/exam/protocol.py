@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import ExamError, GateError, UsageError
@@ -257,8 +257,10 @@ class ExamProtocol:
                     403, "session_closed", "The session is closed: all its questions are answered."
                 )
             shown = None if lease_secret is None else _hash_secret(lease_secret)
-            is_held = seat.lease_hash is not None and seat.lease_expires_at > now
-            if is_held and (shown is None or not hmac.compare_digest(shown, seat.lease_hash)):
+            held = (
+                seat.lease_hash if seat.lease_expires_at is not None and seat.lease_expires_at > now else None
+            )
+            if held is not None and (shown is None or not hmac.compare_digest(shown, held)):
                 raise ExamError(
                     403,
                     "session_in_use",
@@ -517,7 +519,7 @@ class ExamProtocol:
         )
         return Receipt(seq, answered, seat.question_count, False), put
 
-    def _hand_out(self, connection: Connection, seat: Row[Any], seq: int, at: str) -> Put | None:
+    def _hand_out(self, connection: Connection, seat: exam.Seat, seq: int, at: str) -> Put | None:
         """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
@@ -527,14 +529,14 @@ class ExamProtocol:
         exam.write_delivery(connection, seat.session_id, seq, at)
         return put
 
-    def _put(self, connection: Connection, seat: Row[Any], seq: int, *, is_repeat: bool) -> Put:
+    def _put(self, connection: Connection, seat: exam.Seat, seq: int, *, is_repeat: bool) -> Put:
         content = exam.read_content(connection, seat.session_id, seat.set_id, seq)
         return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
 
-    def _window(self, seat: Row[Any]) -> int:
+    def _window(self, seat: exam.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1
 
-    def _read_own_seat(self, connection: Connection, claims: Claims, session_id: str) -> Row[Any]:
+    def _read_own_seat(self, connection: Connection, claims: Claims, session_id: str) -> exam.Seat:
         """The session, for the candidate that the token and the ledger agree on.
 
         What does not exist and what belongs to others is refused with the same words.
@@ -548,7 +550,7 @@ class ExamProtocol:
             raise _not_yours()
         return seat
 
-    def _read_held_seat(self, connection: Connection, claims: Claims, lease: Lease, now: float) -> Row[Any]:
+    def _read_held_seat(self, connection: Connection, claims: Claims, lease: Lease, now: float) -> exam.Seat:
         seat = self._read_own_seat(connection, claims, lease.session_id)
         if (
             seat.lease_hash is None
@@ -558,7 +560,7 @@ class ExamProtocol:
             raise ExamError(
                 403, "lease_lost", "The session is not held by this lease: it was opened again or released."
             )
-        if seat.status != "closed" and seat.lease_expires_at <= now:
+        if seat.status != "closed" and (seat.lease_expires_at or 0.0) <= now:
             raise ExamError(
                 403, "lease_expired", "The lease has expired. Open the session again with the lease secret."
             )
@@ -566,7 +568,7 @@ class ExamProtocol:
 
     def _read_readable_seat(
         self, connection: Connection, claims: Claims, session_id: str, permission: str
-    ) -> Row[Any]:
+    ) -> exam.Seat:
         seat = exam.read_seat(connection, session_id, claims.user_id)
         user = seat if seat is not None else users.read_user(connection, claims.user_id)
         _check_active(user)
@@ -603,7 +605,7 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
         return exam.write_run_closed(connection, run_id, now_text())
 
 
-def _log(connection: Connection, claims: Claims, seat: Row[Any], action: str, at: str | None = None) -> str:
+def _log(connection: Connection, claims: Claims, seat: exam.Seat, action: str, at: str | None = None) -> str:
     return access.append_access(
         connection,
         user_id=claims.user_id,
@@ -636,7 +638,7 @@ def _check_quota(connection: Connection, level: str, limit: int | None, **whose:
         raise ExamError(403, "quota_reached", f"The {level} has been handed all questions that it may have.")
 
 
-def _describe(connection: Connection, seat: Row[Any], *, is_examiner: bool) -> SessionStatus:
+def _describe(connection: Connection, seat: exam.Seat, *, is_examiner: bool) -> SessionStatus:
     row = exam.list_sessions(connection, session_id=seat.session_id)[0]
     return SessionStatus(
         session_id=seat.session_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -208,26 +208,39 @@ def write_run_closed(connection: Connection, run_id: str, at: str) -> bool:
 _SESSION: BindParameter[str] = bindparam("session")
 _ANSWER_COLUMNS: Final = tuple(column.name for column in answers.c)
 
+
+class Seat(NamedTuple):
+    """A session as it stands, and the role of who asks for it (null when the ledger does not know them)."""
+
+    session_id: str
+    set_id: str
+    user_id: str
+    organisation: str
+    prompt_style: str
+    pending_window: int
+    question_count: int
+    next_seq: int
+    answered_count: int
+    status: str
+    lease_generation: int
+    lease_hash: str | None
+    lease_expires_at: float | None
+    access_hash: str | None
+    candidate_limit: int | None
+    organisation_limit: int | None
+    role: str | None
+    is_active: bool | None
+
+
+_ELSEWHERE: Final = {
+    "candidate_limit": users.c.question_limit,
+    "organisation_limit": organisations.c.question_limit,
+    "role": users.c.role,
+    "is_active": users.c.is_active,
+}
 _SEAT = HotStatement(
     select(
-        sessions.c.session_id,
-        sessions.c.set_id,
-        sessions.c.user_id,
-        sessions.c.organisation,
-        sessions.c.prompt_style,
-        sessions.c.pending_window,
-        sessions.c.question_count,
-        sessions.c.next_seq,
-        sessions.c.answered_count,
-        sessions.c.status,
-        sessions.c.lease_generation,
-        sessions.c.lease_hash,
-        sessions.c.lease_expires_at,
-        sessions.c.access_hash,
-        users.c.question_limit.label("candidate_limit"),
-        organisations.c.question_limit.label("organisation_limit"),
-        users.c.role,
-        users.c.is_active,
+        *((_ELSEWHERE[name] if name in _ELSEWHERE else sessions.c[name]).label(name) for name in Seat._fields)
     )
     .select_from(
         sessions.outerjoin(users, users.c.user_id == bindparam("caller")).outerjoin(
@@ -282,16 +295,17 @@ _ADVANCE = HotStatement(
 _ANSWER = HotStatement(answers.insert().inline().values({name: bindparam(name) for name in _ANSWER_COLUMNS}))
 
 
-def read_seat(connection: Connection, session_id: str, caller: str) -> Row[Any] | None:
+def read_seat(connection: Connection, session_id: str, caller: str) -> Seat | None:
     """The session as it stands, held until the transaction ends, with the caller's role; null when there is none."""
     if connection.dialect.name == "postgresql":
         _LOCK.run(connection, {"session": session_id}).close()
-    return _SEAT.run(connection, {"session": session_id, "caller": caller}).first()
+    row = _SEAT.fetch_first(connection, {"session": session_id, "caller": caller})
+    return None if row is None else Seat._make(row)
 
 
 def read_content(connection: Connection, session_id: str, set_id: str, seq: int) -> dict[str, Any]:
     """The bare content at a position of a session that sits `set_id`."""
-    row = _CONTENT.run(connection, {"session": session_id, "set": set_id, "position": seq}).first()
+    row = _CONTENT.fetch_first(connection, {"session": session_id, "set": set_id, "position": seq})
     assert row is not None, "every allocation has an item in its set"
     content: dict[str, Any] = parse_json(row[0])
     return content

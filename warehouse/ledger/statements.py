@@ -30,6 +30,22 @@ class HotStatement:
             return connection.exec_driver_sql(sql, dict(values))
         return connection.exec_driver_sql(sql, tuple([values[name] for name in names]))
 
+    def fetch_first(self, connection: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """Execute a query and take its first row as a plain tuple; null when there is none.
+
+        SQLite's rows are read past SQLAlchemy, which would describe the columns anew for each query.
+        """
+        if connection.dialect.name != "sqlite":
+            row = self.run(connection, values).first()
+            return None if row is None else tuple(row)
+        try:
+            sql, names = self._compiled["sqlite"]
+        except KeyError:
+            sql, names = self._compile(connection)
+        driver: Any = connection.connection.dbapi_connection
+        first: tuple[Any, ...] | None = driver.execute(sql, [values[name] for name in names or ()]).fetchone()
+        return first
+
     def _compile(self, connection: Connection) -> tuple[str, tuple[str, ...] | None]:
         compiled = self._statement.compile(dialect=connection.dialect)
         positions = getattr(compiled, "positiontup", None)
