@@ -50,7 +50,8 @@ _KEY = r"[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9}"
 ANSWER_MARK = re.compile(
     r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answer|ANSWER)\s*\]|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|答|解)(?:及解析|与解析|要点)?"
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
-    r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:Answers?|ANSWERS?|Ans|ANS|Solutions?|SOLUTIONS?|Key|KEY|answer|solution)(?:\s+is)?\s*(?:[:：.]|(?=[:：])|$)\s*)\s*[:：]?\s*"
+    r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
+    r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
 EXPLANATION_MARK = re.compile(
     r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由)\s*[:：]|"

@@ -165,12 +165,15 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     explanations: list[Piece] = []
     mode = "body"
     part_style, last_part = "", 0
+    runs_on = False
     for piece in pieces:
         text = piece.text
         if IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
-        answer_mark = ANSWER_MARK.match(text)
-        explanation_mark = EXPLANATION_MARK.match(text.lstrip())
+        # a line that only goes on with the sentence before it opens nothing
+        answer_mark = None if runs_on else ANSWER_MARK.match(text)
+        explanation_mark = None if runs_on else EXPLANATION_MARK.match(text.lstrip())
+        runs_on = piece.wraps
         if answer_mark and (body or mode == "body"):
             mode = "answer"
             answers.append([])
@@ -405,7 +408,7 @@ def _settle_free(
             else [answer_text]
         )
     elif kind == "fill_in_the_blank":
-        _take_filled_blanks(draft, language)
+        _take_filled_blanks(draft, language, is_answered)
         if not draft.answer and is_answered and len(body) > 1:
             _take_unmarked(draft, body, language)
     elif is_answered:
@@ -455,11 +458,13 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
             draft.notes.append("answer_unreadable")
             draft.explanation = draft.explanation or answer_text
     # an empty bracket at the end only waits for the mark
-    draft.stem = re.sub(r"\s*[（(]\s*[)）]\s*$", "", draft.stem).rstrip()
+    draft.stem = re.sub(
+        r"\s*[（(]\s*(?:True\s*/\s*False|T\s*/\s*F|对\s*/\s*错)?\s*[)）]\s*$", "", draft.stem
+    ).rstrip()
 
 
-def _take_filled_blanks(draft: Draft, language: str | None) -> None:
-    """Read answers that are printed inside the blanks: `是__质__的`, `是（ 质 ）的`."""
+def _take_filled_blanks(draft: Draft, language: str | None, is_answered: bool) -> None:
+    """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`; in an answered paper also `是（质）的`."""
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
     filled = underlined.findall(draft.stem)
     if filled and "____" not in draft.stem:
@@ -469,6 +474,12 @@ def _take_filled_blanks(draft: Draft, language: str | None) -> None:
     if BLANK.search(draft.stem):
         return
     padded = re.findall(r"[（(]\s{1,}([^（()）]{1,40}?)\s{1,}[)）]", draft.stem)
+    tight = re.findall(r"（([^（()）]{1,40})）", draft.stem) if is_answered and not padded else []
+    if tight:
+        draft.answer = [text.strip() for text in tight]
+        draft.stem = clean_text(re.sub(r"（[^（()）]{1,40}）", "（）", draft.stem), language)
+        draft.notes.append("answer_without_mark")
+        return
     if padded:
         draft.answer = [text.strip() for text in padded]
         draft.stem = clean_text(

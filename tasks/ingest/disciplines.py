@@ -36,19 +36,25 @@ def _words() -> tuple[tuple[str, str, str], ...]:
     return tuple(sorted(found, key=lambda entry: -len(entry[0])))
 
 
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, tuple[str, str]]]:
+    places: dict[str, tuple[str, str]] = {}
+    for word, discipline, sub in _words():
+        places.setdefault(word, (discipline, sub))
+    latin = "|".join(re.escape(word) for word, _, _ in _words() if word.isascii())
+    chinese = "|".join(re.escape(word) for word, _, _ in _words() if not word.isascii())
+    return re.compile(rf"(?<![a-z])(?:{latin})(?![a-z])"), re.compile(chinese), places
+
+
 def find_discipline(texts: Sequence[str]) -> tuple[str, str | None] | None:
     """Return (discipline, sub-discipline) by the longest known word in the first text that has one."""
+    latin, chinese, places = _patterns()
     for text in texts:
         folded = re.sub(r"[_\-]+", " ", text.casefold())
-        closed = re.sub(r"\s+", "", folded)
-        for word, discipline, sub in _words():
-            is_found = (
-                re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", folded) is not None
-                if word.isascii()
-                else word in closed
-            )
-            if is_found:
-                return discipline, sub or None
+        found = latin.findall(folded) + chinese.findall(re.sub(r"\s+", "", folded))
+        if found:
+            discipline, sub = places[max(found, key=len)]
+            return discipline, sub or None
     return None
 
 

@@ -71,38 +71,55 @@ def _fold(text: str) -> str:
     return re.sub(r"[\s_\-]+", " ", text.casefold()).strip()
 
 
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, FineType]:
+    found: dict[str, FineType] = {}
+    for name, fine in _names():
+        for variant in (name, name + "题", name + " questions", name + "部分"):
+            found.setdefault(variant, fine)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _any_name() -> re.Pattern[str]:
+    """Every name, the longest first; names in Latin letters only as whole words, and none shorter than four."""
+    chinese = [re.escape(name) for name, _ in _names() if not name.isascii()]
+    latin = [re.escape(name) for name, _ in _names() if name.isascii() and len(name) >= 4]
+    return re.compile("|".join(chinese) + r"|(?<![a-z])(?:" + "|".join(latin) + r")(?![a-z])")
+
+
+@lru_cache(maxsize=4096)
 def match_type_name(text: str) -> FineType | None:
     """Return the type that a type cell names (`单选题`, `True/False`), or None when it names none."""
     folded = _fold(re.sub(r"[（(【\[].*?[)）】\]]", "", text))
     if not folded:
         return None
-    for name, fine in _names():
-        if folded == name or folded == name + "题":
-            return fine
-    if len(folded) > 24:
-        return None
-    for name, fine in _names():
-        if _holds(folded, name) and (not name.isascii() or len(name) > 4):
-            return fine
-    return None
+    exact = _by_name().get(folded)
+    if exact is not None:
+        return exact
+    return _find_longest(folded) if len(folded) <= 24 else None
 
 
+@lru_cache(maxsize=4096)
+def match_exactly(title: str) -> FineType | None:
+    """Return the type whose name a title is, give or take a closing 题, 部分 or `questions`."""
+    return _by_name().get(_fold(title)) if len(title) <= 40 else None
+
+
+@lru_cache(maxsize=4096)
 def find_type_in_title(title: str) -> FineType | None:
     """Return the type that a section title speaks of; the longest name found in it wins."""
-    folded = _fold(title)
-    for name, fine in _names():
-        if name.isascii() and len(name) < 4:
-            continue
-        if _holds(folded, name):
-            return fine
-    for fine in read_fine_types():
-        if any(pattern.search(title) for pattern in fine.patterns):
-            return fine
-    return None
+    return _find_longest(_fold(title)) or find_type_by_pattern(title)
 
 
-def _holds(folded: str, name: str) -> bool:
-    if not name.isascii():
-        # the computer (计算机) is no calculation
-        return name in (folded.replace("计算机", "") if name == "计算" else folded)
-    return re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded) is not None
+def find_type_by_pattern(title: str) -> FineType | None:
+    """Return the type of a title that is a sentence (`Choose the best answer`)."""
+    return next(
+        (fine for fine in read_fine_types() if any(pattern.search(title) for pattern in fine.patterns)), None
+    )
+
+
+def _find_longest(folded: str) -> FineType | None:
+    # the computer (计算机) is no calculation (计算)
+    matches = _any_name().findall(folded.replace("计算机", ""))
+    return _by_name()[max(matches, key=len)] if matches else None

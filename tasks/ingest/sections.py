@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tasks.ingest.labels import Label
-from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name, simplify
+from tasks.ingest.lexicon import FineType, find_type_by_pattern, find_type_in_title, match_exactly, simplify
 from tasks.ingest.pieces import Piece
 
 _CN = "一二三四五六七八九十百"
@@ -215,23 +215,6 @@ def read_heading(text: str) -> Heading | None:
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
 
 
-def match_exactly(title: str) -> FineType | None:
-    """Return the type whose name a title is, give or take a closing 题."""
-    return match_type_name(title) if len(title) <= 24 and _is_exact(title) else None
-
-
-def _is_exact(title: str) -> bool:
-    from tasks.ingest.lexicon import read_fine_types
-
-    folded = re.sub(r"[\s_\-]+", " ", simplify(title).casefold()).strip()
-    return any(
-        folded
-        in (name.casefold(), name.casefold() + "题", name.casefold() + " questions", name.casefold() + "部分")
-        for fine in read_fine_types()
-        for name in fine.names
-    )
-
-
 def _cut_title(body: str) -> tuple[str, int]:
     """Return the title at the start of a heading and where it ends: at a bracket, colon, stop or wide gap."""
     match = re.search(
@@ -274,15 +257,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         )
     if len(words) <= 5:
         return find_type_in_title(title)
-    fine = find_type_in_title(title)
-    if fine is not None and any(pattern.search(title) for pattern in fine.patterns):
-        return fine
-    from tasks.ingest.lexicon import read_fine_types
-
-    for fine in read_fine_types():
-        if any(pattern.search(title) for pattern in fine.patterns):
-            return fine
-    return None
+    return find_type_by_pattern(title)
 
 
 def _is_plain_title(title: str, fine: FineType) -> bool:
