@@ -13,7 +13,12 @@ from tests.benchmarks.ingest_accuracy import compute_accuracy
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 EXAMS = SHARED / "exams"
 
-pytestmark = pytest.mark.skipif(not EXAMS.is_dir(), reason=f"the shared exam papers are not at {EXAMS}")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not EXAMS.is_dir(), reason="the shared exam papers are absent; set PROCTOR_SHARED_DATA"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -21,19 +26,40 @@ def rows() -> list[dict[str, Any]]:
     return compute_accuracy(EXAMS)
 
 
-def test_the_number_of_questions_of_real_papers_is_right_within_two_percent(
+def readable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The papers for which the programs are installed here."""
+    return [row for row in rows if row["status"] not in ("needs_ocr", "needs_libreoffice")]
+
+
+def test_the_summed_error_in_the_number_of_questions_is_at_most_two_percent(
     rows: list[dict[str, Any]],
 ) -> None:
-    readable = [row for row in rows if row["status"] == "parsed"]
-    error = sum(abs(row["count"] - row["truth_count"]) for row in readable)
-    assert error <= 0.02 * sum(row["truth_count"] for row in readable), readable
+    error = sum(abs(row["count"] - row["truth_count"]) for row in readable(rows))
+    assert error <= 0.02 * sum(row["truth_count"] for row in readable(rows)), rows
 
 
-def test_every_readable_paper_has_its_count_within_fifteen_percent(rows: list[dict[str, Any]]) -> None:
+def test_no_readable_paper_misses_its_number_of_questions_by_more_than_fifteen_percent(
+    rows: list[dict[str, Any]],
+) -> None:
     wrong = [
         (row["file"], row["truth_count"], row["count"])
-        for row in rows
-        if row["status"] not in ("needs_ocr", "needs_libreoffice")
-        and abs(row["count"] - row["truth_count"]) > 0.15 * row["truth_count"]
+        for row in readable(rows)
+        if abs(row["count"] - row["truth_count"]) > 0.15 * row["truth_count"]
     ]
     assert wrong == []
+
+
+def test_at_least_97_of_100_listed_questions_are_fully_right_where_papers_hold_text(
+    rows: list[dict[str, Any]],
+) -> None:
+    papers = [row for row in readable(rows) if "scan" not in row["file"]]
+    right, listed = (sum(row[name] for row in papers) for name in ("right_count", "listed_count"))
+    assert right >= 0.97 * listed, [row["wrong"] for row in papers if row["wrong"]]
+
+
+def test_at_least_80_of_100_listed_questions_are_fully_right_on_the_scan(rows: list[dict[str, Any]]) -> None:
+    scans = [row for row in readable(rows) if "scan" in row["file"]]
+    if not scans:
+        pytest.skip("the extra `ocr` is not installed")
+    right, listed = (sum(row[name] for row in scans) for name in ("right_count", "listed_count"))
+    assert right >= 0.8 * listed, [row["wrong"] for row in scans]
