@@ -8,13 +8,15 @@ from tasks.exam.task import land_run, plan_month, reconcile_stores, sit_run
 
 
 @flow(name="evaluate")
-def evaluate(month: str = "", candidates: list[str] | None = None, run_id: str = "") -> dict[str, object]:
+def evaluate(
+    month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
+) -> dict[str, object]:
     """Plan the month's run (unless it is planned), let every due candidate sit it, land what closed.
 
     An empty `month` is the present one; an interrupted run goes on where its answers end.
     """
     reconcile_stores()
-    run_id = plan_month(month, candidates, run_id)
+    run_id = plan_month(month, candidates, run_id, outside)
     sat = sit_run(run_id)
     landed = land_run(run_id)
 

@@ -18,6 +18,13 @@ Candidates = Annotated[
     ),
 ]
 
+Outside = Annotated[
+    str,
+    typer.Option(
+        "--outside", help="Candidates that sit through the exam API with their own client, comma separated."
+    ),
+]
+
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
@@ -31,6 +38,7 @@ def add_commands(app: typer.Typer) -> None:
 def evaluate(
     month: Month = "",
     candidates: Candidates = "",
+    outside: Outside = "",
     run_id: Run = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
     as_json: AsJson = False,
@@ -41,7 +49,7 @@ def evaluate(
 
     Example: proctor evaluate --month 2026-11 --yes
     """
-    _run_exam("evaluate", month, candidates, run_id, yes=yes, as_json=as_json)
+    _run_exam("evaluate", month, candidates, run_id, outside=outside, yes=yes, as_json=as_json)
 
 
 def monthly(
@@ -91,7 +99,9 @@ def models(as_json: AsJson = False) -> None:
 
 
 @exam_app.command()
-def plan(month: Month = "", candidates: Candidates = "", as_json: AsJson = False) -> None:
+def plan(
+    month: Month = "", candidates: Candidates = "", outside: Outside = "", as_json: AsJson = False
+) -> None:
     """Show what a run would be: sets, sessions, calls, cost, sets left per organisation. Changes nothing.
 
     Exit code 3 when the bank cannot satisfy it.
@@ -100,7 +110,7 @@ def plan(month: Month = "", candidates: Candidates = "", as_json: AsJson = False
     """
     from deployments.output import print_result
 
-    summary = _preview(read_month(month), candidates, None)
+    summary = _preview(read_month(month), candidates, None, outside)
     print_result(summary or {}, as_json=as_json, lines=_render_plan(summary))
 
 
@@ -186,11 +196,34 @@ def token(
 
 
 @exam_app.command()
+def audit(as_json: AsJson = False) -> None:
+    """Check the access log: every session's hash chain, its head and its daily anchors. Exit code 1 when one is broken.
+
+    Example: proctor exam audit
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from warehouse.ledger.access import verify_access_log
+    from warehouse.ledger.engine import open_ledger
+
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        faults = [asdict(fault) for fault in verify_access_log(connection)]
+    lines = [f"{fault}" for fault in faults] or ["The access log is whole."]
+    print_result({"faults": faults}, as_json=as_json, lines=lines)
+    if faults:
+        raise typer.Exit(1)
+
+
+@exam_app.command()
 def serve(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8700,
     host: Annotated[
         str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
     ] = "127.0.0.1",
+    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
+    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
 ) -> None:
     """Serve the exam API until interrupted. It opens the ledger only, never the lake.
 
@@ -199,7 +232,9 @@ def serve(
     from deployments.exam_api.app import serve as serve_api
     from schemas.settings import load_settings
 
-    serve_api(load_settings(), host, port)
+    serve_api(
+        load_settings(), host, port, certificate=certificate or None, certificate_key=certificate_key or None
+    )
 
 
 @user_app.command("add")
@@ -253,6 +288,44 @@ def add(
     print_result(asdict(user), as_json=as_json)
 
 
+@user_app.command()
+def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json: AsJson = False) -> None:
+    """Set a user's password; it is asked for on the terminal and stored as a hash.
+
+    Example: proctor exam user password zhang
+    """
+    from deployments.exam_api.passwords import hash_password
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import write_password_hash
+
+    hashed = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_password_hash(connection, user_id, hashed)
+    print_result({"user_id": user_id, "has_password": True}, as_json=as_json)
+
+
+@user_app.command()
+def deactivate(
+    user_id: Annotated[str, typer.Argument(help="The user.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Admit the user again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Shut a user out, from the next call on; nothing of theirs is deleted.
+
+    Example: proctor exam user deactivate zhang
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import write_activity
+
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_activity(connection, user_id, is_active=undo)
+    print_result({"user_id": user_id, "is_active": undo}, as_json=as_json)
+
+
 @user_app.command("list")
 def list_all(as_json: AsJson = False) -> None:
     """List users with role, organisation and disciplines.
@@ -274,28 +347,30 @@ def list_all(as_json: AsJson = False) -> None:
     print_frame(pl.DataFrame(rows, infer_schema_length=None), format="json" if as_json else "table")
 
 
-def _run_exam(flow: str, month: str, candidates: str, run_id: str, *, yes: bool, as_json: bool) -> None:
+def _run_exam(
+    flow: str, month: str, candidates: str, run_id: str, *, yes: bool, as_json: bool, outside: str = ""
+) -> None:
     import sys
 
     from deployments.flow_runner import run_flow
     from deployments.output import print_note, print_result
 
     month = read_month(month)
-    summary = _preview(month, candidates, run_id or None)
+    summary = _preview(month, candidates, run_id or None, outside)
     for line in _render_plan(summary):
         print_note(line)
     if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
         typer.confirm("Run it?", abort=True)
     parameters: dict[str, Any] = {"month": month, "candidates": _split(candidates)}
     if flow == "evaluate":
-        parameters["run_id"] = run_id
+        parameters |= {"run_id": run_id, "outside": _split(outside)}
     result = run_flow(flow, **parameters)
     print_result(result, as_json=as_json)
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)
 
 
-def _preview(month: str, candidates: str, run_id: str | None) -> dict[str, Any] | None:
+def _preview(month: str, candidates: str, run_id: str | None, outside: str) -> dict[str, Any] | None:
     from schemas.settings import load_settings
     from tasks.exam.month import preview_month
     from warehouse.lake.store import open_lake
@@ -304,7 +379,13 @@ def _preview(month: str, candidates: str, run_id: str | None) -> dict[str, Any] 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = preview_month(
-            ledger, lake, settings, month=month, candidates=_split(candidates), run_id=run_id
+            ledger,
+            lake,
+            settings,
+            month=month,
+            candidates=_split(candidates),
+            outside=_split(outside) or (),
+            run_id=run_id,
         )
         return None if found is None else found.summary()
 

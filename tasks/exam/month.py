@@ -36,6 +36,7 @@ def preview_month(
     *,
     month: str,
     candidates: Sequence[str] | None = None,
+    outside: Sequence[str] = (),
     run_id: str | None = None,
     seed: str | None = None,
 ) -> RunPlan | None:
@@ -43,13 +44,18 @@ def preview_month(
 
     A run of the month that is still open is taken up again, with its own candidates. Otherwise the candidates named,
     or those that are due and have not sat this month, make a new run. Simulated candidates sit runs of their own: by
-    default they are examined only where the registry has no real ones.
+    default they are examined only where the registry has no real ones. `outside` candidates sit through the exam API with
+    their own client; their sessions stay open until they have.
     """
     registry = read_registry(settings.registry_path)
     names = None if candidates is None else list(candidates)
-    is_simulated = _choose_kind(registry, names)
+    if outside:
+        # A run of outside candidates examines those named and nobody else.
+        names = names or []
+    sitters = None if names is None else [*names, *outside]
+    is_simulated = _choose_kind(registry, sitters)
     if run_id is None:
-        run_id = _find_run(ledger, month, names, is_simulated)
+        run_id = _find_run(ledger, month, sitters, is_simulated)
     if run_id is None and names is None:
         names = [due.model.name for due in list_due(ledger, registry, month, is_simulated=is_simulated)]
         if not names:
@@ -63,6 +69,7 @@ def preview_month(
         is_simulated=is_simulated,
         run_id=run_id,
         candidates=names,
+        outside=outside,
         seed=seed,
     )
 

@@ -33,13 +33,21 @@ def reconcile_stores() -> None:
 
 @task(name="plan_month")
 @hide_content
-def plan_month(month: str = "", candidates: list[str] | None = None, run_id: str = "") -> str:
+def plan_month(
+    month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
+) -> str:
     """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due."""
     settings = load_settings()
     month = month or datetime.now(UTC).strftime("%Y-%m")
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = preview_month(
-            ledger, lake, settings, month=month, candidates=candidates, run_id=run_id or None
+            ledger,
+            lake,
+            settings,
+            month=month,
+            candidates=candidates,
+            outside=outside or (),
+            run_id=run_id or None,
         )
         return "" if plan is None else publish_month(ledger, settings, plan)
 

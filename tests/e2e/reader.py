@@ -32,7 +32,8 @@ while not stop.exists():
             "(select coalesce(sum(row_count), 0)::bigint from exam.landings where table_name = 'responses')"
         ).fetchone()
     except duckdb.Error as error:
-        if attached:
+        # Until the first landing's tables are committed there is nothing to query yet.
+        if queries:
             errors.append(str(error))
         continue
     queries += 1

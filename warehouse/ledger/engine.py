@@ -53,9 +53,13 @@ class Ledger:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that sees one consistent state and writes nothing."""
+        begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.engine.connect() as connection:
-            yield connection
-            connection.rollback()
+            connection.exec_driver_sql(begin)
+            try:
+                yield connection
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

@@ -1,0 +1,56 @@
+"""A server with a worker: deployments are registered, and the last decision of a batch starts what follows by itself."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from deployments.demo.reviewing import fill_workbook
+from tests.e2e.conftest import Demo
+
+pytestmark = pytest.mark.prefect
+
+PAPER = """一、判断题
+1. 赤道是地球上最长的纬线。（√）
+2. 长江注入南海。（×）
+
+二、简答题
+3. 简述昼夜交替的成因。
+答案：地球自转使各地交替面向和背向太阳。
+"""
+
+
+def test_the_last_decision_starts_the_rest_on_the_worker(demo: Demo, tmp_path: Path) -> None:
+    home = demo.home.copy(tmp_path / "home")
+    (home.path / "prefect" / "server.json").unlink()
+    paper = tmp_path / "science-final.txt"
+    paper.write_text(PAPER, encoding="utf-8")
+    before = home.read_json("bank")["versions"]
+    try:
+        state = home.read_json("up")
+        assert state["worker_pid"] is not None
+        deployed = home.read_json("deploy")["deployed"]
+        assert set(deployed) == {"monthly", "newcomers", "review-complete", "ingest"}
+        assert home.read_json("up") == state, "a second `up` starts nothing"
+
+        ingested = home.read_json("ingest", str(paper))
+        assert ingested["assigned_questions"] == 3
+        workbooks = home.read_json("review", "export", str(tmp_path / "workbooks"))["workbooks"]
+        for workbook in workbooks:
+            fill_workbook(Path(workbook), [])
+        imported = json.loads(home.run("review", "import", *workbooks, "--json").stdout)
+        assert imported["complete_batches"] == [ingested["batch_id"]]
+        assert imported["continued"] == {"by": "event", "batch_id": ingested["batch_id"]}
+
+        deadline = time.monotonic() + 240
+        while (versions := home.read_json("bank")["versions"]) == before and time.monotonic() < deadline:
+            time.sleep(2)
+        assert len(versions) == len(before) + 1, (home.path / "prefect" / "worker.log").read_text()[-2000:]
+        assert versions[-1]["lineage_count"] == before[-1]["lineage_count"] + 3
+    finally:
+        stopped = home.read_json("down")["stopped"]
+    assert len(stopped) == 2
+    assert home.read_json("status")["server"] == "none"
