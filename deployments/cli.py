@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from deployments.commands import bank, demo, exam, ingest, operations, query, review, scoring
+from deployments.commands import bank, demo, exam, gscore, ingest, operations, query, review, scoring
 from schemas.errors import ProctorError
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (operations, demo, ingest, review, bank, exam, scoring, query):
+for module in (operations, demo, ingest, review, bank, exam, scoring, gscore, query):
     module.add_commands(app)
 
 

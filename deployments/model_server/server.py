@@ -26,6 +26,7 @@ from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
 from deployments.model_server.profile import Profile, SimulatedModel, read_profile
+from deployments.model_server.texts import write_text_answer
 from tasks.judging.label_prompts import REQUEST
 from tasks.judging.prompts import extract_judged
 from tasks.models.replies import SIMULATED_FINGERPRINT
@@ -147,7 +148,12 @@ class SimulatedServer:
         question = extract_question(messages)
         entry = self.key.find(question) if question is not None else None
         if entry is None:
-            return write_unknown_answer(model, question or messages[-1]["content"], draw, seed)
+            text = (
+                None
+                if question is not None
+                else write_text_answer(model, messages[-1]["content"], draw, seed)
+            )
+            return text or write_unknown_answer(model, question or messages[-1]["content"], draw, seed)
         return write_answer(model, entry, self.key, read_style(messages), draw, seed)
 
 

@@ -1,24 +1,50 @@
 -- How does each model do on CG-Eval's categories?
--- One row per model, profile, similarity model and category, and one with category null: the unweighted mean of its
--- categories. Gscore is reported x 100; items without a Gscore are left out and counted.
+-- One row per run, model, profile, similarity model and category, and one with category null: the unweighted mean of its
+-- categories (category_count of them). Every score is reported x 100. The parts are means over the texts, accuracy is over the
+-- calculations. Items without a Gscore are left out of it and counted; where a whole category has none, the overall mean is null.
 WITH categories AS (
     SELECT
+        run_id,
         model,
+        is_simulated,
         profile,
         similarity_model,
         coalesce(category, 'unknown') AS category,
         avg(gscore) * 100 AS gscore,
+        avg(bleu4) * 100 AS bleu4,
+        avg(rouge2) * 100 AS rouge2,
+        avg(chrf) * 100 AS chrf,
+        avg(similarity) * 100 AS similarity,
+        avg(accuracy) * 100 AS accuracy,
         count(gscore) AS scored_count,
-        count(*) - count(gscore) AS unscored_count
+        count(*) - count(gscore) AS unscored_count,
+        1 AS category_count
     FROM gscores
+    GROUP BY ALL
+),
+
+overall AS (
+    SELECT
+        run_id,
+        model,
+        is_simulated,
+        profile,
+        similarity_model,
+        NULL AS category,
+        CASE WHEN count(gscore) = count(*) THEN avg(gscore) END AS gscore,
+        avg(bleu4) AS bleu4,
+        avg(rouge2) AS rouge2,
+        avg(chrf) AS chrf,
+        avg(similarity) AS similarity,
+        avg(accuracy) AS accuracy,
+        sum(scored_count)::BIGINT AS scored_count,
+        sum(unscored_count)::BIGINT AS unscored_count,
+        count(*) AS category_count
+    FROM categories
     GROUP BY ALL
 )
 
 SELECT * FROM categories
 UNION ALL
-SELECT
-    model, profile, similarity_model, NULL AS category, avg(gscore) AS gscore,
-    sum(scored_count)::BIGINT AS scored_count, sum(unscored_count)::BIGINT AS unscored_count
-FROM categories
-GROUP BY model, profile, similarity_model
-ORDER BY profile, similarity_model, model, category NULLS FIRST
+SELECT * FROM overall
+ORDER BY run_id, profile, similarity_model, model, category NULLS FIRST

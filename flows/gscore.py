@@ -1,0 +1,30 @@
+"""Candidates write texts, and the texts get Gscores."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from prefect import flow
+
+from tasks.gscore.task import answer_cgeval, score_cgeval
+from tasks.report.task import render_reports
+
+
+@flow(name="gscore")
+def gscore(
+    models: list[str],
+    references: str,
+    profile: Literal["cgeval-paper", "standard"] = "cgeval-paper",
+    embedding: str = "",
+    several: Literal["best", "mean"] = "best",
+    run_id: str = "cgeval",
+) -> dict[str, object]:
+    """Put CG-Eval's questions to every model, score what it answered, and publish the page.
+
+    `references` is the path of a file; an empty `embedding` means the model of the settings, `none` none.
+    """
+    answered = [answer_cgeval(model, run_id) for model in models]
+    scored = [score_cgeval(model, references, profile, embedding, several, run_id) for model in models]
+    published = render_reports("")
+
+    return {"run_id": run_id, "answered": answered, "scored": scored} | published

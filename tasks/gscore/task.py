@@ -1,0 +1,78 @@
+"""Gscore as Prefect sees it: answer → score → land. Ids and counts only pass through Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Literal
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.faults import hide_content
+from tasks.gscore.answering import DEFAULT_RUN
+from tasks.gscore.landing import answer_and_land, score_and_land
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+@task(name="answer_cgeval")
+@hide_content
+def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
+    """Put CG-Eval's questions to a model that it has not answered in this run; nothing is paid for twice."""
+    settings = load_settings()
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        Progress(f"cgeval {model}: answers") as progress,
+    ):
+        report = asyncio.run(answer_and_land(ledger, lake, settings, model, run_id, progress.reach))
+    return {
+        "model": report.model,
+        "questions": report.question_count,
+        "answered": report.answered_count,
+        "resumed": report.resumed_count,
+        "failed_calls": report.failed_count,
+        "failure": report.failure,
+        "calls": dict(report.calls),
+    }
+
+
+@task(name="score_cgeval")
+@hide_content
+def score_cgeval(
+    model: str,
+    references: str,
+    profile: str = "cgeval-paper",
+    embedding: str = "",
+    several: Literal["best", "mean"] = "best",
+    run_id: str = DEFAULT_RUN,
+) -> dict[str, object]:
+    """Score what the model has answered against the references in a file, and land the rows."""
+    settings = load_settings()
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        Progress(f"cgeval {model}: scores") as progress,
+    ):
+        summary = score_and_land(
+            ledger,
+            lake,
+            settings,
+            model,
+            Path(references),
+            profile=profile,
+            embedding=embedding,
+            several=several,
+            run_id=run_id,
+            progress=progress.reach,
+        )
+    return {
+        "model": summary.model,
+        "items": summary.item_count,
+        "scored": summary.scored_count,
+        "with_gscore": summary.gscore_count,
+        "unanswered": summary.unanswered_count,
+        "similarity_model": summary.similarity_model,
+    }

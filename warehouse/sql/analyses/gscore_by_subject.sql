@@ -1,0 +1,41 @@
+-- How does each model do on CG-Eval's subjects?
+-- One row per run, model, profile, similarity model and subject, with rank among the models of the subject (simulated ones
+-- apart). Every score is reported x 100; the parts are means over the texts, accuracy is over the calculations. Items without a
+-- Gscore are left out of it and counted; a subject without any has no rank.
+-- Parameters: $category (default null), $model (default null)
+WITH subjects AS (
+    SELECT
+        run_id,
+        model,
+        is_simulated,
+        profile,
+        similarity_model,
+        coalesce(category, 'unknown') AS category,
+        coalesce(subject, 'unknown') AS subject,
+        avg(gscore) * 100 AS gscore,
+        avg(bleu4) * 100 AS bleu4,
+        avg(rouge2) * 100 AS rouge2,
+        avg(chrf) * 100 AS chrf,
+        avg(similarity) * 100 AS similarity,
+        avg(accuracy) * 100 AS accuracy,
+        count(gscore) AS scored_count,
+        count(*) - count(gscore) AS unscored_count
+    FROM gscores
+    GROUP BY ALL
+),
+
+ranked AS (
+    SELECT
+        *,
+        CASE WHEN gscore IS NOT NULL THEN rank() OVER (
+            PARTITION BY run_id, profile, similarity_model, category, subject, is_simulated
+            ORDER BY gscore DESC NULLS LAST
+        ) END AS rank
+    FROM subjects
+)
+
+SELECT *
+FROM ranked
+WHERE category = coalesce($category::VARCHAR, category)
+    AND model = coalesce($model::VARCHAR, model)
+ORDER BY run_id, profile, similarity_model, category, subject, rank NULLS LAST, model
