@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 
 import yaml
 
 from schemas.vocabulary import DISCIPLINES
+
+# The Ministry's own names of the 13. Whole values only: 理学 also stands inside 管理学, 文学 inside 天文学.
+CHINESE_NAMES = dict(
+    zip(
+        (
+            "哲学", "经济学", "法学", "教育学", "文学", "历史学", "理学", "工学", "农学", "医学", "军事学", "管理学", "艺术学",
+        ),
+        DISCIPLINES,
+        strict=True,
+    )
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -61,16 +72,9 @@ def find_discipline(texts: Sequence[str]) -> tuple[str, str | None] | None:
 def name_discipline(value: str) -> tuple[str, str | None] | None:
     """Read a cell or mapping value: a discipline, a sub-discipline, or `Discipline/Sub-discipline`."""
     head, _, tail = (part.strip() for part in value.partition("/"))
+    head = CHINESE_NAMES.get(head.removesuffix("类").removesuffix("门类"), head)
     for discipline, subs in read_disciplines().items():
         if head.casefold() == discipline.casefold():
             sub = next((name for name in subs if name.casefold() == tail.casefold()), tail or None)
             return discipline, sub
     return find_discipline([value])
-
-
-def map_discipline(path_text: str, mapping: Mapping[str, str] | None) -> tuple[str, str | None] | None:
-    """Return what the mapping says of this path: the longest of its keys that the path contains decides."""
-    for key in sorted(mapping or {}, key=len, reverse=True):
-        if key and key.casefold() in path_text.casefold():
-            return name_discipline((mapping or {})[key])
-    return None

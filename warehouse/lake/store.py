@@ -526,6 +526,8 @@ def _literal(value: object) -> str | None:
         return str(value).upper()
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return f"[{', '.join(quote_text(item) for item in value)}]::VARCHAR[]"
     return quote_text(value) if isinstance(value, str) else None
 
 

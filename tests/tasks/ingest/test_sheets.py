@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.ingest.columns import find_header, find_role
+from tasks.ingest.disciplines import name_discipline
 from tasks.ingest.extraction import Sheet
 from tasks.ingest.sheets import SheetSplit, split_packed_options, split_records, split_sheets
 from tasks.ingest.workbook import read_workbook
@@ -289,3 +290,17 @@ def test_a_workbook_with_several_sheets_keeps_their_order() -> None:
         "第一",
         "第二",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "discipline"),
+    [
+        ("文学", "Literature"),
+        ("理学", "Science"),
+        ("管理学", "Management"),
+        ("医学", "Medicine"),
+        ("军事学", "Military Science"),
+    ],
+)
+def test_the_ministrys_own_names_of_the_disciplines_are_known_whole(name: str, discipline: str) -> None:
+    assert name_discipline(name) == (discipline, None)
