@@ -10,13 +10,22 @@ from tasks.review.task import open_review_batch
 
 
 @flow(name="ingest")
-def ingest(paths: list[str], again: bool = False) -> dict[str, object]:
+def ingest(
+    paths: list[str],
+    again: bool = False,
+    discipline_map: str | None = None,
+    mapping_file: str | None = None,
+    source_kind: str | None = None,
+    use_ocr: bool = True,
+    workers: int | None = None,
+) -> dict[str, object]:
     """Land every document under `paths` and its questions; then the questions wait at the review gate.
 
     The flow ends here: `review_gate` starts when a batch is decided. `again` reads documents anew that are landed.
+    `discipline_map` and `mapping_file` are paths of YAML files (docs/ingest.md).
     """
     reconcile_stores()
-    landed = ingest_documents(paths, again)
+    landed = ingest_documents(paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers)
     waiting = open_review_batch()
 
     return landed | waiting

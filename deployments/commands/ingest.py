@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,20 @@ def add_commands(app: typer.Typer) -> None:
 
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
+    discipline_map: Annotated[
+        Path | None,
+        typer.Option("--discipline-map", help="YAML: part or pattern of a path → discipline."),
+    ] = None,
+    mapping_file: Annotated[
+        Path | None, typer.Option("--map", help="YAML: what the columns of unknown spreadsheets hold.")
+    ] = None,
+    source_kind: Annotated[
+        str, typer.Option("--source-kind", help="undergraduate_final, postgraduate_entrance or other.")
+    ] = "",
+    no_ocr: Annotated[bool, typer.Option("--no-ocr", help="Leave scanned pages unread.")] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=256, help="Documents read at once.")
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Read documents anew that are landed already.")
     ] = False,
@@ -24,30 +38,61 @@ def ingest(
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
 
-    The same file twice is read once. Exit code 1 when a document could not be read; the others are landed.
+    The same file twice is read once, and a run that was stopped goes on where it was. Exit code 1 when a document could
+    not be read; the others are landed.
 
-    Example: proctor ingest papers/2026 extra/final.docx
+    Example: proctor ingest papers/2026 extra/final.docx --discipline-map disciplines.yaml
     """
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
-    from tasks.ingest.documents import list_documents
+    from tasks.ingest.documents import list_sources, make_options
 
-    list_documents(paths)  # a path that does not exist is said before a server is started
-    result = run_flow("ingest", paths=[str(path.resolve()) for path in paths], again=again)
-    lines = [f"{count} documents {status}" for status, count in sorted(result["documents"].items())]
-    lines += (
-        [f"{result['skipped_documents']} documents were landed already"]
-        if result["skipped_documents"]
-        else []
+    # what is wrong with the command is said before a server is started
+    list_sources(paths)
+    make_options(discipline_map, mapping_file, source_kind or None)
+    result = run_flow(
+        "ingest",
+        paths=[str(path.resolve()) for path in paths],
+        again=again,
+        discipline_map=str(discipline_map.resolve()) if discipline_map else None,
+        mapping_file=str(mapping_file.resolve()) if mapping_file else None,
+        source_kind=source_kind or None,
+        use_ocr=not no_ocr,
+        workers=workers,
     )
-    lines += [f"{count} questions of type {name}" for name, count in sorted(result["questions"].items())]
-    lines += [f"{p['document']}: {p['status']}. {p['error']}" for p in result["problems"]]
+    print_result(result, as_json=as_json, lines=_describe(result))
+    if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
+        raise typer.Exit(1)
+
+
+def _describe(result: dict[str, Any]) -> list[str]:
+    """The summary for people: files by status, questions by type, problems with their reasons, what comes next."""
+    read = sum(result["documents"].values())
+    lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
+    if result["skipped_documents"]:
+        lines.append(f"Documents landed already: {result['skipped_documents']}")
+    lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
+    marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
+    if marked:
+        lines.append(f"Questions that go to review marked: {sum(marked.values())}{_list_counts(marked)}")
+    if result["documents_without_discipline"]:
+        lines.append(
+            f"Documents without a discipline: {result['documents_without_discipline']}. No annotator can be found for "
+            "their questions: name it with --discipline-map and --again."
+        )
+    if result["problems"]:
+        lines.append(f"Problems: {len(result['problems'])}")
+        lines += [f"  {p['document']}: {p['status']}. {p['error']}" for p in result["problems"]]
     if result["quarantined_rows"]:
         lines.append(f"{result['quarantined_rows']} rows are in quarantine: proctor sql quarantine_by_rule")
     if result["batch_id"]:
         lines.append(f"Review batch {result['batch_id']}: proctor review export FOLDER")
     elif result["waiting_questions"]:
         lines.append(f"{result['waiting_questions']} questions wait for annotators: proctor review assign")
-    print_result(result, as_json=as_json, lines=lines)
-    if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
-        raise typer.Exit(1)
+    return lines
+
+
+def _list_counts(counts: dict[str, int]) -> str:
+    """` (12 parsed, 1 corrupt)`, the most first; nothing for no counts."""
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return f" ({', '.join(f'{count} {name}' for name, count in ordered)})" if ordered else ""

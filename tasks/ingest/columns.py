@@ -45,14 +45,18 @@ def fold_header(text: str) -> str:
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 
 
-def find_role(name: str, extra: Mapping[str, Sequence[str]] | None = None) -> str | None:
-    """Return the role that a header cell names, or None. Names of a mapping file go first."""
+def find_role(
+    name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
+) -> str | None:
+    """Return the role that a header cell names, or None. Names of a mapping file (`extra`) go first, or alone."""
     folded = fold_header(name)
     if not folded:
         return None
     for role, names in (extra or {}).items():
         if folded in {fold_header(str(known)) for known in names}:
             return role
+    if only_extra:
+        return None
     for role, known_names in _default_names().items():
         if folded in {fold_header(known) for known in known_names}:
             return role
@@ -82,12 +86,12 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
         folded = fold_header(cell)
         if not folded or len(folded) > 30:
             continue
-        label = _read_option_label(folded)
-        if label is not None and label not in header.options:
+        mapped = find_role(cell, extra, only_extra=True) if extra else None
+        label = _read_option_label(folded) if mapped is None else mapped
+        if label is not None and len(label) == 1 and label not in header.options:
             header.options[label] = column
             continue
-        blank = _BLANK_HEADER.match(folded)
-        if blank:
+        if mapped is None and _BLANK_HEADER.match(folded):
             header.blanks.append(column)
             continue
         role = find_role(cell, extra)

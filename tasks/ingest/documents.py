@@ -15,12 +15,15 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
+from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.identity import compute_document_id
+from tasks.ingest.mapping import read_discipline_map, read_mapping
 
 _CHUNK = 1 << 20
 _ANSWER_WORDS = re.compile(
@@ -33,9 +36,10 @@ _ANSWER_WORDS = re.compile(
 class IngestOptions:
     """How documents are read. Limits hold for each document.
 
-    `discipline_map` maps a part of a path to a discipline (`Engineering`, `Engineering/Software Engineering`
-    or a course name); `mapping_file` is a YAML with `columns` and `disciplines`; questions below
-    `confidence_threshold` get the status `low_confidence`.
+    `discipline_map` maps a part of a path, or a pattern, to a discipline (`Engineering`,
+    `Engineering/Software Engineering` or a course name); `mapping_file` is a YAML with `columns` and `disciplines`;
+    questions below `confidence_threshold` get the status `low_confidence`. `source_kind` holds for every document;
+    without it path and first lines tell, else it is `other`.
     """
 
     time_limit_s: float = 120
@@ -45,7 +49,15 @@ class IngestOptions:
     discipline_map: Mapping[str, str] | None = None
     mapping_file: Path | None = None
     confidence_threshold: float = 0.6
-    default_source_kind: str = "other"
+    source_kind: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and the path by which it is known: relative to the folder that was named, that folder included."""
+
+    path: Path
+    name: Path
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,29 @@ class ParsedDocument:
     text: dict[str, Any] | None
     questions: list[dict[str, Any]]
     path: Path
+
+
+def make_options(
+    discipline_map: Path | str | None = None,
+    mapping_file: Path | str | None = None,
+    source_kind: str | None = None,
+    *,
+    use_ocr: bool = True,
+) -> IngestOptions:
+    """Read and check what a person may set, so that a mistake is said before anything is read.
+
+    Raises:
+        UsageError: for a map file that is absent or wrong, or a source kind that does not exist.
+    """
+    if source_kind is not None and source_kind not in SOURCE_KINDS:
+        raise UsageError(f"{source_kind!r} is no source kind. Use one of {', '.join(SOURCE_KINDS)}.")
+    read_mapping(mapping_file)
+    return IngestOptions(
+        use_ocr=use_ocr,
+        discipline_map=read_discipline_map(discipline_map) if discipline_map else None,
+        mapping_file=Path(mapping_file) if mapping_file else None,
+        source_kind=source_kind,
+    )
 
 
 def list_documents(paths: Sequence[Path]) -> list[Path]:
@@ -84,13 +119,46 @@ def list_documents(paths: Sequence[Path]) -> list[Path]:
     return sorted(found)
 
 
+def list_sources(paths: Sequence[Path]) -> list[Source]:
+    """Return the files named and those below the folders named, each once, with the paths they are known by.
+
+    `papers/2024` gives `2024/final.docx`. Where two of the paths end alike (`law/2024` and `history/2024`) both keep
+    as many folders as tell them apart.
+
+    Raises:
+        UsageError: when a path does not exist, or a folder holds no file.
+    """
+    roots = list(dict.fromkeys(path.resolve() for path in paths))
+    names = _shorten(roots)
+    sources: dict[Path, Source] = {}
+    for root in roots:
+        for file in list_documents([root]):
+            known = sources.get(file)
+            name = names[root] / file.relative_to(root) if file != root else names[root]
+            if known is None or len(name.parts) > len(known.name.parts):
+                sources[file] = Source(file, name)
+    return [sources[file] for file in sorted(sources)]
+
+
+def _shorten(roots: Sequence[Path]) -> dict[Path, Path]:
+    """The shortest endings of these paths that are all different."""
+    names = dict.fromkeys(roots, 1)
+    while True:
+        ends = {root: root.parts[-names[root] :] for root in roots}
+        alike = [root for root in roots if sum(end == ends[root] for end in ends.values()) > 1]
+        if not alike:
+            return {root: Path(*(part for part in ends[root] if part != root.anchor)) for root in roots}
+        for root in alike:
+            names[root] += 1
+
+
 def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
     """Read one document in a child process; a bad document gives a result with its status and error, never a raise.
 
     Raises:
         UsageError: when the mapping file of the options cannot be used.
     """
-    return _parse(path, Path(path.name), options)
+    return _parse(Source(path, Path(path.name)), options)
 
 
 def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int) -> Iterator[ParsedDocument]:
@@ -99,19 +167,26 @@ def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int)
     `workers` documents are read at once; paths are taken and results handed on as they come, so that memory
     stays flat.
     """
+    return parse_sources(_expand(paths), options, workers)
+
+
+def parse_sources(
+    sources: Iterable[Source], options: IngestOptions, workers: int
+) -> Iterator[ParsedDocument]:
+    """Yield the result of every source in their order, as `parse_documents` does."""
     workers = max(1, workers)
     with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="ingest") as pool:
         pending: queue.SimpleQueue[Future[ParsedDocument]] = queue.SimpleQueue()
-        remaining = _expand(paths)
+        remaining = iter(sources)
         waiting = 0
-        for file, source in islice(remaining, workers * 2):
-            pending.put(pool.submit(_parse, file, source, options))
+        for source in islice(remaining, workers * 2):
+            pending.put(pool.submit(_parse, source, options))
             waiting += 1
         while waiting:
             result = pending.get().result()
             waiting -= 1
-            for file, source in islice(remaining, 1):
-                pending.put(pool.submit(_parse, file, source, options))
+            for source in islice(remaining, 1):
+                pending.put(pool.submit(_parse, source, options))
                 waiting += 1
             yield result
 
@@ -122,18 +197,19 @@ def render_document_json(parsed: ParsedDocument) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
-def _expand(paths: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+def _expand(paths: Iterable[Path]) -> Iterator[Source]:
     """Every file with its path relative to the folder that was given, the folder's name included."""
     for path in paths:
         if path.is_dir():
             for file in list_documents([path]):
-                yield file, Path(path.resolve().name) / file.relative_to(path)
+                yield Source(file, Path(path.resolve().name) / file.relative_to(path))
         else:
-            yield path, Path(path.name)
+            yield Source(path, Path(path.name))
 
 
-def _parse(path: Path, source: Path, options: IngestOptions) -> ParsedDocument:
-    document = _new_document(path, source, options)
+def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
+    path = source.path
+    document = _new_document(path, source.name, options)
     try:
         size = path.stat().st_size
         document["size_bytes"] = size
@@ -167,6 +243,7 @@ def _parse(path: Path, source: Path, options: IngestOptions) -> ParsedDocument:
             "discipline_map": dict(options.discipline_map or {}),
             "mapping_file": str(options.mapping_file.resolve()) if options.mapping_file else None,
             "confidence_threshold": options.confidence_threshold,
+            "source_kind": options.source_kind,
             "companion": str(companion) if (companion := find_companion(path)) else None,
         },
     }
@@ -192,7 +269,7 @@ def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str,
         "language": None,
         "discipline": None,
         "sub_discipline": None,
-        "source_kind": options.default_source_kind,
+        "source_kind": options.source_kind or "other",
         "status": "crashed",
         "error": None,
         "question_count": 0,
@@ -208,17 +285,22 @@ def find_companion(path: Path) -> Path | None:
     """Return the file beside a paper that by its name holds the paper's answers (`期末A.docx`, `期末A答案.docx`), or None."""
     if _ANSWER_WORDS.search(path.stem):
         return None
-    own = path.stem.strip().casefold()
     try:
-        siblings = [file for file in path.parent.iterdir() if file.is_file() and file.name != path.name]
+        changed = path.parent.stat().st_mtime_ns
+        found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
     except OSError:
         return None
-    for file in sorted(siblings):
-        if file.name.startswith((".", "~$")) or not _ANSWER_WORDS.search(file.stem):
-            continue
-        if _ANSWER_WORDS.sub("", file.stem).strip().casefold() == own:
-            return file
-    return None
+    return found if found is not None and found.name != path.name and found.is_file() else None
+
+
+@lru_cache(maxsize=256)
+def _list_answer_files(folder: Path, _changed: int) -> dict[str, Path]:
+    """The answer files of a folder by the name of their paper; listed once per state of the folder."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        if not file.name.startswith((".", "~$")) and _ANSWER_WORDS.search(file.stem):
+            found.setdefault(_ANSWER_WORDS.sub("", file.stem).strip().casefold(), file)
+    return found
 
 
 class _Server:

@@ -16,10 +16,12 @@ from schemas.settings import Settings
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
-    list_documents,
-    parse_documents,
+    Source,
+    list_sources,
+    parse_sources,
     render_document_json,
 )
+from tasks.ingest.mapping import read_mapping
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 
@@ -32,10 +34,16 @@ TRANSIENT = ("needs_libreoffice", "needs_ocr", "timeout", "crashed")
 
 @dataclass
 class IngestSummary:
-    """What an ingest did: counts, and which documents have problems (names, never content)."""
+    """What an ingest did: counts, and which documents have problems (paths, never content).
+
+    `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
+    questions that no annotator can be found for; a skipped document was landed before.
+    """
 
     documents: Counter[str] = field(default_factory=Counter)
     questions: Counter[str] = field(default_factory=Counter)
+    question_statuses: Counter[str] = field(default_factory=Counter)
+    without_discipline: int = 0
     problems: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
@@ -45,6 +53,8 @@ class IngestSummary:
         return {
             "documents": dict(self.documents),
             "questions": dict(self.questions),
+            "question_statuses": dict(self.question_statuses),
+            "documents_without_discipline": self.without_discipline,
             "question_count": sum(self.questions.values()),
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
@@ -53,21 +63,29 @@ class IngestSummary:
 
 
 def land_documents(
-    lake: Lake, settings: Settings, paths: Sequence[Path], *, again: bool = False
+    lake: Lake,
+    settings: Settings,
+    paths: Sequence[Path],
+    *,
+    again: bool = False,
+    options: IngestOptions | None = None,
+    workers: int | None = None,
 ) -> IngestSummary:
     """Parse and land every document under `paths` that is not landed yet.
 
-    The same bytes are ingested once, whatever their name. Raises UsageError for a path that does not exist.
+    The same bytes are ingested once, whatever their name; a run that was killed goes on where it was. `again` reads
+    documents anew that are landed. Raises UsageError for a path that does not exist or a map that cannot be used.
     """
-    files = list_documents(paths)
+    sources = list_sources(paths)
+    options = options or IngestOptions()
+    read_mapping(options.mapping_file)  # a fault of the mapping is said before anything is read
     summary = IngestSummary()
     known = set() if again else _read_known(lake)
-    options = IngestOptions()
-    with Progress("ingest: documents", len(files)) as progress:
-        new = _skip_known(files, known, summary, progress)
+    with Progress("ingest: documents", len(sources)) as progress:
+        new = _skip_known(sources, known, summary, progress)
         chunk: list[ParsedDocument] = []
         size = 0
-        for parsed in parse_documents(new, options, settings.workers):
+        for parsed in parse_sources(new, options, workers or settings.workers):
             chunk.append(parsed)
             size += len(parsed.questions)
             if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
@@ -101,18 +119,18 @@ def _read_known(lake: Lake) -> set[str]:
 
 
 def _skip_known(
-    files: Sequence[Path], known: set[str], summary: IngestSummary, progress: Progress
-) -> Iterator[Path]:
+    sources: Sequence[Source], known: set[str], summary: IngestSummary, progress: Progress
+) -> Iterator[Source]:
     """Only the files whose bytes are neither landed nor met earlier in this run."""
     met = set(known)
-    for path in files:
-        sha256 = _hash_file(path)
+    for source in sources:
+        sha256 = _hash_file(source.path)
         if sha256 in met:
             summary.skipped += 1
             progress.advance()
             continue
         met.add(sha256)
-        yield path
+        yield source
 
 
 def _hash_file(path: Path) -> str:
@@ -145,10 +163,12 @@ def _land_chunk(
         status = str(parsed.document["status"])
         summary.documents[status] += 1
         summary.questions.update(str(question["question_type"]) for question in parsed.questions)
+        summary.question_statuses.update(str(question["status"]) for question in parsed.questions)
+        summary.without_discipline += any(question["discipline"] is None for question in parsed.questions)
         if status != "parsed":
             summary.problems.append(
                 {
-                    "document": str(parsed.document["document_name"]),
+                    "document": str(parsed.document["source_path"]),
                     "status": status,
                     "error": str(parsed.document["error"] or ""),
                 }

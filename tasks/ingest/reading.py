@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from schemas.errors import DocumentError, UsageError
-from schemas.vocabulary import SOURCE_KINDS
+from schemas.errors import DocumentError
 from tasks.ingest.cleaning import detect_language
-from tasks.ingest.disciplines import find_discipline, map_discipline, name_discipline
+from tasks.ingest.disciplines import find_discipline, name_discipline
 from tasks.ingest.extraction import Extraction, Line, join_lines
 from tasks.ingest.keys import KeySection
+from tasks.ingest.mapping import find_mapped, read_mapping
 from tasks.ingest.questions import make_questions
 from tasks.ingest.sheets import split_records, split_sheets
 from tasks.ingest.sniffing import MEDIA_TYPES, sniff
@@ -44,7 +42,7 @@ def read_document(path: Path, document: dict[str, Any], options: Mapping[str, An
         document["media_type"] = MEDIA_TYPES[kind]
         _check_kind(kind)
         mapping = read_mapping(options.get("mapping_file"))
-        columns = mapping.get("columns") or {}
+        columns = mapping["columns"]
         if kind in ("json", "jsonl"):
             extraction, split, raw, pages = _read_records(data, columns)
         else:
@@ -204,38 +202,14 @@ def _read_records(data: bytes, columns: Mapping[str, Any]) -> tuple[Extraction, 
     return extraction, Split(found.drafts, language=found.language, warnings=found.warnings), found.text, []
 
 
-def read_mapping(path: str | None) -> dict[str, Any]:
-    """Read a mapping file: `columns` (header names by role), `disciplines` (path part → discipline).
-
-    Raises:
-        UsageError: when it is no YAML mapping.
-    """
-    if not path:
-        return {}
-    try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(
-            f"The mapping file {path} cannot be read as YAML. Correct it, or leave it out."
-        ) from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict) or not all(
-        isinstance(value.get(key, {}), dict) for key in ("columns", "disciplines")
-    ):
-        raise UsageError(
-            f"The mapping file {path} must hold `columns` (role: [header, …]) and `disciplines` (path part: discipline)."
-        )
-    return value
-
-
 def _describe(
     document: dict[str, Any], head: str, path: Path, options: Mapping[str, Any], mapping: Mapping[str, Any]
 ) -> None:
     """Tell discipline and source kind by mapping, folders, file name and the head of the paper, in this order."""
-    merged = {**(mapping.get("disciplines") or {}), **(options.get("discipline_map") or {})}
+    merged = {**mapping["disciplines"], **(options.get("discipline_map") or {})}
     source = str(document["source_path"])
-    found = map_discipline(source, merged)
+    mapped = find_mapped(source, merged)
+    found = name_discipline(mapped) if mapped is not None else None
     if found is None:
         folders = list(reversed(path.parent.parts[-4:]))
         named = [
@@ -246,12 +220,14 @@ def _describe(
         found = named[0] if named else find_discipline([path.stem, *folders, *_titles(head)])
     if found is not None:
         document["discipline"], document["sub_discipline"] = found
+    if options.get("source_kind"):
+        document["source_kind"] = options["source_kind"]
+        return
     hint = f"{source}\n{head[:800]}"
     if _ENTRANCE.search(hint):
         document["source_kind"] = "postgraduate_entrance"
     elif _FINAL.search(hint):
         document["source_kind"] = "undergraduate_final"
-    assert document["source_kind"] in SOURCE_KINDS
 
 
 def _disciplines() -> tuple[str, ...]:

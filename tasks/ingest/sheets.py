@@ -439,6 +439,9 @@ def split_records(
                 options.append((str(name).strip()[-1].upper(), str(value)))
                 continue
             role = find_role(str(name), columns)
+            if role is not None and len(role) == 1:  # a mapping file says that this key holds one option
+                options.append((role, str(value)))
+                continue
             if role is None and name == "section":
                 role = "type" if match_type_name(str(value)) else None
             if role is not None and role not in fields and value not in (None, "", []):
