@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from deployments.local_server import build_environment, read_state
+from deployments.local_server import build_environment, create_prefect_home, read_state
 from deployments.output import print_note
 from schemas.errors import ProctorError
 from schemas.settings import load_settings
@@ -29,6 +29,11 @@ def run_flow(name: str, **parameters: Any) -> Any:
         cause = _find_cause(error)
         if cause is not None:
             raise cause from None
+        if isinstance(error, RuntimeError) and "Prefect API server" in str(error):
+            raise ProctorError(
+                "The Prefect server of this command did not start in time, and nothing was done. Start one that stays "
+                "with `proctor up`, then run the command again."
+            ) from None
         raise
 
 
@@ -43,6 +48,7 @@ def prepare_prefect() -> None:
     if "prefect" in sys.modules:
         return
     settings = load_settings()
+    create_prefect_home(settings)
     state = read_state(settings)
     own = os.environ.get("PREFECT_API_URL")
     variables = build_environment(settings, None if own else state)

@@ -48,6 +48,19 @@ def prefect_home(settings: Settings) -> Path:
     return settings.home.resolve() / "prefect"
 
 
+def create_prefect_home(settings: Settings) -> None:
+    """Make the folder of Prefect's state; PROCTOR_HOME belongs to its owner alone. Raises StoreError."""
+    try:
+        is_new = not settings.home.exists()
+        prefect_home(settings).mkdir(parents=True, exist_ok=True)
+        if is_new:
+            settings.home.chmod(0o700)
+    except OSError as error:
+        raise StoreError(
+            f"PROCTOR_HOME {settings.home} cannot be written ({error.strerror}); choose another folder."
+        ) from None
+
+
 def build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:
     """Environment variables under which Prefect runs here: quiet, closed, and with its state under PROCTOR_HOME."""
     variables = {
@@ -88,7 +101,7 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
     """
     from filelock import FileLock, Timeout
 
-    prefect_home(settings).mkdir(parents=True, exist_ok=True)
+    create_prefect_home(settings)
     try:
         with FileLock(prefect_home(settings) / "up.lock", timeout=START_TIMEOUT_S):
             state = read_state(settings)
