@@ -167,8 +167,8 @@ def _batch_definition() -> Any:
 def _import_great_expectations() -> Any:
     # Read when the package is imported: without it, it would report its use over the network.
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    # Its notes about temporary folders would stand between our progress lines.
-    logging.getLogger("great_expectations").setLevel(logging.WARNING)
     import great_expectations as gx
 
+    # This module sets its own level; its notes about temporary folders would stand between our progress lines.
+    logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     return gx
