@@ -135,7 +135,7 @@ def _score_calculations(rows: pl.DataFrame, profile: Profile, several: Several) 
             pl.col(*_CALCULATION_NUMBERS).mean(),
             reference_count=pl.len().cast(pl.Int64),
         )
-    return rows.join(
+    return rows.with_columns(similarity_note=pl.lit(None, dtype=pl.String)).join(
         joined.rename({"standard_reference": "expected_answer"}).drop("profile"),
         on="seq",
         how="left",

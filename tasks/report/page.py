@@ -20,6 +20,7 @@ from tasks.report.charts import (
     render_release,
     render_trend,
 )
+from tasks.report.gscore_page import read_gscore_page, write_gscore_csv
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, Language, label
 
 NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
@@ -49,9 +50,11 @@ def render_report(
 ) -> Path:
     """Write `index.html` and `leaderboard.csv` into `out_dir`, and return the path of the page.
 
+    Where there are Gscores, `gscore.html` and `gscore.csv` lie beside them, linked from the page.
+
     Args:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).
-        out_dir: folder, made where it is missing; both files are replaced.
+        out_dir: folder, made where it is missing; the files are replaced.
         language: the language that the page opens in; the reader can switch.
         include_simulated: None shows simulated candidates only where there is no real one; True adds them, marked;
             False leaves them out.
@@ -63,14 +66,18 @@ def render_report(
     shown: dict[str, object] = {"simulated": include_simulated}
     history = run_named("leaderboard_history", dict(shown))
     page = _read_page(run_named, shown, history) if history.height else {"is_empty": True}
-    page |= {
+    gscores = read_gscore_page(run_named, include_simulated)
+    printed = {
         "language": language,
         "generated_at": (generated_at or dt.datetime.now(dt.UTC)).strftime("%Y-%m-%d %H:%M UTC"),
     }
     out_dir.mkdir(parents=True, exist_ok=True)
     _write_csv(history, out_dir / "leaderboard.csv")
+    if gscores is not None:
+        write_gscore_csv(run_named, out_dir / "gscore.csv", include_simulated)
+        (out_dir / "gscore.html").write_text(_render(gscores | printed, "gscore.html.j2"), encoding="utf-8")
     path = out_dir / "index.html"
-    path.write_text(_render(page), encoding="utf-8")
+    path.write_text(_render(page | printed | {"has_gscores": gscores is not None}), encoding="utf-8")
     return path
 
 
@@ -165,7 +172,7 @@ def _write_csv(history: pl.DataFrame, path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + history.write_csv().encode("utf-8"))
 
 
-def _render(page: Mapping[str, Any]) -> str:
+def _render(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -188,4 +195,4 @@ def _render(page: Mapping[str, Any]) -> str:
         t=bilingual, short=abbreviated, plain=lambda key: label(key, page["language"]), labels=LABELS
     )
     environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
-    return environment.get_template("report.html.j2").render(page)
+    return environment.get_template(template).render(page)

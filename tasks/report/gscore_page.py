@@ -1,0 +1,121 @@
+"""The page of generated text: Gscores by category and subject, beside the report and as self-contained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.errors import UsageError
+from tasks.gscore.human_sample import compute_sample_agreement
+
+NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
+
+EDITION = ["run_id", "profile", "similarity_model"]
+PARTS = ("bleu4", "rouge2", "chrf", "similarity", "accuracy")
+KIND_SCORES = (
+    *PARTS,
+    "accuracy_unordered",
+    "accuracy_symbolic",
+    "step_chrf",
+)
+_RESAMPLES = 300
+_SEED = 1
+
+
+def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = None) -> dict[str, Any] | None:
+    """Everything the template shows, or None for a lake without Gscores.
+
+    Editions (run, profile, similarity model) are never mixed. `include_simulated` None shows simulated candidates only in
+    editions without a real one.
+    """
+    categories = _choose(run_named("gscore_by_category", {}), include_simulated)
+    if categories.is_empty():
+        return None
+    subjects = _choose(run_named("gscore_by_subject", {}), include_simulated)
+    kinds = _choose(run_named("gscore_by_kind", {}), include_simulated)
+    editions = [
+        _describe_edition(
+            rows,
+            _of_edition(subjects, key),
+            _of_edition(kinds, key),
+        )
+        for key, rows in categories.group_by(EDITION, maintain_order=True)
+    ]
+    return {
+        "editions": editions,
+        "is_simulated": bool(categories["is_simulated"].any()),
+        "agreement": _read_agreement(run_named),
+        "parts": PARTS,
+        "kind_scores": KIND_SCORES,
+    }
+
+
+def write_gscore_csv(run_named: NamedQuery, path: Path, include_simulated: bool | None = None) -> None:
+    """Every subject of what the page shows as CSV; a byte order mark so that spreadsheets read Chinese names."""
+    subjects = _choose(run_named("gscore_by_subject", {}), include_simulated)
+    path.write_bytes(b"\xef\xbb\xbf" + subjects.write_csv().encode("utf-8"))
+
+
+def _choose(frame: pl.DataFrame, include_simulated: bool | None) -> pl.DataFrame:
+    if include_simulated is True:
+        return frame
+    if include_simulated is False:
+        return frame.filter(~pl.col("is_simulated"))
+    return frame.filter(pl.col("is_simulated") == pl.col("is_simulated").all().over(EDITION))
+
+
+def _of_edition(frame: pl.DataFrame, key: tuple[object, ...]) -> pl.DataFrame:
+    return frame.filter(
+        pl.all_horizontal(pl.col(name) == value for name, value in zip(EDITION, key, strict=True))
+    )
+
+
+def _describe_edition(rows: pl.DataFrame, subjects: pl.DataFrame, kinds: pl.DataFrame) -> dict[str, Any]:
+    """One edition: candidates best first, their categories, their subjects and the kinds of items."""
+    overall = rows.filter(pl.col("category").is_null()).sort(
+        ["gscore", "model"], descending=[True, False], nulls_last=True
+    )
+    names = rows["category"].drop_nulls().unique().sort().to_list()
+    by_category = {(row["model"], row["category"]): row["gscore"] for row in rows.to_dicts()}
+    by_subject = {(row["model"], row["subject"]): row["gscore"] for row in subjects.to_dicts()}
+    ranks = overall["gscore"].rank("min", descending=True).to_list()
+    models = overall["model"].to_list()
+    return {
+        **{name: rows[name][0] for name in EDITION},
+        "categories": names,
+        "rows": [
+            {
+                **row,
+                "rank": None if rank is None else int(rank),
+                "categories": [by_category.get((row["model"], name)) for name in names],
+            }
+            for row, rank in zip(overall.to_dicts(), ranks, strict=True)
+        ],
+        "models": models,
+        "subjects": [
+            {
+                "category": category,
+                "subject": subject,
+                "item_count": count,
+                "scores": [by_subject.get((model, subject)) for model in models],
+            }
+            for category, subject, count in subjects.group_by("category", "subject", maintain_order=True)
+            .agg((pl.col("scored_count") + pl.col("unscored_count")).max())
+            .sort("category", "subject")
+            .iter_rows()
+        ],
+        "kinds": kinds.to_dicts(),
+        "unscored_count": int(overall["unscored_count"].sum()),
+    }
+
+
+def _read_agreement(run_named: NamedQuery) -> list[dict[str, Any]]:
+    """Rank correlations with people; empty where nobody has rated."""
+    try:
+        found = compute_sample_agreement(run_named, None, _SEED, resample_count=_RESAMPLES)
+    except UsageError:
+        return []
+    return found.filter(pl.col("kendall_tau").is_not_null()).to_dicts()
