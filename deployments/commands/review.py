@@ -57,7 +57,16 @@ def assign(
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
         summary = assign_batch(ledger, batch_id or None, questions, None, settings, now_text(), again=again)
-    print_result(asdict(summary), as_json=as_json)
+    lines = [
+        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
+        f"due {str(summary.due_at)[:10]}",
+        *[f"    {name}: {load}" for name, load in summary.loads.items()],
+    ]
+    if not summary.is_new:
+        lines = [
+            "Nothing new to assign: every question that waits lies in a batch already (proctor review status)."
+        ]
+    print_result(asdict(summary), as_json=as_json, lines=lines)
 
 
 @review_app.command("export")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.prefect
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # These stay until they are interrupted: they are started, seen to listen, and stopped.
-SERVERS = {"proctor exam serve": 8700}
+SERVERS = {"proctor exam serve": 8700, "python -m deployments.model_server": 8800}
 
 
 def read_commands(page: Path) -> list[str]:
@@ -52,6 +52,13 @@ def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path)
     if any(command.startswith("proctor up") for command in commands):
         # The page starts and stops a server of its own; the shared one is not its to stop.
         (home.path / "prefect" / "server.json").unlink()
+    if any(command.startswith("proctor review export") for command in commands):
+        # The page is about a batch that waits, and the demo has decided all of its own.
+        paper = tmp_path / "history-final.txt"
+        paper.write_text(
+            "一、判断题\n1. 秦统一于公元前221年。（√）\n2. 唐朝定都洛阳。（×）\n", encoding="utf-8"
+        )
+        home.run("ingest", str(paper))
     work = tmp_path / "work"
     work.mkdir()
     for name in ("deployments", "docs"):
