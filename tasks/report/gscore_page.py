@@ -60,6 +60,8 @@ def write_gscore_csv(run_named: NamedQuery, path: Path, include_simulated: bool 
 
 
 def _choose(frame: pl.DataFrame, include_simulated: bool | None) -> pl.DataFrame:
+    # Threads add up in any order: the last digits would differ from one rendering of the same lake to the next.
+    frame = frame.with_columns(pl.col(pl.Float64).round(9))
     if include_simulated is True:
         return frame
     if include_simulated is False:

@@ -18,6 +18,7 @@ ALL = (
     "ingest_accuracy",
     "dedupe_speed",
     "gscore_speed",
+    "cgeval_run",
 )
 
 
