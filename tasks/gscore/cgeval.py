@@ -119,7 +119,8 @@ def compute_gscore_means(scores: pl.DataFrame) -> pl.DataFrame:
 
     `scores` has `category`, `subject`, `gscore` (0–1) and may have `model`. A category's mean is over its items; the overall value is
     the unweighted mean of the categories (table 2 is that of tables 3–8). Columns: model, level (subject, category, overall),
-    category, subject, gscore, question_count, unscored_count. Unscored items (null) are counted, never averaged in.
+    category, subject, gscore, question_count, unscored_count. Unscored items (null) are counted, never averaged in;
+    where a whole category has no Gscore, the overall value is null.
     """
     if "model" not in scores.columns:
         scores = scores.with_columns(model=pl.lit(None, dtype=pl.String))
@@ -131,7 +132,9 @@ def compute_gscore_means(scores: pl.DataFrame) -> pl.DataFrame:
     by_subject = scores.group_by("model", "category", "subject", maintain_order=True).agg(mean, *counts)
     by_category = scores.group_by("model", "category", maintain_order=True).agg(mean, *counts)
     overall = by_category.group_by("model", maintain_order=True).agg(
-        pl.col("gscore").mean(), pl.col("question_count", "unscored_count").sum()
+        # Over some of the categories it would be another quantity.
+        pl.when(pl.col("gscore").null_count() == 0).then(pl.col("gscore").mean()),
+        pl.col("question_count", "unscored_count").sum(),
     )
     levels = {"subject": by_subject, "category": by_category, "overall": overall}
     columns = ["model", "level", "category", "subject", "gscore", "question_count", "unscored_count"]

@@ -32,7 +32,7 @@ PROCTOR = str(Path(sys.executable).with_name("proctor"))
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", ROOT.parent / "shared" / "data"))
 REAL_QUESTIONS = SHARED / "bank" / "cgeval_questions.csv"
-MODELS = {
+MODELS: dict[str, Any] = {
     "sim-good": {"accuracy": {"default": 0.9}},
     "sim-fair": {"accuracy": {"default": 0.55}},
     "sim-poor": {"accuracy": {"default": 0.2}},
@@ -190,7 +190,8 @@ def test_the_budget_of_the_settings_stops_the_command_with_exit_code_3(world: Wo
 @pytest.mark.slow
 def test_answers_survive_kill_9_and_nothing_answered_is_asked_again(tmp_path: Path) -> None:
     write_question_file(tmp_path / "questions.csv", per_subject=12)
-    with start_server(**{"sim-good": {"latency_ms": 40}}) as server:
+    slow: dict[str, Any] = {"sim-good": {"latency_ms": 40}}
+    with start_server(**slow) as server:
         world = make_world(tmp_path, tmp_path / "questions.csv", server)
         world.run("import", str(tmp_path / "questions.csv"))
         sent = kill_and_resume(world, "sim-good", 30)
@@ -227,7 +228,7 @@ def real_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     table = pl.read_csv(REAL_QUESTIONS, infer_schema=False)
     table.gather_every(37).write_csv(folder / "questions.csv")
     build_tiny_model(folder / "tiny-zh", seed=1)
-    models = {name: {**profile, "latency_ms": 20} for name, profile in MODELS.items()}
+    models: dict[str, Any] = {name: {**profile, "latency_ms": 20} for name, profile in MODELS.items()}
     with start_server(**models) as server:
         world = make_world(folder, folder / "questions.csv", server)
         world.run("import", str(folder / "questions.csv"))

@@ -45,7 +45,10 @@ def test_one_command_answers_scores_and_publishes_and_prefect_sees_no_text(tmp_p
         assert done.returncode == 0, done.stderr[-3000:]
         return json.loads(done.stdout)
 
-    abilities = {"sim-good": {"accuracy": {"default": 1.0}}, "sim-poor": {"accuracy": {"default": 0.1}}}
+    abilities: dict[str, Any] = {
+        "sim-good": {"accuracy": {"default": 1.0}},
+        "sim-poor": {"accuracy": {"default": 0.1}},
+    }
     with start_server(**abilities) as server:
         run("import", str(tmp_path / "questions.csv"))
         command = ("run", "--models", "sim-good,sim-poor", "--references", "references.csv")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -15,12 +14,10 @@ def read_replies(connection: Connection, unit: str) -> dict[str, dict[str, Any]]
     query = select(llm_calls.c.call_key, llm_calls.c.reply, llm_calls.c.cost_usd).where(
         llm_calls.c.unit == unit, llm_calls.c.status == "done"
     )
-    replies: dict[str, dict[str, Any]] = {}
-    for call_key, stored, cost_usd in connection.execute(query):
-        # The hot path writes JSON as driver SQL, which PostgreSQL gives back parsed and SQLite as text.
-        reply = json.loads(stored) if isinstance(stored, str) else stored
-        replies[call_key] = {**(reply or {}), "cost_usd": cost_usd}
-    return replies
+    return {
+        call_key: {**(reply or {}), "cost_usd": cost_usd}
+        for call_key, reply, cost_usd in connection.execute(query)
+    }
 
 
 def read_first_start(connection: Connection, unit: str) -> str | None:

@@ -133,3 +133,15 @@ def test_means_leave_unscored_items_out_and_count_them() -> None:
         ("m", "category", "B", None, 10.0, 1, 0),
         ("m", "overall", None, None, 37.5, 4, 1),
     ]
+
+
+def test_a_category_without_gscores_leaves_no_overall_mean() -> None:
+    scores = pl.DataFrame(
+        {
+            "category": ["A", "B"],
+            "subject": ["a", "b"],
+            "gscore": pl.Series([None, 1.0], dtype=pl.Float64),
+        }
+    )
+    overall = compute_gscore_means(scores).filter(pl.col("level") == "overall")
+    assert overall.select("gscore", "question_count", "unscored_count").rows() == [(None, 2, 1)]

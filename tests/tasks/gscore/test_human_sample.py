@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def draw(questions: pl.DataFrame, references: pl.DataFrame, **changes: Any) -> p
     return draw_sample(answers, references, **{"seed": 3, "size": 26, **changes})
 
 
-def fill(path: Path, scores: dict[str, object]) -> None:
+def fill(path: Path, scores: Mapping[str, object]) -> None:
     """Write scores by key into the workbook, as a person would."""
     book = load_workbook(path)
     sheet = book["scores"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,12 @@ def make_answers(*rows: tuple[str, str | None]) -> pl.DataFrame:
     )
 
 
-def make_references(answers: pl.DataFrame, *texts: list[str | None], **given: Any) -> pl.DataFrame:
+def make_references(answers: pl.DataFrame, *texts: Sequence[str | None], **given: Any) -> pl.DataFrame:
     finals = given.get("finals", [[None] * len(one) for one in texts])
     return pl.DataFrame(
         {
             "cgeval_id": answers["cgeval_id"][: len(texts)],
-            "references": list(texts),
+            "references": [list(one) for one in texts],
             "reference_answers": finals,
         },
         schema={
