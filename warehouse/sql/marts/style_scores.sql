@@ -4,6 +4,7 @@
 --   relative_score   R: stars over the reference's stars x 100, on the pair_count question-style pairs judged for both
 --   style_mean, style_variance   over the styles that the candidate sat in the month; population variance
 --   rank             by score within month, style and is_simulated; equal scores share a rank
+-- Means are rounded to nine decimals: DuckDB adds up in any order, and the same lake is to give the same table.
 -- A candidate that sat in two runs of a month is taken from the later one. is_shown_by_default is false for simulated
 -- rows as soon as there is one that is not.
 WITH by_run AS (
@@ -18,8 +19,8 @@ WITH by_run AS (
         organisation,
         prompt_style,
         is_reference,
-        avg(score) AS score,
-        stddev_samp(score) AS score_sd,
+        round(avg(score), 9) AS score,
+        round(stddev_samp(score), 9) AS score_sd,
         min(score) AS lowest_score,
         max(score) AS highest_score,
         CASE
@@ -78,7 +79,7 @@ descriptions AS (
 SELECT
     s.month,
     s.prompt_style,
-    rank() OVER (PARTITION BY s.month, s.prompt_style, s.is_simulated ORDER BY round(s.score, 9) DESC) AS rank,
+    rank() OVER (PARTITION BY s.month, s.prompt_style, s.is_simulated ORDER BY s.score DESC) AS rank,
     s.model,
     s.organisation,
     m.family,
@@ -104,8 +105,8 @@ SELECT
     d.history,
     d.medicine,
     d.military_science,
-    avg(s.score) OVER styles AS style_mean,
-    var_pop(s.score) OVER styles AS style_variance,
+    round(avg(s.score) OVER styles, 9) AS style_mean,
+    round(var_pop(s.score) OVER styles, 9) AS style_variance,
     count(*) OVER styles AS style_count,
     s.repeat_count,
     s.question_count,
