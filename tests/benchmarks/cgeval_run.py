@@ -82,7 +82,9 @@ def _run(folder: Path, environment: Mapping[str, str], count: int, *, is_killed:
         rows.append(measure(f"score, {profile}", "score", *scoring, "--profile", profile))
     rows.append(measure("export", "export", str(folder / "submission.csv"), "--model", MODEL))
     print_rows(f"CG-Eval, {count:,} questions", rows)
-    print(f"\nanswering: {per_question:.2f} ms CPU per question, imports and the landing of the calls included")
+    print(
+        f"\nanswering: {per_question:.2f} ms CPU per question, imports and the landing of the calls included"
+    )
     print(f"scoring:   {rows[3].cpu_s / count * 1000:.2f} ms CPU per question, start and landing included")
     with closing(sqlite3.connect(folder / "home" / "ledger.sqlite")) as ledger:
         calls = dict(ledger.execute("select status, count(*) from llm_calls group by status").fetchall())

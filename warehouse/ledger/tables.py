@@ -41,7 +41,9 @@ users = Table(
     Column("model", String(120), comment="Registry name, for candidates."),
     Column("disciplines", JSON, comment="Disciplines an annotator reviews; null means all."),
     Column("password_hash", Text),
-    Column("question_limit", Integer, comment="Most questions a candidate may be handed; null means no limit."),
+    Column(
+        "question_limit", Integer, comment="Most questions a candidate may be handed; null means no limit."
+    ),
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", String(32), nullable=False),
     CheckConstraint("role in ('admin','examiner','candidate','annotator','analyst')", name="role"),
