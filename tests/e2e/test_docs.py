@@ -72,6 +72,8 @@ def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path)
         for process in started:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(timeout=30)
+        if any(command.startswith("proctor up") for command in commands):
+            home.run("down", exit_code=None)  # also when a command of the page failed on the way
 
 
 def run_command(command: str, home: Home, started: list[subprocess.Popen[bytes]]) -> None:
