@@ -115,7 +115,7 @@ def join_exactly(texts: list[Text]) -> set[tuple[int, int]]:
     return pairs
 
 
-def main(count: int) -> None:
+def main(count: int = 10_000) -> None:
     """Measure and print."""
     rows = read_rows(count)
     planted = plant_copies(rows, count // 20)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from schemas.settings import Settings
@@ -72,19 +74,19 @@ def _cpu() -> float:
     return times.user + times.system
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print one line per way of asking."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=32)
     parser.add_argument("--questions", type=int, default=200)
-    arguments = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     for name, combined in (("submit_and_next", True), ("submit, then next", False)):
-        result = measure_protocol(arguments.sessions, arguments.questions, combined=combined)
+        result = measure_protocol(chosen.sessions, chosen.questions, combined=combined)
         print(
             f"{name}: {result['cpu_ms']:.3f} ms CPU, {result['wall_ms']:.3f} ms wall per question "
-            f"({result['questions']:.0f} questions, {arguments.sessions} sessions)"
+            f"({result['questions']:.0f} questions, {chosen.sessions} sessions)"
         )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

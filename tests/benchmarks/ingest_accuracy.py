@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import unicodedata
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -134,12 +135,12 @@ def _same_type(expected: dict[str, Any], question: dict[str, Any]) -> bool:
     return question["question_type"] in (fine.question_type, *fine.accepts)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print a table for the folder given, or for the shared data."""
     shared = Path(
         os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
     )
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else shared / "exams"
+    folder = Path(arguments[0]) if arguments else shared / "exams"
     rows = compute_accuracy(folder)
     heads = ["file", "truth", "count", "listed", "right", "stem", "options", "answer", "type", "status"]
     print(("{:36}" + "{:>8}" * 8 + "  {}").format(*heads))
@@ -157,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -30,10 +30,8 @@ def measure(label: str, count: int = 1) -> Iterator[None]:
     )
 
 
-def main() -> None:
-    """Print one line per measurement."""
-    row_count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+def main(row_count: int = 1000, count: int = 30) -> None:
+    """Print one line per measurement, over `count` landings of `row_count` rows."""
     from schemas.expectations import build_suite, find_refusals
 
     with measure("import of Great Expectations (once per process)"):
@@ -82,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

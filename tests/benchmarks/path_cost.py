@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.benchmarks.call_speed import PROFILE, run_bare
 
-QUESTIONS = 2_000
+QUESTIONS = 10_000
 IN_FLIGHT = 50
 BENCH_ENDPOINT = {
     "endpoint_model": "bench",
