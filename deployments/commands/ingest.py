@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deployments.commands.options import AsJson
+
+if TYPE_CHECKING:
+    from tasks.ingest.documents import IngestOptions
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -34,6 +37,12 @@ def ingest(
     again: Annotated[
         bool, typer.Option("--again", help="Read documents anew that are landed already.")
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Land nothing: write a page that shows how one paper is read.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="With --check: the page. Default: in PROCTOR_HOME/checks.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
@@ -45,11 +54,17 @@ def ingest(
     """
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from tasks.ingest.documents import list_sources, make_options
 
     # what is wrong with the command is said before a server is started
     list_sources(paths)
-    make_options(discipline_map, mapping_file, source_kind or None)
+    options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
+    if check:
+        _check(paths, options, out, as_json=as_json)
+        return
+    if out is not None:
+        raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
     result = run_flow(
         "ingest",
         paths=[str(path.resolve()) for path in paths],
@@ -62,6 +77,39 @@ def ingest(
     )
     print_result(result, as_json=as_json, lines=_describe(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
+        raise typer.Exit(1)
+
+
+def _check(paths: list[Path], options: IngestOptions, out: Path | None, *, as_json: bool) -> None:
+    """Write the check page of one paper and print where it is; exit code 1 when the paper could not be read."""
+    from deployments.output import print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from tasks.ingest.check_page import render_check_page
+    from tasks.ingest.documents import parse_document
+
+    if len(paths) != 1 or paths[0].is_dir():
+        raise UsageError("--check reads one paper. Name one file.")
+    parsed = parse_document(paths[0], options)
+    page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(render_check_page(parsed), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{page} cannot be written ({error.strerror}). Name another file with --out."
+        ) from None
+    document = parsed.document
+    lines = [
+        f"{document['document_name']}: {document['status']}, {document['question_count']} questions",
+        *([str(document["error"])] if document["error"] else []),
+        f"Page: {page.resolve()}",
+    ]
+    result = {
+        name: document[name] for name in ("document_name", "status", "error", "question_count", "warnings")
+    }
+    print_result(result | {"page": str(page.resolve())}, as_json=as_json, lines=lines)
+    if document["status"] not in ("parsed", "no_questions"):
         raise typer.Exit(1)
 
 

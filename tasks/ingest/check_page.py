@@ -1,0 +1,147 @@
+"""One page that shows how a paper was read: its text on the left, beside it the questions that were found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.ingest.documents import ParsedDocument
+
+# (Chinese, English) for everything that the page says by itself.
+LABELS = {
+    "title": ("试卷解析检查", "How this paper was read"),
+    "status": ("状态", "Status"),
+    "questions": ("题目数", "Questions"),
+    "doubtful": ("需重点审核", "Doubtful"),
+    "without_answer": ("无答案", "Without answer"),
+    "unclaimed_characters": ("未归入题目的字符", "Characters in no question"),
+    "discipline": ("学科", "Discipline"),
+    "source_kind": ("来源", "Source"),
+    "converter": ("转换器", "Read by"),
+    "warnings": ("提示", "Warnings"),
+    "text": ("提取的文本", "Extracted text"),
+    "found": ("识别的题目", "Questions found"),
+    "unclaimed": ("未归入任何题目（标题、说明、答案区等）", "In no question (headings, instructions, keys)"),
+    "used": ("作为材料使用", "Used as material"),
+    "no_place": ("在文本中没有位置的题目", "Questions without a place in the text"),
+    "material": ("材料", "Material"),
+    "answer": ("答案", "Answer"),
+    "no_answer": ("未找到答案", "no answer found"),
+    "explanation": ("解析", "Explanation"),
+    "confidence": ("置信度", "Confidence"),
+    "notes": ("扣分原因与备注", "Reasons for doubt, remarks"),
+    "marks": ("分值", "Marks"),
+    "jump": ("题号索引", "Jump to"),
+}
+TYPE_NAMES = {
+    "multiple_choice": ("选择题", "Multiple choice"),
+    "true_false": ("判断题", "True/false"),
+    "fill_in_the_blank": ("填空题", "Fill in the blank"),
+    "short_answer": ("简答题", "Short answer"),
+    "term_explanation": ("名词解释", "Term explanation"),
+    "material_analysis": ("材料分析题", "Material analysis"),
+    "calculation": ("计算题", "Calculation"),
+    "essay": ("论述题", "Essay"),
+}
+STATUS_NAMES = {
+    "parsed": ("正常", "read"),
+    "low_confidence": ("低置信度", "low confidence"),
+    "no_answer": ("无答案", "no answer"),
+}
+
+
+@dataclass
+class Block:
+    """A stretch of the text, `kind` being `question`, `unclaimed` or `used`, and the questions that begin in it."""
+
+    kind: str
+    text: str
+    questions: list[dict[str, Any]] = field(default_factory=list)
+
+
+def render_check_page(parsed: ParsedDocument) -> str:
+    """Return the page as HTML: self-contained, without scripts, nothing loaded from anywhere.
+
+    Everything that comes from the paper is escaped. Labels are Chinese or English, the document's language first.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tasks.ingest"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    text = str(parsed.text["text"]) if parsed.text is not None else ""
+    blocks = make_blocks(text, parsed.questions)
+    placed = {id(question) for block in blocks for question in block.questions}
+    return environment.get_template("check.html.j2").render(
+        document=parsed.document,
+        blocks=blocks,
+        homeless=[question for question in parsed.questions if id(question) not in placed],
+        questions=parsed.questions,
+        unclaimed=sum(len("".join(block.text.split())) for block in blocks if block.kind == "unclaimed"),
+        labels=LABELS,
+        type_names=TYPE_NAMES,
+        status_names=STATUS_NAMES,
+    )
+
+
+def make_blocks(text: str, questions: Sequence[dict[str, Any]]) -> list[Block]:
+    """Cut the text at the questions' places: joined, the blocks are the text again.
+
+    A question without a place in the text is in no block; questions whose places overlap share one.
+    """
+    placed = sorted(
+        (
+            question
+            for question in questions
+            if question["text_start"] is not None
+            and question["text_end"] is not None
+            and 0 <= question["text_start"] < question["text_end"] <= len(text)
+        ),
+        key=lambda question: (question["text_start"], question["position"]),
+    )
+    materials = "".join("".join((question["material"] or "").split()) for question in questions)
+    blocks: list[Block] = []
+    position = 0
+    for question in placed:
+        start, end = question["text_start"], question["text_end"]
+        if start < position:
+            block = next(block for block in reversed(blocks) if block.kind == "question")
+            block.questions.append(question)
+            if end > position:
+                block.text += text[position:end]
+                position = end
+            continue
+        _add_gap(blocks, text[position:start], materials)
+        blocks.append(Block("question", text[start:end], [question]))
+        position = end
+    _add_gap(blocks, text[position:], materials)
+    return blocks
+
+
+def _add_gap(blocks: list[Block], text: str, materials: str) -> None:
+    """Add what stands between two questions; mere white space stays with the block before it."""
+    if blocks and not text.strip():
+        blocks[-1].text += text
+    else:
+        blocks.extend(_cut_unclaimed(text, materials))
+
+
+def _cut_unclaimed(text: str, materials: str) -> list[Block]:
+    """Tell lines that became the material of a question from those that became nothing."""
+    blocks: list[Block] = []
+    for line in text.splitlines(keepends=True):
+        folded = "".join(line.split())
+        if folded:
+            kind = "used" if len(folded) > 3 and folded in materials else "unclaimed"
+        else:
+            kind = blocks[-1].kind if blocks else "unclaimed"
+        if blocks and blocks[-1].kind == kind:
+            blocks[-1].text += line
+        else:
+            blocks.append(Block(kind, line))
+    return blocks
