@@ -36,6 +36,14 @@ _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?)\s*[)）\]】]\s*$",
     re.IGNORECASE,
 )
+_BARE_MARKS_TAIL = re.compile(
+    r"(?<=[.?!:)\]。？])\s*(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?)\s*\.?\s*$", re.IGNORECASE
+)
+_TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
+# what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
+_TRUTH_PLACE = re.compile(
+    rf"(?:\s*(?:[（(\[]\s*(?:{_TRUTH}|_*)\s*[)）\]]|_{{3,}}|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*))+\s*$"
+)
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
 _INSTRUCTS = re.compile(
     r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
@@ -74,6 +82,7 @@ class Draft:
     sub_discipline: str | None = None
     unmarked: list[Piece] = field(default_factory=list)
     number_keys: list[int] = field(default_factory=list)
+    starred: list[str] = field(default_factory=list)
 
 
 def read_content(
@@ -93,10 +102,11 @@ def read_content(
     if any(STUDENT_MARK.search(piece.text) for piece in pieces):
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
-    is_choice = kind == "multiple_choice"
+    may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")
+    is_choice = kind == "multiple_choice" or may_choose
     split = (
         split_options(body, is_choice)
-        if kind in (None, "multiple_choice", "true_false", "material_analysis")
+        if kind in (None, "multiple_choice", "true_false", "material_analysis") or may_choose
         else None
     )
     if split is None and kind in ("fill_in_the_blank", "short_answer", "term_explanation"):
@@ -136,7 +146,8 @@ def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         tag = TYPE_TAG.match(first.text)
         if marks and (len(first.text) > marks.end() or len(pieces) > 1):
             draft.marks = float(marks.group(1))
-            pieces[0] = first.cut(marks.end())
+            lead = re.match(r"\s*[:：.]?\s*", first.text[marks.end() :])
+            pieces[0] = first.cut(marks.end() + (lead.end() if lead else 0))
             if not pieces[0].text.strip():
                 pieces = pieces[1:]
         elif tag and match_type_name(tag.group(1)) is not None and len(first.text) > tag.end():
@@ -245,6 +256,7 @@ def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None
     ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
+    draft.starred = sorted(split.starred)
     draft.unmarked = trailing
 
 
@@ -266,7 +278,7 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
 def _take_marks(draft: Draft) -> None:
     if len(re.findall(r"[（(]\s*\d+(?:\.\d+)?\s*(?:分|pts?|points?|marks?)\s*[)）]", draft.stem)) > 1:
         return  # marks of the parts stay where they are
-    tail = _MARKS_TAIL.search(draft.stem.split("\n")[0] if draft.stem.count("\n") == 0 else draft.stem)
+    tail = _MARKS_TAIL.search(draft.stem) or _BARE_MARKS_TAIL.search(draft.stem)
     if tail and tail.start() > 0:
         draft.marks = draft.marks if draft.marks is not None else float(tail.group(1))
         draft.stem = draft.stem[: tail.start()].rstrip()
@@ -303,6 +315,10 @@ def _settle_choice(draft: Draft, answer_text: str, language: str | None, raw_ste
         trailing = read_trailing_key(raw_stem, labels)
         if trailing is not None:
             draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
+    if not draft.answer and draft.starred:
+        draft.answer = list(draft.starred)
+    elif draft.starred and draft.starred != draft.answer:
+        draft.notes.append("keys_disagree")
     draft.unmarked = []
     if are_truth_options([text for _, text in draft.options]):
         make_true_false(draft)
@@ -457,10 +473,7 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
         else:
             draft.notes.append("answer_unreadable")
             draft.explanation = draft.explanation or answer_text
-    # an empty bracket at the end only waits for the mark
-    draft.stem = re.sub(
-        r"\s*[（(]\s*(?:True\s*/\s*False|T\s*/\s*F|对\s*/\s*错)?\s*[)）]\s*$", "", draft.stem
-    ).rstrip()
+    draft.stem = _TRUTH_PLACE.sub("", draft.stem).rstrip()
 
 
 def _take_filled_blanks(draft: Draft, language: str | None, is_answered: bool) -> None:

@@ -26,11 +26,12 @@ class Label:
     is_weak: bool = False
 
 
+_SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|PART|SECTION|Unit|UNIT)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight)"
+            r"(?:Part|Section|PART|SECTION|Unit|UNIT)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
@@ -41,9 +42,22 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "wordp",
+        re.compile(
+            r"(?:Question|Problem|Exercise|QUESTION|PROBLEM|Q)\s*[.#]?\s*\d{1,2}\s*[.\-]?\s*\(?([a-h])\)?\s*(?:[.．:：)）]\s*|(?=\s|[(\[])|$)"
+        ),
+    ),
+    (
         "word",
         re.compile(
             r"(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item)\s*[.#]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+        ),
+    ),
+    (
+        "word",
+        re.compile(
+            rf"(?:Question|Problem|Exercise|QUESTION|PROBLEM|EXERCISE)\s+({_SPELLED})\b\s*[.．:：、)）\-–—]?\s*",
+            re.IGNORECASE,
         ),
     ),
     ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})\s*[.．:：、)）\-]?\s*(?![\w])")),
@@ -72,7 +86,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元])")
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
-_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight")
+_WORDS = tuple(_SPELLED.split("|"))
 
 
 def parse_label(text: str) -> Label | None:
@@ -86,7 +100,7 @@ def parse_label(text: str) -> Label | None:
         if not match:
             continue
         token = next(group for group in match.groups() if group)
-        value = _read_letter(token) if style in ("part", "letter", "letterp") else read_number(token)
+        value = _read_letter(token) if style in ("part", "letter", "letterp", "wordp") else read_number(token)
         if value is None:
             continue
         is_weak = style == "num" and match.end() < len(body) and body[match.end()].isdigit()
@@ -123,8 +137,8 @@ def read_number(token: str) -> int | None:
         ):  # fmt: skip
             if first <= code <= last:
                 return code - first + base
-    if token in _WORDS:
-        return _WORDS.index(token) + 1
+    if token.title() in _WORDS:
+        return _WORDS.index(token.title()) + 1
     if all(character in _ROMAN for character in token.upper()) and token:
         return _read_roman(token.upper())
     if len(token) == 1 and "A" <= token <= "H":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tasks.ingest.cleaning import is_cjk
+from tasks.ingest.kinds import are_truth_options
 from tasks.ingest.pieces import Piece, join_pieces
 
 MAX_OPTIONS = 10
@@ -20,6 +21,11 @@ _MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("small_bracketed", re.compile(r"[（(\[]\s*([a-j])\s*[)）\]]\s*[.．、]?\s*")),
     ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
     ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
+)
+_STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
+_CORRECT = re.compile(
+    r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
+    re.IGNORECASE,
 )
 _SMALL = ("small_bracketed", "small_stopped")
 _WEAK = ("comma", "spaced", *_SMALL)
@@ -39,11 +45,12 @@ class Marker:
 
 @dataclass
 class OptionSplit:
-    """The pieces of a stem, the options in order of their labels, the pieces after the last option, and notes."""
+    """The pieces of a stem, the options in order of their labels, notes, and the labels marked as correct."""
 
     stem: list[Piece]
     options: list[tuple[str, list[Piece]]]
     notes: list[str]
+    starred: list[str] = field(default_factory=list)
 
 
 def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | None:
@@ -85,22 +92,57 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     if "option_labels_repaired" in notes:
         labels = expected
     options = sorted(zip(labels, contents, strict=True), key=lambda pair: pair[0])
+    starred = _take_stars(chain, options, pieces)
     first = chain[0]
     stem = list(pieces[: first.piece])
     head = pieces[first.piece].cut(0, first.begin)
-    if head.text.strip():
+    if head.text.strip() and not (starred and _STAR.fullmatch(head.text)):
         stem.append(head)
-    return OptionSplit(stem, options, notes)
+    return OptionSplit(stem, options, notes, starred)
+
+
+def _take_stars(
+    chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
+) -> list[str]:
+    """Return the labels that a star, a tick or `(correct)` marks, and take those marks out of the options.
+
+    A mark on every option is a bullet and says nothing; a star may stand before the label or behind the text.
+    """
+    before = [
+        mark.label
+        for mark in chain
+        if _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
+        and (mark.at_start or mark.has_gap or mark.begin)
+    ]
+    texts = {label: option_text(content) for label, content in options}
+    behind = [label for label, text in texts.items() if _CORRECT.search(text)]
+    if 0 < len(before) < len(chain):
+        for place, (label, content) in enumerate(options):
+            if content and (star := _STAR.search(content[-1].text)):
+                last = content[-1].cut(0, star.start())
+                options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
+        return before
+    if 0 < len(behind) < len(chain):
+        for place, (label, content) in enumerate(options):
+            if label in behind:
+                end = _CORRECT.search(content[-1].text)
+                if end is None:
+                    return []
+                options[place] = (label, [*content[:-1], content[-1].cut(0, end.start())])
+        return behind
+    return []
 
 
 def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool:
     """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
-    if len(chain) < 4 or not all(mark.at_start for mark in chain):
+    if len(chain) < 2 or not all(mark.at_start for mark in chain):
         return False
     texts = [
         option_text(_slice(pieces, mark, following))
         for mark, following in zip(chain, [*chain[1:], None], strict=True)
     ]
+    if len(chain) < 4:
+        return are_truth_options(texts)
     return all(
         len(text) <= 60 and not re.search(r"[？?:：]|[(（]\s*\d+\s*(?:分|marks?|points?|pts?)", text)
         for text in texts

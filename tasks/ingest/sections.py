@@ -28,14 +28,20 @@ INSTRUCTION = re.compile(
     r"在?(?:每|下列)(?:小)?题?(?:各题|列出|给出|的|中|只有|有|至少)|下列各题|请将|将(?:正确|所选|答案)|(?:错选|多选|少选|漏选)|每(?:小)?题\d|判断下列|只有一(?:个|项)|答在|写在答题|答题纸|"
     r"本(?:大|小)?题(?:共|满分)|共\d+(?:小)?题|填(?:入|写|在|上)|正确的(?:打|划|画|填|写)|用[“\"]?√|"
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
-    r"choose the|points? (?:for )?each|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|write (?:the letter|[\"“]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
 )
 _CHOOSE_SOME = re.compile(
-    r"(?i)(?:select|answer|choose|do|attempt)\s+(?:and answer\s+)?(?:any\s+)?(?:one|two|three|four|\d)\s+(?:of|from|out of)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
+    r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
+)
+_REQUEST = re.compile(
+    r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
+)
+_ONLY_MARKS = re.compile(
+    r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
 )
 _STRONG_STYLES = ("cn", "part", "roman", "cnp")
 _ENGLISH_LIMIT = 110
@@ -125,8 +131,19 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         if piece.kind == "table":
             continue
         heading = read_heading(piece.text)
-        if heading is not None and (heading.label is not None or _starts_list(pieces, index)):
+        if heading is None:
+            continue
+        is_sure = heading.label is not None and heading.label.style not in ("capital", "word")
+        if is_sure or _starts_list(pieces, index, heading.label is not None):
             typed[index] = heading
+    for index, heading in list(typed.items()):
+        # `Question Two: 10 marks` above `Essay Questions` is the number of that section
+        above = pieces[index - 1] if index else None
+        label = above.label if above is not None else None
+        if above is None or label is None or index - 1 in typed or heading.label is not None:
+            continue
+        if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
+            typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
     found = dict(typed)
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
@@ -142,7 +159,9 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         label = piece.label
         has_numbers = has_numbers or (label is not None and label.style in ("num", "word"))
-        if label is None or label.style not in _STRONG_STYLES or label.is_weak or label.style == "cnp":
+        if label is None or label.is_weak or label.style == "cnp":
+            continue
+        if label.style not in _STRONG_STYLES and not (label.style == "word" and "word" in styles):
             continue
         if has_numbers and not typed and label.style != "part":
             continue  # numbers stand above it: it counts statements inside a question
@@ -167,12 +186,14 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
     )
 
 
-def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
+def _starts_list(pieces: Sequence[Piece], index: int, needs_numbers: bool = False) -> bool:
     """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
         label = piece.label
+        if needs_numbers and label is not None:
+            return label.style in ("num", "paren", "nump", "bracket", "wordp", "word") and not label.is_weak
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
             return True
         if INSTRUCTION.search(piece.text):
@@ -189,6 +210,8 @@ def read_heading(text: str) -> Heading | None:
     label = parse_label(stripped)
     if label is not None and label.style not in (*_STRONG_STYLES, "num", "word", "nump"):
         label = None
+    if label is None:
+        label = _read_capital(stripped)
     body = stripped[label.end :] if label else stripped
     shift = offset + (label.end if label else 0)
     unwrapped = body.strip("【】[]《》 \t*")
@@ -197,11 +220,9 @@ def read_heading(text: str) -> Heading | None:
     title, end = _cut_title(body)
     if not title:
         return None
-    is_strong = label is not None and label.style in _STRONG_STYLES
+    is_strong = label is not None and label.style in (*_STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None:
-        return None
-    if label is not None and label.style == "word":
         return None
     tail = body[end:]
     each = MARKS_EACH.search(body)
@@ -212,7 +233,18 @@ def read_heading(text: str) -> Heading | None:
         remainder = ""
     if remainder and not is_strong:
         return None
+    if label is not None and label.style == "word" and (remainder or match_exactly(title) is None):
+        return None  # `Problem 1: True/False` heads a list, `Question 1. Essay on …` is a question
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
+
+
+def _read_capital(text: str) -> Label | None:
+    """Read `B. True/False` or `(B) Essay`: a section's letter, which `_find_headings` lets count above a list only."""
+    match = re.match(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])", text)
+    if match is None:
+        return None
+    letter = match.group(1) or match.group(2)
+    return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
 
 
 def _cut_title(body: str) -> tuple[str, int]:
@@ -245,6 +277,8 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     words = title.split()
     if len(title) > _ENGLISH_LIMIT:
         return None
+    if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
+        return find_type_by_pattern(title) if is_strong else None  # `V. Design a cache` asks
     fine = match_exactly(title)
     if fine is not None:
         return fine
@@ -289,11 +323,31 @@ def _is_question(section: Section) -> bool:
     if section.fine is not None or section.number is None or not section.pieces:
         return False
     first = section.pieces[0].text.strip()
-    if _CHOOSE_SOME.search(first[:120]):
+    if _CHOOSE_SOME.search(first[:160]) or (
+        len(first) < 60 and len(section.pieces) > 1 and _CHOOSE_SOME.search(section.pieces[1].text[:160])
+    ):
         return False
     children = [piece.label for piece in section.pieces[1:]]
+    first_number = next(
+        (
+            place
+            for place, label in enumerate(children)
+            if label is not None and label.style in ("num", "nump", "paren", "bracket", "word")
+        ),
+        None,
+    )
+    if MARKS_EACH.search(first) and first_number is not None and len(first) < 120:
+        return False  # `Read the programs (5 points each)`
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
     if not numbered or numbered[0].value != 1 or len(numbered) < 2:
         return True
+    if len(numbered) and first_number and len(numbered) >= 2:
+        between = [piece.text for piece in section.pieces[1 : first_number + 1]]
+        if any(not INSTRUCTION.search(text) and len(text.strip()) > 8 for text in between):
+            return True  # what is asked about stands above its parts
     is_short = len(first) <= (24 if re.search(r"[\u4e00-\u9fff]", first) else 60)
-    return not (is_short and not re.search(r"[？?]|：$|:$", first) and not MARKS_GROUP.match(first))
+    return not (
+        is_short
+        and not re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）\]])?$", first)
+        and not MARKS_GROUP.match(first)
+    )

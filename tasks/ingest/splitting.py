@@ -20,6 +20,7 @@ from tasks.ingest.sequences import Candidate, choose_questions
 
 QUESTION_STYLES = (
     "word",
+    "wordp",
     "num",
     "bracket",
     "nump",
@@ -54,7 +55,10 @@ _RANGE = re.compile(
 )
 _INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
 _LEADING_BRACKET = re.compile(
-    r"^\s*([（(]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F)\s*[)）])\s*(?=\d{1,3}\s*[.．、)）])"
+    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=\d{1,3}\s*[.．、)）])"
+)
+_LEADING_BLANK = re.compile(
+    r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
 )
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
@@ -188,6 +192,25 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
 
 def _move_bracket(piece: Piece) -> Piece:
     """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+    blank = _LEADING_BLANK.match(piece.text)
+    if blank:
+        rest = piece.cut(blank.end())
+        if not blank.group(1):
+            return rest
+        letter = piece.cut(blank.start(1), blank.end(1))
+        body = rest.text.rstrip()
+        return replace(
+            piece,
+            text=f"{body} ({letter.text.upper() if len(letter.text) == 1 else letter.text})",
+            sources=(
+                *rest.sources[: len(body)],
+                letter.start,
+                letter.start,
+                *letter.sources,
+                letter.end - 1,
+            ),
+            label_length=0,
+        )
     match = _LEADING_BRACKET.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece
@@ -231,7 +254,10 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
         return True
     return bool(
         re.fullmatch(
-            r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)(?:of (?:paper|exam))?)[。.\s▒▓\-—–=*]*",
+            r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
+            r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|good luck|"
+            r"(?:please )?turn (?:the )?(?:page|over)(?: the page)?|(?:see|go to|continued? on) (?:the )?next page|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
+            r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
             text,
             re.IGNORECASE,
         )
@@ -309,9 +335,53 @@ def _split_section(
             material, material_until = _read_material(tail, section)
             shared = _shared_options(tail)
     del style
+    if section.fine is not None and section.fine.name == "matching":
+        found = _share_matches(found, preamble)
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = _join_shared(found, section)
     return found, picks[-1][2].value
+
+
+_Chunk = tuple[Label | None, list[Piece], str | None]
+_MATCH = re.compile(r"(?:\s{2,}|\t\s*|\s*\|\s*)(?:_+\s*)?([（(]?[A-Ja-j]\s?[.)）]\s*\S.*)$")
+
+
+def _share_matches(found: list[_Chunk], preamble: Sequence[Piece]) -> list[_Chunk]:
+    """Give every term of a matching section the whole list of what it may be matched with.
+
+    The list stands above the terms, below the last of them, or beside them in a second column.
+    """
+    beside = [
+        (index, match)
+        for index, (_, lines, _) in enumerate(found)
+        for match in [_MATCH.search(lines[0].text)]
+        if match is not None
+    ]
+    if len(beside) >= max(2, len(found) - 1):
+        shared = [found[index][1][0].cut(match.start(1)) for index, match in beside]
+        shared += [line for _, lines, _ in found for line in lines[1:]]
+        if split_options(shared, True) is not None:
+            ends = {index: match.start() for index, match in beside}
+            return [
+                (label, [lines[0].cut(0, ends.get(index)), *shared], material)
+                for index, (label, lines, material) in enumerate(found)
+            ]
+    label, lines, material = found[-1]
+    below = split_options(lines, True)
+    if below is not None and len(below.options) > 1 and below.stem:
+        first = min(content[0].start for _, content in below.options)
+        place = next((index for index, line in enumerate(lines) if line.end > first), len(lines))
+        shared = list(lines[place:])
+        return [
+            *((other, [*own, *shared], passage) for other, own, passage in found[:-1]),
+            (label, [*lines[:place], *shared], material),
+        ]
+    above = split_options(preamble, True)
+    if above is not None:
+        first = min(content[0].start for _, content in above.options)
+        place = next((index for index, line in enumerate(preamble) if line.end > first), len(preamble))
+        return [(other, [*own, *preamble[place:]], passage) for other, own, passage in found]
+    return found
 
 
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[_Mark]) -> bool:
@@ -526,7 +596,9 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
         return None, None
     text = join_pieces(lines)
     is_marked = _MATERIAL.match(lines[0].text) is not None
-    is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
+    is_analysis = section.fine is not None and (
+        section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
+    )
     if (
         not is_marked
         and not (is_analysis and len(text) > 40)
@@ -544,9 +616,14 @@ def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece],
     pieces = [
         piece for piece in section.pieces if not (INSTRUCTION.search(piece.text) and len(piece.text) < 120)
     ]
+    kind = section.fine.question_type
+    if not pieces and section.pieces and kind in ("essay", "short_answer", "calculation"):
+        # `Part V Writing` with nothing but `Directions: Write …`: the directions are the question
+        opening = section.pieces[0]
+        lead = re.match(r"(?i)\s*(?:directions?|instructions?)\s*[:：]\s*", opening.text)
+        pieces = [opening.cut(lead.end()) if lead else opening, *section.pieces[1:]]
     if not pieces:
         return []
-    kind = section.fine.question_type
     if kind == "term_explanation":
         terms: list[tuple[Label | None, list[Piece], str | None]] = []
         for piece in pieces:
@@ -557,7 +634,7 @@ def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece],
         return terms
     if kind == "multiple_choice":
         return _split_by_options(pieces)
-    if kind in ("true_false", "fill_in_the_blank"):
+    if kind in ("true_false", "fill_in_the_blank") and section.fine.name != "cloze":
         return [(None, [piece], None) for piece in pieces]
     label = Label(section.style, section.number or 0, 0, section.label) if section.number else None
     return [(label, pieces, None)]
