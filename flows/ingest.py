@@ -18,14 +18,18 @@ def ingest(
     source_kind: str | None = None,
     use_ocr: bool = True,
     workers: int | None = None,
+    assist: str | None = None,
 ) -> dict[str, object]:
     """Land every document under `paths` and its questions; then the questions wait at the review gate.
 
     The flow ends here: `review_gate` starts when a batch is decided. `again` reads documents anew that are landed.
-    `discipline_map` and `mapping_file` are paths of YAML files (docs/ingest.md).
+    `discipline_map` and `mapping_file` are paths of YAML files; `assist` names a registered model that is sent the texts
+    which the rules cannot split (docs/ingest.md).
     """
     reconcile_stores()
-    landed = ingest_documents(paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers)
+    landed = ingest_documents(
+        paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers, assist
+    )
     waiting = open_review_batch()
 
     return landed | waiting

@@ -34,6 +34,14 @@ def ingest(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=256, help="Documents read at once.")
     ] = None,
+    assist: Annotated[
+        str,
+        typer.Option(
+            "--assist",
+            metavar="MODEL",
+            help="Send texts that the rules cannot split to this registered model (role generator).",
+        ),
+    ] = "",
     again: Annotated[
         bool, typer.Option("--again", help="Read documents anew that are landed already.")
     ] = False,
@@ -60,8 +68,10 @@ def ingest(
     # what is wrong with the command is said before a server is started
     list_sources(paths)
     options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
+    if assist:
+        _check_model(assist)
     if check:
-        _check(paths, options, out, as_json=as_json)
+        _check(paths, options, assist, out, as_json=as_json)
         return
     if out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
@@ -74,23 +84,41 @@ def ingest(
         source_kind=source_kind or None,
         use_ocr=not no_ocr,
         workers=workers,
+        assist=assist or None,
     )
     print_result(result, as_json=as_json, lines=_describe(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
 
 
-def _check(paths: list[Path], options: IngestOptions, out: Path | None, *, as_json: bool) -> None:
+def _check_model(name: str) -> None:
+    from schemas.settings import load_settings
+    from tasks.ingest.assistance import read_assist_model
+
+    read_assist_model(load_settings(), name)
+
+
+def _check(
+    paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
+) -> None:
     """Write the check page of one paper and print where it is; exit code 1 when the paper could not be read."""
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
+    from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
     from tasks.ingest.check_page import render_check_page
     from tasks.ingest.documents import parse_document
+    from warehouse.ledger.engine import open_ledger
 
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     parsed = parse_document(paths[0], options)
+    summary = AssistanceSummary()
+    if assist:
+        settings = load_settings()
+        with open_ledger(settings.ledger_address) as ledger:
+            assistant = Assistant(ledger, settings, read_assist_model(settings, assist))
+            (parsed,) = assistant.help_with([parsed], options.confidence_threshold, summary)
     page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -103,12 +131,14 @@ def _check(paths: list[Path], options: IngestOptions, out: Path | None, *, as_js
     lines = [
         f"{document['document_name']}: {document['status']}, {document['question_count']} questions",
         *([str(document["error"])] if document["error"] else []),
+        *(_describe_assistance(summary.as_counts()) if assist else []),
         f"Page: {page.resolve()}",
     ]
     result = {
         name: document[name] for name in ("document_name", "status", "error", "question_count", "warnings")
     }
-    print_result(result | {"page": str(page.resolve())}, as_json=as_json, lines=lines)
+    result |= {"page": str(page.resolve()), "assistance": summary.as_counts() if assist else None}
+    print_result(result, as_json=as_json, lines=lines)
     if document["status"] not in ("parsed", "no_questions"):
         raise typer.Exit(1)
 
@@ -123,6 +153,8 @@ def _describe(result: dict[str, Any]) -> list[str]:
     marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
     if marked:
         lines.append(f"Questions that go to review marked: {sum(marked.values())}{_list_counts(marked)}")
+    if result["assistance"]:
+        lines += _describe_assistance(result["assistance"])
     if result["documents_without_discipline"]:
         lines.append(
             f"Documents without a discipline: {result['documents_without_discipline']}. No annotator can be found for "
@@ -137,6 +169,19 @@ def _describe(result: dict[str, Any]) -> list[str]:
         lines.append(f"Review batch {result['batch_id']}: proctor review export FOLDER")
     elif result["waiting_questions"]:
         lines.append(f"{result['waiting_questions']} questions wait for annotators: proctor review assign")
+    return lines
+
+
+def _describe_assistance(counts: dict[str, Any]) -> list[str]:
+    """What the model was asked and what came of it."""
+    calls = counts["assist_calls"]
+    lines = [
+        f"Put to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
+        f"before {calls.get('replayed', 0)}. Questions made of its replies: {counts['assisted_questions']}; refused "
+        f"because the paper does not say them: {counts['refused_questions']}."
+    ]
+    if counts["failure"]:
+        lines.append(f"{counts['failed_documents']} documents got no help: {counts['failure']}")
     return lines
 
 

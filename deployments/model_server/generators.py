@@ -3,7 +3,8 @@
 It answers requests whose last message holds a JSON object with a `task`:
 `declarative_rewrite` {stem, option} → {"statement"};
 `material_to_true_false` {material, count} → {"statements": [{"statement", "answer", "support"}]};
-`paraphrase` {stem} → {"stem"}.
+`paraphrase` {stem} → {"stem"};
+`split_paper` {text} → {"questions": [{"number", "type", "stem", "options", "answer"}]}: one per paragraph.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def write_task_reply(task: dict[str, Any]) -> str:
         result = {"statements": write_statements(str(task.get("material", "")), int(task.get("count", 4)))}
     elif name == "paraphrase":
         result = {"stem": write_paraphrase(str(task.get("stem", "")))}
+    elif name == "split_paper":
+        result = {"questions": split_paragraphs(str(task.get("text", "")))}
     else:
         result = {"error": "unknown task"}
     return json.dumps(result, ensure_ascii=False)
@@ -107,6 +110,28 @@ def write_paraphrase(stem: str) -> str:
     return (
         f"请根据所学知识作答：{stem}" if _is_chinese(stem) else f"From what you have learned, answer: {stem}"
     )
+
+
+def split_paragraphs(text: str) -> list[dict[str, Any]]:
+    """A reader's guess at a paper without numbers: paragraphs apart by blank lines, options and answers by their letters."""
+    questions: list[dict[str, Any]] = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        question: dict[str, Any] = {"number": "", "type": "", "stem": "", "options": [], "answer": ""}
+        stem: list[str] = []
+        for line in filter(None, (line.strip() for line in paragraph.split("\n"))):
+            option = re.match(r"[（(\-*]?\s*([A-Ha-h])\s*[)）.．、:：\-]\s*(.+)", line)
+            answer = re.match(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)", line)
+            if option:
+                question["options"].append({"label": option.group(1), "text": option.group(2)})
+            elif answer:
+                question["answer"] = answer.group(1)
+            else:
+                stem.append(line)
+        question["stem"] = "\n".join(stem)
+        if len(question["stem"]) >= 8 and (question["options"] or question["answer"]):
+            question["type"] = "multiple_choice" if question["options"] else "short_answer"
+            questions.append(question)
+    return questions
 
 
 def _turn(sentence: str) -> str | None:

@@ -23,7 +23,6 @@ from tasks.augment.requests import (
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
-    parse_reply,
 )
 from tasks.augment.rules import find_broken_rules
 from tasks.augment.true_false import augment_questions, build_variant
@@ -218,6 +217,7 @@ class _Writer:
 
     async def _ask(self, messages: list[dict[str, str]], attempt: int) -> Row | None:
         from tasks.models.client import CallRequest
+        from tasks.models.replies import parse_json_object
 
         reply = await self.client.complete(
             self.model,
@@ -225,7 +225,7 @@ class _Writer:
                 purpose="augment", messages=messages, unit=self.unit, salt=f"try {attempt}" if attempt else ""
             ),
         )
-        return parse_reply(reply.text) if reply.status == "answered" else None
+        return parse_json_object(reply.text) if reply.status == "answered" else None
 
     def _refuse(self, variant: Row, broken: Sequence[str]) -> bool:
         """Whether the variant breaks a rule; it is then kept for the quarantine."""

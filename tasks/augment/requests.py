@@ -60,20 +60,6 @@ def build_messages(task: str, **fields: Any) -> list[dict[str, str]]:
     ]
 
 
-def parse_reply(text: str) -> dict[str, Any] | None:
-    """The first JSON object in a reply, whatever stands around it; null when there is none."""
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, _ = decoder.raw_decode(text, start)
-        except ValueError:
-            start = text.find("{", start + 1)
-            continue
-        return value if isinstance(value, dict) else None
-    return None
-
-
 def find_broken_statement_rules(stem: str, option: str, statement: str) -> list[str]:
     """Why a rewritten statement cannot stand for stem and option; empty when it can.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
+from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
@@ -22,6 +23,7 @@ from tasks.ingest.documents import (
     render_document_json,
 )
 from tasks.ingest.mapping import read_mapping
+from tasks.models.landing import read_call_frames
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 
@@ -37,7 +39,8 @@ class IngestSummary:
     """What an ingest did: counts, and which documents have problems (paths, never content).
 
     `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
-    questions that no annotator can be found for; a skipped document was landed before.
+    questions that no annotator can be found for; a skipped document was landed before; `assistance` says what a model
+    was asked, where one was.
     """
 
     documents: Counter[str] = field(default_factory=Counter)
@@ -47,6 +50,7 @@ class IngestSummary:
     problems: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
+    assistance: AssistanceSummary | None = None
 
     def as_counts(self) -> dict[str, object]:
         """Plain values for Prefect and for `--json`."""
@@ -59,6 +63,7 @@ class IngestSummary:
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
             "problems": self.problems,
+            "assistance": self.assistance.as_counts() if self.assistance else None,
         }
 
 
@@ -70,16 +75,17 @@ def land_documents(
     again: bool = False,
     options: IngestOptions | None = None,
     workers: int | None = None,
+    assistant: Assistant | None = None,
 ) -> IngestSummary:
     """Parse and land every document under `paths` that is not landed yet.
 
     The same bytes are ingested once, whatever their name; a run that was killed goes on where it was. `again` reads
-    documents anew that are landed. Raises UsageError for a path that does not exist or a map that cannot be used.
+    documents anew that are landed; `assistant` asks a model where the rules are unsure. Raises UsageError for a path that does not exist or a map that cannot be used.
     """
     sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is said before anything is read
-    summary = IngestSummary()
+    summary = IngestSummary(assistance=AssistanceSummary() if assistant else None)
     known = set() if again else _read_known(lake)
     with Progress("ingest: documents", len(sources)) as progress:
         new = _skip_known(sources, known, summary, progress)
@@ -89,10 +95,10 @@ def land_documents(
             chunk.append(parsed)
             size += len(parsed.questions)
             if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
-                _land_chunk(lake, settings, chunk, summary, progress)
+                _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
                 chunk, size = [], 0
         if chunk:
-            _land_chunk(lake, settings, chunk, summary, progress)
+            _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
     return summary
 
 
@@ -147,9 +153,16 @@ def _land_chunk(
     chunk: Sequence[ParsedDocument],
     summary: IngestSummary,
     progress: Progress,
+    assistant: Assistant | None,
+    options: IngestOptions,
 ) -> None:
     now = datetime.now(UTC)
     batches = []
+    if assistant is not None and summary.assistance is not None:
+        asked = [str(one.document["document_id"]) for one in chunk if find_stretches(one)]
+        chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)
+        calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
+        batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
     for parsed in chunk:
         archive_document(settings.archive_dir, parsed)
         unit = str(parsed.document["document_id"])

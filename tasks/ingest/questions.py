@@ -43,6 +43,7 @@ WEIGHTS = {
     "type_unknown": 0.1,
     "garbled_characters": 0.3,
     "broken_font": 0.1,
+    "assisted": 0.1,
     "ocr": 0.1,
     "ocr_unsure": 0.25,
     "embedded_formula_lost": 0.2,

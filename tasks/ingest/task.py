@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 
 @task(name="ingest_documents")
@@ -23,12 +26,26 @@ def ingest_documents(
     source_kind: str | None = None,
     use_ocr: bool = True,
     workers: int | None = None,
+    assist: str | None = None,
 ) -> dict[str, object]:
-    """Land what is new under `paths`: documents, their text, their questions; the originals are archived."""
+    """Land what is new under `paths`: documents, their text, their questions; the originals are archived.
+
+    `assist` names the model that helps where the rules are unsure.
+    """
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr)
-    with open_lake(settings) as lake:
+    with ExitStack() as stack:
+        assistant = None
+        if assist is not None:
+            model = read_assist_model(settings, assist)
+            assistant = Assistant(stack.enter_context(open_ledger(settings.ledger_address)), settings, model)
         summary = land_documents(
-            lake, settings, [Path(path) for path in paths], again=again, options=options, workers=workers
+            stack.enter_context(open_lake(settings)),
+            settings,
+            [Path(path) for path in paths],
+            again=again,
+            options=options,
+            workers=workers,
+            assistant=assistant,
         )
     return summary.as_counts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,6 +24,20 @@ class ParsedReply:
     input_tokens: int | None = None
     output_tokens: int | None = None
     fingerprint: str | None = None
+
+
+def parse_json_object(text: str) -> dict[str, Any] | None:
+    """The first JSON object in a reply's text, whatever stands around it; null when there is none."""
+    decoder = json.JSONDecoder(strict=False)
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+            continue
+        return value if isinstance(value, dict) else None
+    return None
 
 
 def parse_completion(data: object) -> ParsedReply | None:

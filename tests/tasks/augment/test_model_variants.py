@@ -20,9 +20,9 @@ from tasks.augment.requests import (
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
-    parse_reply,
 )
 from tasks.models.client import ModelClient
+from tasks.models.replies import parse_json_object
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -201,7 +201,7 @@ def test_a_statement_about_a_material_must_have_its_support_in_it(
     ],
 )
 def test_a_reply_is_read_whatever_stands_around_it(text: str, value: dict[str, str] | None) -> None:
-    assert parse_reply(text) == value
+    assert parse_json_object(text) == value
 
 
 def test_a_request_ends_with_one_json_object_and_never_holds_the_key() -> None:
