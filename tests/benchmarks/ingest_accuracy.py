@@ -21,6 +21,14 @@ STEM_LIKENESS = 0.98
 SCAN_LIKENESS = 0.9
 
 
+def read_truths(exams_dir: Path) -> dict[str, dict[str, Any]]:
+    """What a person read in the papers, by the name of the paper."""
+    return {
+        path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted((exams_dir / "truth").glob("*.json"))
+    }
+
+
 def compute_accuracy(exams_dir: Path) -> list[dict[str, Any]]:
     """Parse every paper with a truth file; one row per paper.
 
@@ -28,10 +36,7 @@ def compute_accuracy(exams_dir: Path) -> list[dict[str, Any]]:
     type are. Rows: file, truth_count, count, listed_count, right_count, stem_count, options_count,
     answer_count, type_count, status, wrong (labels and the parts that differ).
     """
-    truths = {
-        path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((exams_dir / "truth").glob("*.json"))
-    }
+    truths = read_truths(exams_dir)
     files = [exams_dir / name for name in truths if (exams_dir / name).exists()]
     rows: list[dict[str, Any]] = []
     for parsed in parse_documents(files, IngestOptions(), workers=2):

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarks.ingest_accuracy import compute_accuracy
+from schemas.settings import Settings
+from tasks.ingest.landing import IngestSummary, land_documents
+from tests.benchmarks.ingest_accuracy import compare, read_truths
+from warehouse.lake.store import open_lake
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 EXAMS = SHARED / "exams"
@@ -22,8 +25,38 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict[str, Any]]:
-    return compute_accuracy(EXAMS)
+def landed(tmp_path_factory: pytest.TempPathFactory) -> tuple[IngestSummary, list[dict[str, Any]]]:
+    """What an ingest of all papers said, and how the rows that it landed compare with the truth."""
+    settings = Settings(home=tmp_path_factory.mktemp("home"))
+    truths = read_truths(EXAMS)
+    with open_lake(settings) as lake:
+        summary = land_documents(lake, settings, [EXAMS / name for name in truths], workers=2)
+        documents = lake.query("select * from documents").to_dicts()
+        questions = lake.query("select * from questions order by document_id, position").to_dicts()
+    compared = [
+        compare(
+            document,
+            [row for row in questions if row["document_id"] == document["document_id"]],
+            truths[document["document_name"]],
+        )
+        for document in documents
+    ]
+    return summary, compared
+
+
+@pytest.fixture(scope="module")
+def rows(landed: tuple[IngestSummary, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return landed[1]
+
+
+def test_every_paper_is_landed_with_all_its_questions_and_none_in_quarantine(
+    landed: tuple[IngestSummary, list[dict[str, Any]]],
+) -> None:
+    summary, rows = landed
+    assert sum(summary.documents.values()) == len(rows) == len(read_truths(EXAMS))
+    assert summary.quarantined == 0
+    assert sum(summary.questions.values()) == sum(row["count"] for row in rows)
+    assert [row["file"] for row in readable(rows) if row["status"] != "parsed"] == []
 
 
 def readable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
