@@ -84,11 +84,7 @@ class Settings(BaseSettings):
     similarity_model: str = Field(
         "BAAI/bge-large-zh-v1.5", description="Embedding model of Gscore: name or folder."
     )
-    task_runner: Literal["threads", "processes", "dask"] = Field(
-        "processes", description="For CPU-heavy stages."
-    )
-    dask_address: str | None = Field(None, description="Scheduler of an existing Dask cluster.")
-    workers: int = Field(2, ge=1, description="Processes for CPU-heavy stages.")
+    workers: int = Field(2, ge=1, description="Documents that an ingest reads at once.")
 
     @classmethod
     def settings_customise_sources(
