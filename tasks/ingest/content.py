@@ -26,6 +26,7 @@ from tasks.ingest.answers import (
     split_fillings,
 )
 from tasks.ingest.cleaning import clean_text
+from tasks.ingest.extraction import IMAGE
 from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, match_type_name
 from tasks.ingest.options import OptionSplit, option_text, split_options, strip_separators
@@ -83,6 +84,8 @@ class Draft:
     unmarked: list[Piece] = field(default_factory=list)
     number_keys: list[int] = field(default_factory=list)
     starred: list[str] = field(default_factory=list)
+    # where the letters of every option stand in the raw text
+    option_places: list[tuple[str, list[int]]] = field(default_factory=list)
 
 
 def read_content(
@@ -254,10 +257,29 @@ def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None
     split.options[:] = [
         (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
     ]
+    draft.unmarked = trailing
+    # a picture on a line of its own behind the last option belongs to the question
+    pictures = [piece for piece in kept[1:] if piece.text.strip() == IMAGE]
+    if pictures and kept[-1] in pictures:
+        split.stem.extend(pictures)
+        split.options[:] = [
+            (label, [piece for piece in pieces if piece not in pictures]) for label, pieces in split.options
+        ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
     draft.starred = sorted(split.starred)
-    draft.unmarked = trailing
+    draft.option_places = [
+        (
+            label,
+            [
+                source
+                for piece in pieces
+                for character, source in zip(piece.text, piece.sources, strict=False)
+                if character.isalnum()
+            ],
+        )
+        for label, pieces in split.options
+    ]
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:

@@ -15,12 +15,16 @@ from lxml import etree
 
 from schemas.errors import DocumentError
 from tasks.ingest.archives import open_package, read_part
-from tasks.ingest.extraction import Extraction, Line
+from tasks.ingest.emphasis import mark_text, take_marks
+from tasks.ingest.extraction import FORMULA, IMAGE, Extraction, Line
 from tasks.ingest.formulas import render_omml
 from tasks.ingest.numbering import Numbering, find_child, local_name, read_attribute, read_integer
 from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
+from tasks.ingest.tables import find_question_header
 
-WALKER_VERSION = "1"
+WALKER_VERSION = "2"
+# Pictures lower or narrower than this (in English Metric Units, 12,700 to a point) are rules and dots.
+MIN_PICTURE_EMU = 5 * 12_700
 
 # Tick boxes and arrows that papers set in symbol fonts; every other private glyph is reported.
 _SYMBOLS = {
@@ -43,6 +47,10 @@ _SKIPPED = {"del", "moveFrom", "instrText", "delText", "delInstrText", "annotati
             "proofErr", "bookmarkStart", "bookmarkEnd", "commentReference", "lastRenderedPageBreak", "fldData"}  # fmt: skip
 _EQUATION_FIELD = re.compile(r"^\s*EQ\s", re.IGNORECASE)
 _CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)", re.IGNORECASE)
+
+# The properties of a run that styles may set, and the elements that say so.
+_SWITCHES = {"is_hidden": "vanish", "is_bold": "b"}
+_VALUES = {"script": "vertAlign", "underline": "u", "colour": "color"}
 
 
 def read_docx(data: bytes) -> Extraction:
@@ -83,6 +91,39 @@ class _Style:
     is_hidden: bool | None = None
     script: str | None = None
     underline: str | None = None
+    is_bold: bool | None = None
+    colour: str | None = None
+
+
+@dataclass
+class _Paragraph:
+    """A paragraph's automatic number, its text, and the stretches of the text that stand out."""
+
+    label: str
+    text: str
+    emphasis: list[tuple[int, int, str]]
+
+    @property
+    def line(self) -> str:
+        return self.label + self.text
+
+
+@dataclass
+class _Cell:
+    """A cell of a table: its paragraphs, its text (a cell merged with the one above has that one's), its columns."""
+
+    paragraphs: list[_Paragraph]
+    text: str
+    width: int
+
+
+def _text_above(rows: list[list[_Cell]], column: int) -> str:
+    place = 0
+    for cell in rows[-1] if rows else []:
+        if place == column:
+            return cell.text
+        place += cell.width
+    return ""
 
 
 class _Walker:
@@ -92,6 +133,8 @@ class _Walker:
         self.lines: list[Line] = []
         self.warnings: list[str] = []
         self.unknown_symbols = 0
+        self.tables = 0
+        self.question_width = 0
         self.embedded_formulas = 0
         self.fields: list[list[str]] = []
         self.pending_boxes: list[etree._Element] = []
@@ -111,7 +154,7 @@ class _Walker:
         self._walk_blocks(body, "body")
         if self.embedded_formulas:
             self.warnings.append(
-                f"{self.embedded_formulas} embedded formula objects cannot be read; they appear as [公式]."
+                f"{self.embedded_formulas} embedded formula objects cannot be read; they appear as {FORMULA}."
             )
         if self.unknown_symbols:
             self.warnings.append(f"{self.unknown_symbols} characters of a symbol font have no known meaning.")
@@ -163,6 +206,8 @@ class _Walker:
             style.is_hidden = _read_switch(run, "vanish")
             style.script = read_attribute(find_child(run, "vertAlign"), "val")
             style.underline = read_attribute(find_child(run, "u"), "val")
+            style.is_bold = _read_switch(run, "b")
+            style.colour = read_attribute(find_child(run, "color"), "val")
             styles[read_attribute(element, "styleId") or ""] = style
         return styles
 
@@ -203,24 +248,34 @@ class _Walker:
                     self._walk_blocks(chosen, kind)
 
     def _walk_paragraph(self, element: etree._Element, kind: str) -> None:
-        label, text = self._read_paragraph(element)
-        self._emit(label, text, kind)
+        self._emit(self._read_paragraph(element), kind)
         boxes, self.pending_boxes = self.pending_boxes, []
         for box in boxes:
             self._walk_blocks(box, "box")
 
-    def _emit(self, label: str, text: str, kind: str) -> None:
-        for index, piece in enumerate((label + text).split("\n")):
-            self.lines.append(Line(piece, kind=kind, label_length=len(label) if index == 0 else 0))
+    def _emit(self, paragraph: _Paragraph, kind: str) -> None:
+        offset = -len(paragraph.label)
+        for index, piece in enumerate(paragraph.line.split("\n")):
+            emphasis = tuple(
+                (max(first - offset, 0), min(last - offset, len(piece)), mark)
+                for first, last, mark in paragraph.emphasis
+                if last > offset and first < offset + len(piece)
+            )
+            length = len(paragraph.label) if index == 0 else 0
+            self.lines.append(Line(piece, kind=kind, label_length=length, emphasis=emphasis))
+            offset += len(piece) + 1
 
-    def _read_paragraph(self, element: etree._Element) -> tuple[str, str]:
+    def _read_paragraph(self, element: etree._Element, is_cell: bool = False) -> _Paragraph:
         properties = find_child(element, "pPr")
         style = read_attribute(find_child(properties, "pStyle"), "val")
-        text = self._read_runs(element, style)
-        label = self._label(properties, style) if text.strip() or self._holds_object(element) else ""
+        text, emphasis = take_marks(self._read_runs(element, style))
+        # Word counts empty paragraphs of a list too; in a table their number is all that the cell shows
+        label = self._label(properties, style)
+        if not (text.strip() or is_cell or self._holds_object(element)):
+            label = ""
         if label and text and not text[0].isspace():
             label += " "
-        return label, text
+        return _Paragraph(label, text, emphasis)
 
     def _holds_object(self, element: etree._Element) -> bool:
         return any(local_name(node) in ("drawing", "pict", "object") for node in element.iter())
@@ -248,44 +303,75 @@ class _Walker:
         return self.numbering.next_label(number_id or "", level or 0)
 
     def _walk_table(self, element: etree._Element) -> None:
-        rows: list[list[list[tuple[str, str]]]] = []
+        rows: list[list[_Cell]] = []
         nested: list[tuple[int, etree._Element]] = []
         for row in _descend(element, "tr"):
-            if find_child(find_child(row, "trPr"), "del") is not None:
-                continue
-            cells: list[list[tuple[str, str]]] = []
-            for holder in _descend(row, "tc"):
-                merged = find_child(find_child(holder, "tcPr"), "vMerge")
-                if merged is not None and read_attribute(merged, "val") != "restart":
-                    cells.append([])
-                    continue
-                paragraphs: list[tuple[str, str]] = []
-                for block in _blocks(holder):
-                    if local_name(block) == "tbl":
-                        nested.append((len(rows), block))
-                    else:
-                        paragraphs.append(self._read_paragraph(block))
-                cells.append([pair for pair in paragraphs if (pair[0] + pair[1]).strip()])
-            rows.append(cells)
+            if find_child(find_child(row, "trPr"), "del") is None:
+                rows.append(self._read_row(row, rows, nested))
         boxes, self.pending_boxes = self.pending_boxes, []
+        self.tables += 1
+        number = self.tables
+        grid = [[text for cell in row for text in (cell.text, *[""] * (cell.width - 1))] for row in rows]
+        width = max((len(row) for row in grid), default=0)
+        grid = [[*row, *[""] * (width - len(row))] for row in grid]
+        if find_question_header(grid) is not None:
+            self.question_width = width
         # A table with one column, or with several paragraphs in most rows, lays out text: read it as lines.
+        filled = [row for row in rows if any(cell.paragraphs for cell in row)]
+        tall = sum(1 for row in filled if max(len(cell.paragraphs) for cell in row) > 3)
         columns = max((len(row) for row in rows), default=0)
-        filled = [row for row in rows if any(row)]
-        tall = sum(1 for row in filled if max(len(cell) for cell in row) > 3)
-        is_layout = columns <= 1 or (bool(filled) and tall * 2 > len(filled))
+        is_layout = columns <= 1 or (
+            bool(filled) and tall * 2 > len(filled) and not (self.question_width == width > 2)
+        )
         for index, line in enumerate(rows):
             if is_layout:
-                for paragraphs in line:
-                    for label, text in paragraphs:
-                        self._emit(label, text, "body")
-            elif any(line):
-                texts = [" ".join((label + text).replace("\n", " ") for label, text in cell) for cell in line]
-                self.lines.append(Line(" | ".join(texts), kind="table"))
+                for cell in line:
+                    for paragraph in cell.paragraphs:
+                        self._emit(paragraph, "body")
+            elif any(cell.paragraphs for cell in line):
+                self._emit_row(line, tuple(grid[index]), number)
             for place, inner in nested:
                 if place == index:
                     self._walk_table(inner)
         for box in boxes:
             self._walk_blocks(box, "box")
+
+    def _read_row(
+        self, row: etree._Element, above: list[list[_Cell]], nested: list[tuple[int, etree._Element]]
+    ) -> list[_Cell]:
+        cells: list[_Cell] = []
+        column = 0
+        for holder in _descend(row, "tc"):
+            properties = find_child(holder, "tcPr")
+            width = max(read_integer(find_child(properties, "gridSpan")) or 1, 1)
+            merged = find_child(properties, "vMerge")
+            if merged is not None and read_attribute(merged, "val") != "restart":
+                cells.append(_Cell([], _text_above(above, column), width))
+                column += width
+                continue
+            paragraphs: list[_Paragraph] = []
+            for block in _blocks(holder):
+                if local_name(block) == "tbl":
+                    nested.append((len(above), block))
+                else:
+                    paragraphs.append(self._read_paragraph(block, is_cell=True))
+            paragraphs = [paragraph for paragraph in paragraphs if paragraph.line.strip()]
+            text = "\n".join(paragraph.line for paragraph in paragraphs)
+            cells.append(_Cell(paragraphs, text, width))
+            column += width
+        return cells
+
+    def _emit_row(self, cells: list[_Cell], texts: tuple[str, ...], number: int) -> None:
+        text = ""
+        emphasis: list[tuple[int, int, str]] = []
+        for index, cell in enumerate(cells):
+            text += " | " if index else ""
+            for place, paragraph in enumerate(cell.paragraphs):
+                text += " " if place else ""
+                shift = len(text) + len(paragraph.label)
+                emphasis += [(first + shift, last + shift, kind) for first, last, kind in paragraph.emphasis]
+                text += paragraph.line.replace("\n", " ")
+        self.lines.append(Line(text, kind="table", cells=texts, table=number, emphasis=tuple(emphasis)))
 
     # Runs
 
@@ -335,10 +421,25 @@ class _Walker:
         if underline not in (None, "none") and text and not text.strip() and "\n" not in text:
             return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
         if script == "superscript":
-            return raise_text(text)
-        if script == "subscript":
-            return lower_text(text)
-        return text
+            text = raise_text(text)
+        elif script == "subscript":
+            text = lower_text(text)
+        return mark_text(text, self._find_emphasis(properties, paragraph_style, underline))
+
+    def _find_emphasis(
+        self, properties: etree._Element | None, paragraph_style: str | None, underline: object
+    ) -> list[str]:
+        kinds = ["bold"] if self._resolve(properties, paragraph_style, "is_bold") else []
+        colour = str(self._resolve(properties, paragraph_style, "colour") or "auto")
+        if colour != "auto" and not _is_dark(colour):
+            kinds.append("colour")
+        if underline not in (None, "none"):
+            kinds.append("underline")
+        shading = (read_attribute(find_child(properties, "shd"), "fill") or "auto").casefold()
+        highlight = read_attribute(find_child(properties, "highlight"), "val") or "none"
+        if highlight not in ("none", "white") or shading not in ("auto", "ffffff"):
+            kinds.append("highlight")
+        return kinds
 
     def _read_run_child(
         self, child: etree._Element, properties: etree._Element | None, style: str | None
@@ -408,8 +509,8 @@ class _Walker:
             for node in element.iter()
         ):
             self.embedded_formulas += 1
-            return "[公式]"
-        return ""
+            return FORMULA
+        return IMAGE if _shows_picture(element) else ""
 
     def _read_symbol(self, element: etree._Element) -> str:
         font = (read_attribute(element, "font") or "").casefold()
@@ -431,12 +532,10 @@ class _Walker:
     def _resolve(self, properties: etree._Element | None, paragraph_style: str | None, field: str) -> object:
         direct: object = None
         if properties is not None:
-            if field == "is_hidden":
-                direct = _read_switch(properties, "vanish")
+            if field in _SWITCHES:
+                direct = _read_switch(properties, _SWITCHES[field])
             else:
-                direct = read_attribute(
-                    find_child(properties, "vertAlign" if field == "script" else "u"), "val"
-                )
+                direct = read_attribute(find_child(properties, _VALUES[field]), "val")
         if direct is not None:
             return direct
         for name in (read_attribute(find_child(properties, "rStyle"), "val"), paragraph_style):
@@ -458,6 +557,15 @@ def _read_switch(properties: etree._Element | None, name: str) -> bool | None:
     return (read_attribute(element, "val") or "1") not in ("0", "false", "off")
 
 
+def _is_dark(colour: str) -> bool:
+    """Whether a colour (six hexadecimal digits) prints as black."""
+    try:
+        value = int(colour, 16)
+    except ValueError:
+        return True
+    return max(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF) < 0x50
+
+
 def _is_deleted(node: etree._Element) -> bool:
     return any(local_name(ancestor) in ("del", "moveFrom") for ancestor in node.iterancestors())
 
@@ -475,6 +583,25 @@ def _descend(element: etree._Element, name: str) -> list[etree._Element]:
         elif child_name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"):
             found.extend(_descend(child, name))
     return found
+
+
+def _shows_picture(element: etree._Element) -> bool:
+    """Whether a drawing shows a picture, chart or diagram (not only lines and text boxes), at a size to be read."""
+    for node in element.iter():
+        name = local_name(node)
+        if name == "extent" and node.get("cx") and node.get("cy"):
+            try:
+                if min(int(node.get("cx") or 0), int(node.get("cy") or 0)) < MIN_PICTURE_EMU:
+                    return False
+            except ValueError:
+                continue
+        if name in ("blip", "imagedata", "chart", "relIds", "OLEObject") and not any(
+            local_name(ancestor) == "txbxContent"
+            for ancestor in node.iterancestors()
+            if _is_inside(ancestor, element)
+        ):
+            return True
+    return False
 
 
 def _blocks(cell: etree._Element) -> list[etree._Element]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+# What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
+FORMULA = "[formula]"
+IMAGE = "[image]"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -13,12 +17,17 @@ class Line:
     `page` counts from 1 (0 where the format has no pages). `kind` is `body`, `table` (a row, cells joined
     by ` | `), `box` (a text box), `furniture` (a repeated header or footer: kept in the text, not split).
     `label_length` is the length of an automatic number that the format supplied at the start of `text`.
+    A row of a table has its `cells`, line breaks kept, and the number of its `table` (from 1). `emphasis` lists
+    (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`.
     """
 
     text: str
     page: int = 0
     kind: str = "body"
     label_length: int = 0
+    cells: tuple[str, ...] = ()
+    table: int = 0
+    emphasis: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -160,8 +160,10 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
         label = section.pieces[0].label if section.pieces else None
+        begins_keys = bool(section.pieces) and bool(read_key_line(section.pieces[0].text))
         if section.is_question and not (
-            label is not None and label.value == 1 and label.style in ("num", "nump", "paren")
+            begins_keys
+            or (label is not None and label.value == 1 and label.style in ("num", "nump", "paren"))
         ):
             found.entries.append(_read_entry(1, section.pieces))
         else:

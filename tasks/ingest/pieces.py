@@ -14,7 +14,8 @@ from tasks.ingest.labels import Label, parse_label
 class Piece:
     """A cleaned line or part of one; `start` and `end` are offsets into the raw text.
 
-    `wraps` says that the sentence runs on in the next piece; runs of white space are still there.
+    `wraps` says that the sentence runs on in the next piece; runs of white space are still there. A piece of
+    kind `questions` stands for a whole table of questions, whose place in the list of them is `table`.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Piece:
     wraps: bool = False
     page: int = 0
     label_length: int = 0
+    table: int = -1
 
     def cut(self, first: int, last: int | None = None) -> Piece:
         """Return the part of the piece between two indices of its text."""

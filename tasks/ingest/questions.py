@@ -9,6 +9,7 @@ from typing import Any
 from tasks.ingest.cleaning import detect_language
 from tasks.ingest.content import Draft
 from tasks.ingest.disciplines import name_discipline
+from tasks.ingest.extraction import FORMULA, IMAGE
 from tasks.ingest.identity import compute_question_uuid, normalise_for_key
 from tasks.ingest.kinds import BLANK
 
@@ -22,6 +23,7 @@ WEIGHTS = {
     "answer_is_filler": 0.15,
     "answer_is_a_students": 0.2,
     "answer_without_mark": 0.1,
+    "key_by_format": 0.15,
     "single_choice_with_several_keys": 0.3,
     "options_missing": 0.5,
     "option_missing": 0.4,
@@ -138,9 +140,10 @@ def _find_doubts(draft: Draft) -> list[str]:
         notes.append("stem_too_long")
     if "\ufffd" in stem or any("\ufffd" in text for _, text in draft.options):
         notes.append("garbled_characters")
-    if "[公式]" in stem or any("[公式]" in text for _, text in draft.options):
+    shown = "\n".join([stem, draft.material or "", *(text for _, text in draft.options)])
+    if FORMULA in shown:
         notes.append("embedded_formula_lost")
-    if _FIGURE.search(stem):
+    if IMAGE in shown or _FIGURE.search(stem):
         notes.append("needs_figure")
     if draft.fine is None:
         notes.append("type_inferred")

@@ -48,7 +48,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
     language = detect_language("\n".join("\n".join(row) for sheet in sheets for row in sheet.rows[:300]))
     for number, sheet in enumerate(sheets):
         title = f"[{sheet.name}]" if sheet.name else ""
-        starts: list[int] = []
+        spans: list[tuple[int, int]] = []
         if title:
             parts.append(title)
             offset += len(title) + 1
@@ -56,7 +56,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
             line = "\t".join(
                 cell.replace("\t", " ").replace("\r", "").replace("\n", "⏎") for cell in row
             ).rstrip()
-            starts.append(offset)
+            spans.append((offset, offset + len(line)))
             parts.append(line)
             offset += len(line) + 1
         if not any(cell.strip() for row in sheet.rows for cell in row):
@@ -70,7 +70,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
                 result.warnings.append(_describe_unknown(sheet))
             continue
         sheets_read += 1
-        drafts, warnings = _read_sheet(sheet, header, starts, number, language)
+        drafts, warnings = read_rows(sheet, header, spans, number, language)
         result.drafts.extend(drafts)
         result.warnings.extend(warnings)
         if sheet.is_hidden and drafts:
@@ -92,60 +92,127 @@ def _describe_unknown(sheet: Sheet) -> str:
     )
 
 
-def _read_sheet(
-    sheet: Sheet, header: Header, starts: Sequence[int], number: int, language: str | None
+@dataclass
+class _Row:
+    """One question's cells: those of a row and of the rows that go on with it."""
+
+    record: dict[str, str]
+    options: dict[str, str]
+    fine: FineType | None
+    label: str
+    start: int
+    end: int
+
+
+def read_rows(
+    sheet: Sheet,
+    header: Header,
+    spans: Sequence[tuple[int, int]],
+    number: int,
+    language: str | None,
+    default: FineType | None = None,
 ) -> tuple[list[Draft], list[str]]:
-    drafts: list[Draft] = []
+    """Return the questions of the rows below a header, and sentences on rows that were left out.
+
+    `spans` are the first and last offsets of the rows in the raw text, `default` is the type where no cell
+    names one.
+    """
     warnings: list[str] = []
-    sheet_type = find_type_in_title(re.sub(r"[\d_|]+", " ", sheet.name)) if sheet.name else None
+    name = f"Sheet {sheet.name!r}" if sheet.name else "A table"
+    rows, empty, schema_rows = _collect_rows(sheet, header, spans, default)
+    drafts: list[Draft] = []
+    for row in rows:
+        draft = read_record(row.record, list(row.options.items()), row.fine, language)
+        _check_filler(draft, row.record)
+        draft.section = number
+        draft.value = _read_integer(row.record.get("number", ""))
+        draft.number_label = row.label
+        draft.start, draft.end = row.start, row.end
+        drafts.append(draft)
+    _read_number_keys(drafts)
+    if empty:
+        warnings.append(f"{name}: {empty} numbered rows have no question text and were left out.")
+    if schema_rows:
+        warnings.append(f"{name}: {schema_rows} further header rows below the header were left out.")
+    return drafts, warnings
+
+
+def _collect_rows(
+    sheet: Sheet, header: Header, spans: Sequence[tuple[int, int]], default: FineType | None
+) -> tuple[list[_Row], int, int]:
+    found: list[_Row] = []
+    fine = default
+    if fine is None and sheet.name:
+        fine = find_type_in_title(re.sub(r"[\d_|]+", " ", sheet.name))
     empty = schema_rows = 0
     names = [fold_header(name) for name in header.names]
     for index in range(header.row + 1, len(sheet.rows)):
         row = sheet.rows[index]
-        if not any(cell.strip() for cell in row):
+        filled = [cell for cell in row if cell.strip()]
+        if not filled:
             continue
-        if index <= header.row + 4 and not drafts and _is_schema_row(row):
+        if index <= header.row + 4 and not found and _is_schema_row(row):
             schema_rows += 1
             continue
         if names and [fold_header(cell) for cell in row][: len(names)] == names:
             continue  # the header printed again
+        if len(filled) == 1 and (title := _read_title(filled[0])) is not None:
+            fine = title
+            continue
         record = {role: _cell(row, column) for role, column in header.columns.items()}
-        if not record.get("stem", "").strip():
-            title = match_type_name(next((cell for cell in row if cell.strip()), ""))
-            if title is not None and sum(1 for cell in row if cell.strip()) == 1:
-                sheet_type = title
-            elif any(record.get(role, "").strip() for role in ("answer", "options", "type")) or record.get(
-                "number"
-            ):
-                empty += 1
-            continue
-        filled = [cell for cell in row if cell.strip()]
-        if len(filled) == 1 and match_type_name(filled[0]) is not None:
-            sheet_type = match_type_name(filled[0])
-            continue
-        options = [(label, _cell(row, column)) for label, column in header.options.items()]
+        options = {label: _cell(row, column) for label, column in header.options.items()}
         if len(header.blanks) > 1:
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()
             )
-        draft = read_record(record, options, sheet_type, language)
-        _check_filler(draft, record)
-        draft.section = number
-        draft.value = _read_integer(record.get("number", ""))
-        draft.number_label = record.get("number", "").strip() or str(index + sheet.first_row)
-        draft.start = starts[index]
-        draft.end = starts[index] + len("\t".join(row).rstrip())
-        drafts.append(draft)
-    _read_number_keys(drafts)
-    if empty:
-        warnings.append(
-            f"Sheet {sheet.name!r}: {empty} numbered rows have no question text and were left out."
+        first, last = spans[index]
+        if found and _goes_on(found[-1], record, options):
+            _append_row(found[-1], record, options)
+            found[-1].end = last
+            continue
+        if not record.get("stem", "").strip():
+            if any(record.get(role, "").strip() for role in ("answer", "options", "type", "number")):
+                empty += 1
+            continue
+        label = record.get("number", "").strip() or str(index + sheet.first_row)
+        found.append(_Row(record, options, fine, label, first, last))
+    return found, empty, schema_rows
+
+
+def _read_title(cell: str) -> FineType | None:
+    """The type that a row with a single cell names, as a heading between the questions."""
+    from tasks.ingest.sections import read_heading
+
+    heading = read_heading(clean_line(cell)[0])
+    return match_type_name(cell) or (heading.fine if heading is not None else None)
+
+
+def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
+    """Whether a row goes on with the one before: it has neither number nor stem, or repeats both (merged cells)."""
+    stem, number = record.get("stem", "").strip(), record.get("number", "").strip()
+    offered = record.get("options", "").strip()
+    if not stem and not number:
+        is_taken = any(
+            text.strip() and before.options.get(label, "").strip() for label, text in options.items()
         )
-    if schema_rows:
-        warnings.append(
-            f"Sheet {sheet.name!r}: {schema_rows} further header rows below the header were left out."
-        )
-    return drafts, warnings
+        if is_taken or (record.get("answer", "").strip() and before.record.get("answer", "").strip()):
+            return False  # a question whose text is missing (a picture), not the rest of the one before
+        return bool(offered or any(text.strip() for text in options.values()))
+    if stem != before.record.get("stem", "").strip() or number != before.record.get("number", "").strip():
+        return False
+    # one option to a row: the cells beside it are merged
+    return bool(offered) and offered != before.record.get("options", "").strip().split("\n")[-1]
+
+
+def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> None:
+    for role, text in record.items():
+        known = before.record.get(role, "")
+        if text.strip() and text.strip() not in known.split("\n"):
+            before.record[role] = f"{known}\n{text}" if known.strip() else text
+    for label, text in options.items():
+        known = before.options.get(label, "")
+        if text.strip() and text.strip() != known.strip():
+            before.options[label] = f"{known}\n{text}" if known.strip() else text
 
 
 def _read_number_keys(drafts: Sequence[Draft]) -> None:

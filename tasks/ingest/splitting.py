@@ -9,14 +9,17 @@ from dataclasses import dataclass, field, replace
 from tasks.ingest.answers import read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import Draft, make_true_false, read_content, set_choice_answer
+from tasks.ingest.emphasis import take_format_keys
 from tasks.ingest.extraction import Line
 from tasks.ingest.keys import KeyEntry, KeySection, find_region, is_region_heading, read_key_line, read_region
 from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import Label
+from tasks.ingest.lexicon import FineType
 from tasks.ingest.options import split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
 from tasks.ingest.sections import INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
 from tasks.ingest.sequences import Candidate, choose_questions
+from tasks.ingest.tables import QuestionTable, find_question_tables, read_question_table
 
 QUESTION_STYLES = (
     "word",
@@ -85,22 +88,78 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     pieces = make_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _FORM.search(piece.text)))
     result = Split([], language=language)
-    body, regions = _take_regions(pieces)
+    tables = _Tables(lines, starts, language, result.warnings)
+    body, regions = _take_regions(tables.replace_rows(pieces))
     keys: list[tuple[int, KeySection]] = []
     drafts: list[Draft] = []
     for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
-        part_drafts, part_keys = _split_part(part_pieces, language)
-        found = read_region(region) if region else []
+        part_drafts, part_keys = _split_part(part_pieces, language, tables)
+        answered = tables.read(region, len(part_drafts), None)
+        found = read_region([piece for piece in region if piece.table < 0]) if region else []
+        part_drafts = _merge_repeated(part_drafts, answered, language)
         unmatched = match_keys(part_drafts, [*part_keys, *found], language)
         keys.extend((part, section) for section in unmatched)
         drafts.extend(part_drafts)
     result.keys = [section for _, section in keys]
     result.drafts = drafts
+    take_format_keys(drafts, lines, starts)
     if result.keys and drafts:
         count = sum(len(section.entries) for section in result.keys)
         result.warnings.append(f"{count} printed answers match no question.")
     report_gaps(result)
     return result
+
+
+class _Tables:
+    """The tables of a document that hold one question to a row, read when their section is known."""
+
+    def __init__(
+        self, lines: Sequence[Line], starts: Sequence[int], language: str | None, warnings: list[str]
+    ) -> None:
+        self.lines, self.starts, self.language, self.warnings = lines, starts, language, warnings
+        self.tables: list[QuestionTable] = find_question_tables(lines)
+
+    def replace_rows(self, pieces: list[Piece]) -> list[Piece]:
+        """Put one piece of kind `questions` in the place of the rows of every such table."""
+        if not self.tables:
+            return pieces
+        spans = [(self.starts[table.first], self.starts[table.last - 1]) for table in self.tables]
+        kept: list[Piece] = []
+        last = -1
+        for piece in pieces:
+            place = next((at for at, (first, end) in enumerate(spans) if first <= piece.start <= end), None)
+            if place is None:
+                kept.append(piece)
+            elif place != last:
+                kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
+                last = place
+        return kept
+
+    def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
+        """Return the questions of all tables among the pieces; `fine` is the type that their section names."""
+        drafts: list[Draft] = []
+        for piece in pieces:
+            if piece.table >= 0:
+                found, warnings = read_question_table(
+                    self.tables[piece.table], self.lines, self.starts, section, fine, self.language
+                )
+                drafts.extend(found)
+                self.warnings.extend(warnings)
+        return drafts
+
+
+def _merge_repeated(drafts: list[Draft], answered: Sequence[Draft], language: str | None) -> list[Draft]:
+    """Add the questions of the tables in an answer part, unless they only repeat questions with their answers."""
+    by_stem = {re.sub(r"\W+", "", draft.stem): draft for draft in drafts}
+    added: list[Draft] = []
+    for draft in answered:
+        known = by_stem.get(re.sub(r"\W+", "", draft.stem))
+        if known is None:
+            added.append(draft)
+            continue
+        known.answer = known.answer or draft.answer
+        known.explanation = known.explanation or draft.explanation
+    return [*drafts, *added]
 
 
 def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
@@ -129,14 +188,24 @@ def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
     return any(re.match(r"\s*[（(]?[Aa]\s*[)）.．、]", piece.text) for piece in pieces)
 
 
-def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft], list[KeySection]]:
+def _split_part(
+    pieces: list[Piece], language: str | None, tables: _Tables
+) -> tuple[list[Draft], list[KeySection]]:
     pieces = [_move_bracket(piece) for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
     sections = divide(_drop_titles(pieces))
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
+    drafts: list[Draft] = []
     for number, section in enumerate(sections):
+        in_tables = tables.read(section.pieces, number, section.fine)
+        if in_tables:
+            drafts.extend(in_tables)
+            for draft in in_tables:
+                draft.marks = draft.marks if draft.marks is not None else section.marks
+            section.pieces = [piece for piece in section.pieces if piece.table < 0]
+            section.is_question = False
         section.pieces = _take_key_lines(section, keys)
         if number == 0 and section.is_cover and has_typed and not _has_options_ahead(section.pieces):
             continue
@@ -147,7 +216,7 @@ def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft],
         found, carry = _split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = _prints_answers([lines for _, _, _, lines, _ in chunks])
-    drafts: list[Draft] = []
+    has_tables = bool(drafts)
     for number, section, label, lines, material in chunks:
         draft = read_content(lines, section.fine, language, is_answered)
         if not draft.stem and not draft.options:
@@ -163,6 +232,8 @@ def _split_part(pieces: list[Piece], language: str | None) -> tuple[list[Draft],
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    if has_tables:
+        drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
 
 

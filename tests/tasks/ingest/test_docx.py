@@ -6,7 +6,10 @@ import pytest
 
 from schemas.errors import DocumentError
 from tasks.ingest.docx import read_docx
+from tasks.ingest.extraction import join_lines
 from tasks.ingest.numbering import chinese_number, format_number
+from tasks.ingest.questions import make_questions
+from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import M, W, make_docx, make_zip, numbering, paragraph, run, table
 
 
@@ -202,3 +205,46 @@ def test_number_formats_are_written_as_word_does(value: int, form: str, expected
 
 def test_chinese_numbers_beyond_ten_thousand_stay_arabic() -> None:
     assert chinese_number(10_000) == "10000"
+
+
+def test_pictures_and_formula_objects_leave_a_mark_where_they_stood() -> None:
+    formula = (
+        '<w:r><w:object><v:shape><v:imagedata/></v:shape><o:OLEObject xmlns:o="urn:o" ProgID="Equation.DSMT4"/>'
+        "</w:object></w:r>"
+    )
+
+    def picture(height: int) -> str:
+        return (
+            f'<w:r><w:drawing><wp:inline xmlns:wp="urn:wp"><wp:extent cx="1905000" cy="{height}"/>'
+            '<a:graphic xmlns:a="urn:a"><a:blip/></a:graphic></wp:inline></w:drawing></w:r>'
+        )
+
+    data = make_docx(
+        [
+            "一、选择题",
+            paragraph("1. 函数", formula, "的定义域是（ ）"),
+            "A. 实数集 B. 空集 C. 正数集 D. 负数集",
+            "2. 波形为正弦的是（ ）",
+            "A. 甲 B. 乙 C. 丙 D. 丁",
+            paragraph(picture(952_500)),
+            paragraph(picture(12_700)),  # a rule
+        ]
+    )
+    lines = read_docx(data).lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [draft.stem for draft in drafts] == ["函数[formula]的定义域是（）", "波形为正弦的是（）\n[image]"]
+    assert [text for _, text in drafts[1].options] == ["甲", "乙", "丙", "丁"]
+    document = dict.fromkeys(("document_id", "document_name", "source_kind", "discipline", "sub_discipline"))
+    questions, _ = make_questions(drafts, document, "zh", 0.6)
+    assert [question["parse_notes"] for question in questions] == [
+        ["embedded_formula_lost"],
+        ["needs_figure"],
+    ]
+
+
+def test_an_empty_paragraph_of_a_list_is_counted() -> None:
+    data = make_docx(
+        [paragraph("a", number=(1, 0)), paragraph("", number=(1, 0)), paragraph("b", number=(1, 0))],
+        {"numbering.xml": numbering([[("decimal", "%1.")]])},
+    )
+    assert texts(data) == ["1. a", "3. b"]

@@ -1,0 +1,124 @@
+"""Tables of a document that hold one question to a row, read by the rules for sheets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.ingest.columns import Header, find_header, fold_header, guess_columns
+from tasks.ingest.content import Draft
+from tasks.ingest.extraction import Line, Sheet
+from tasks.ingest.lexicon import FineType
+from tasks.ingest.sheets import read_rows
+
+# Header names that, in the middle of a paper, say by themselves that their column holds questions; names like
+# `内容` or `Title` also head the tables of data that stems show.
+_STRONG_STEM = re.compile(
+    r"题|试题|问题|题干|stem|questions?|question (?:text|stem|content)|problems?|prompt", re.IGNORECASE
+)
+_KEY = re.compile(
+    r"^\s*(?:[A-Ja-j](?:[\s,，、;；]*[A-Ja-j]){0,7}|√|×|✓|✗|对|错|正确|错误|T|F|true|false)\s*$",
+    re.IGNORECASE,
+)
+MIN_STEM = 4
+
+
+@dataclass(frozen=True)
+class QuestionTable:
+    """The lines `first` to `last` (not included) of a document are a table of questions below this header."""
+
+    first: int
+    last: int
+    header: Header
+
+
+def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
+    """Return the tables among the lines that hold one question to a row, in order.
+
+    A table without a header goes on with the one before where its columns hold the same (a table cut at a
+    page or at a heading). Tables of options, marks, keys and data are not among them.
+    """
+    found: list[QuestionTable] = []
+    index = 0
+    while index < len(lines):
+        if not lines[index].table:
+            index += 1
+            continue
+        first = index
+        while index < len(lines) and lines[index].table == lines[first].table:
+            index += 1
+        rows = [list(line.cells) for line in lines[first:index]]
+        header = find_question_header(rows)
+        if header is None and found:
+            header = _continue_header(found[-1].header, rows)
+        if header is None:
+            header = _guess_header(rows)
+        if header is not None:
+            found.append(QuestionTable(first, index, header))
+    return found
+
+
+def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
+    """Return the header of a table of questions, or None where the table holds something else."""
+    if not rows or max(len(row) for row in rows) < 2:
+        return None
+    header = find_header(rows)
+    if header is None or header.row > 5:
+        return None
+    stem = fold_header(header.names[header.columns["stem"]])
+    offers = len(header.options) >= 2 or "options" in header.columns
+    answers = "answer" in header.columns
+    is_strong = _STRONG_STEM.search(stem) is not None
+    if not (offers or answers) and not (is_strong and ({"number", "type"} & set(header.columns))):
+        return None
+    if not is_strong and not offers:
+        return None
+    column = header.columns["stem"]
+    stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
+    return header if any(len(text) >= MIN_STEM for text in stems) else None
+
+
+def _continue_header(before: Header, rows: Sequence[Sequence[str]]) -> Header | None:
+    width = len(before.names)
+    body = [row for row in rows if sum(1 for cell in row if cell.strip()) > 1]
+    if not body or any(len(row) != width for row in body):
+        return None
+    stem = before.columns["stem"]
+    if sum(1 for row in body if len(row[stem].strip()) >= MIN_STEM) < 0.7 * len(body):
+        return None
+    number, answer = before.columns.get("number"), before.columns.get("answer")
+    numbered = number is not None and sum(
+        1 for row in body if re.fullmatch(r"\s*\d{1,4}\s*[.．、]?\s*", row[number])
+    ) >= 0.7 * len(body)
+    keyed = answer is not None and sum(1 for row in body if _KEY.match(row[answer])) >= 0.7 * len(body)
+    if not (numbered or keyed):
+        return None
+    return Header(-1, dict(before.columns), dict(before.options), list(before.blanks), list(before.names))
+
+
+def _guess_header(rows: Sequence[Sequence[str]]) -> Header | None:
+    """A table without any header is one of questions only where it is numbered, offers options and gives keys."""
+    if len(rows) < 3:
+        return None
+    header = guess_columns(rows)
+    if header is None or "number" not in header.columns or len(header.options) < 3:
+        return None
+    numbers = [row[header.columns["number"]].strip() for row in rows if row]
+    return header if all(text.isdigit() for text in numbers) else None
+
+
+def read_question_table(
+    table: QuestionTable,
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    section: int,
+    fine: FineType | None,
+    language: str | None,
+) -> tuple[list[Draft], list[str]]:
+    """Return the questions of a table of a document, with their places in its text, and what was left out."""
+    rows = [list(line.cells) for line in lines[table.first : table.last]]
+    spans = [
+        (starts[index], starts[index] + len(lines[index].text)) for index in range(table.first, table.last)
+    ]
+    return read_rows(Sheet("", rows), table.header, spans, section, language, fine)

@@ -1,0 +1,217 @@
+"""Tables of a document that hold one question to a row, and keys told by print alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tasks.ingest.content import Draft
+from tasks.ingest.docx import read_docx
+from tasks.ingest.extraction import join_lines
+from tasks.ingest.splitting import split_lines
+from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
+
+RED = '<w:color w:val="FF0000"/>'
+
+
+def read(blocks: Sequence[str], parts: dict[str, str] | None = None) -> tuple[list[Draft], str]:
+    lines = read_docx(make_docx(blocks, parts)).lines
+    text, starts, _ = join_lines(lines)
+    return split_lines(lines, starts).drafts, text
+
+
+def rows(drafts: Sequence[Draft]) -> list[tuple[str, str, list[str], list[str]]]:
+    return [
+        (draft.question_type, draft.stem, [text for _, text in draft.options], draft.answer)
+        for draft in drafts
+    ]
+
+
+def merged(*cells: tuple[str, str]) -> str:
+    """One row of a table; every cell is (text, inside of its tcPr)."""
+    return (
+        "<w:tr>"
+        + "".join(f"<w:tc><w:tcPr>{inside}</w:tcPr>{paragraph(text)}</w:tc>" for text, inside in cells)
+        + "</w:tr>"
+    )
+
+
+def test_a_table_with_one_question_to_a_row_is_read_between_the_questions_of_the_text() -> None:
+    drafts, text = read(
+        [
+            "期末试卷",
+            "一、选择题",
+            "1. 栈的特点是（ ）",
+            "A. 先进先出 B. 后进先出 C. 随机 D. 无序",
+            "二、判断题",
+            table(
+                [["题号", "题目", "得分"], ["1", "二叉树一定是有序树。", ""], ["2", "线性表可以为空。", ""]]
+            ),
+            "三、简答题",
+            "1. 什么是哈希冲突？",
+            "参考答案",
+            "一、1. B",
+            "二、1-2 ×√",
+            "三、1. 不同关键字映射到同一地址。",
+        ]
+    )
+    assert rows(drafts) == [
+        ("multiple_choice", "栈的特点是（）", ["先进先出", "后进先出", "随机", "无序"], ["B"]),
+        ("true_false", "二叉树一定是有序树。", [], ["false"]),
+        ("true_false", "线性表可以为空。", [], ["true"]),
+        ("short_answer", "什么是哈希冲突？", [], ["不同关键字映射到同一地址。"]),
+    ]
+    assert text[drafts[1].start : drafts[1].end] == "1 | 二叉树一定是有序树。 | "
+
+
+def test_options_stacked_in_one_cell_and_a_header_printed_again_on_the_next_page_are_read() -> None:
+    stacked = "".join(paragraph(text) for text in ("A. 4小时", "B. 8小时", "C. 24小时", "D. 7天"))
+    head = "".join(f"<w:tc>{paragraph(name)}</w:tc>" for name in ("题号", "题干", "选项", "答案", "解析"))
+    row = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("1", "无菌包打开后有效期为（ ）"))
+    row += f"<w:tc>{stacked}</w:tc><w:tc>{paragraph('C')}</w:tc><w:tc>{paragraph('须注明时间')}</w:tc>"
+    again = row.replace("无菌包打开后", "无菌盘铺好后").replace('<w:t xml:space="preserve">C<', "<w:t>A<")
+    body = f"<w:tr>{head}</w:tr><w:tr>{row}</w:tr>"
+    drafts, _ = read(
+        [f"<w:tbl>{body}</w:tbl>", "", f"<w:tbl><w:tr>{head}</w:tr><w:tr>{again}</w:tr></w:tbl>"]
+    )
+    options = ["4小时", "8小时", "24小时", "7天"]
+    assert rows(drafts) == [
+        ("multiple_choice", "无菌包打开后有效期为（）", options, ["C"]),
+        ("multiple_choice", "无菌盘铺好后有效期为（）", options, ["A"]),
+    ]
+    assert [draft.explanation for draft in drafts] == ["须注明时间", "须注明时间"]
+
+
+def test_title_rows_merged_cells_and_one_option_to_a_row_are_read() -> None:
+    down, first = "<w:vMerge/>", '<w:vMerge w:val="restart"/>'
+    drafts, _ = read(
+        [
+            "<w:tbl>"
+            + merged(("序号", ""), ("试题", ""), ("选项", ""), ("正确答案", ""))
+            + merged(("一、单项选择题", '<w:gridSpan w:val="4"/>'))
+            + merged(("1", first), ("我国的根本大法是", first), ("A.宪法", ""), ("A", first))
+            + merged(("", down), ("", down), ("B.刑法", ""), ("", down))
+            + merged(("", down), ("", down), ("C.民法典", ""), ("", down))
+            + merged(("二、判断题", '<w:gridSpan w:val="4"/>'))
+            + merged(("2", ""), ("法律不溯及既往。", ""), ("", ""), ("对", ""))
+            + "</w:tbl>"
+        ]
+    )
+    assert rows(drafts) == [
+        ("multiple_choice", "我国的根本大法是", ["宪法", "刑法", "民法典"], ["A"]),
+        ("true_false", "法律不溯及既往。", [], ["true"]),
+    ]
+
+
+def test_a_table_without_a_header_goes_on_with_the_one_before() -> None:
+    drafts, _ = read(
+        [
+            "一、单选题",
+            table(
+                [
+                    ["序号", "题目", "A", "B", "C", "答案"],
+                    ["1", "五四运动发生于", "1919", "1921", "1949", "A"],
+                ]
+            ),
+            "二、多选题",
+            table([["1", "下列属于直辖市的有", "北京", "成都", "天津", "AC"]]),
+        ]
+    )
+    assert rows(drafts) == [
+        ("multiple_choice", "五四运动发生于", ["1919", "1921", "1949"], ["A"]),
+        ("multiple_choice", "下列属于直辖市的有", ["北京", "成都", "天津"], ["A", "C"]),
+    ]
+    assert [draft.fine.name for draft in drafts if draft.fine] == ["single_choice", "multiple_answer"]
+
+
+def test_tables_of_options_marks_keys_and_data_hold_no_questions() -> None:
+    drafts, _ = read(
+        [
+            table([["题号", "一", "二", "总分"], ["得分", "", "", ""]]),
+            "一、选择题",
+            "1. 2的平方是（ ）",
+            table([["A. 2", "B. 4"], ["C. 6", "D. 8"]]),
+            "二、计算题",
+            "1. 成绩如下表，求平均分。",
+            table([["编号", "内容", "分数"], ["1", "甲同学的成绩", "80"], ["2", "乙同学的成绩", "90"]]),
+            "参考答案",
+            "一、选择题",
+            table([["题号", "1", "2"], ["答案", "B", "A"]]),
+        ]
+    )
+    assert rows(drafts) == [
+        ("multiple_choice", "2的平方是（）", ["2", "4", "6", "8"], ["B"]),
+        (
+            "calculation",
+            "成绩如下表，求平均分。\n编号 | 内容 | 分数\n1 | 甲同学的成绩 | 80\n2 | 乙同学的成绩 | 90",
+            [],
+            [],
+        ),
+    ]
+
+
+def test_automatic_numbers_count_the_rows_of_a_table() -> None:
+    empty = paragraph("", number=(1, 0))
+    body = "".join(
+        f"<w:tr><w:tc>{number}</w:tc><w:tc>{paragraph(stem)}</w:tc><w:tc>{paragraph(key)}</w:tc></w:tr>"
+        for number, stem, key in (
+            (paragraph("No."), "Question", "Answer"),
+            (empty, "UDP is connection oriented.", "F"),
+            (empty, "IP belongs to the network layer.", "T"),
+        )
+    )
+    drafts, _ = read([f"<w:tbl>{body}</w:tbl>"], {"numbering.xml": numbering([[("decimal", "%1")]])})
+    assert [(draft.value, draft.stem, draft.answer) for draft in drafts] == [
+        (1, "UDP is connection oriented.", ["false"]),
+        (2, "IP belongs to the network layer.", ["true"]),
+    ]
+
+
+QUESTIONS = (
+    ("1. 最大的大洋是（ ）", ("大西洋", "太平洋", "印度洋", "北冰洋"), "B"),
+    ("2. 位于南美洲的国家是（ ）", ("秘鲁", "埃及", "泰国", "荷兰"), "A"),
+    ("3. 地球自转一周约需（ ）", ("一个月", "一年", "一天", "一小时"), "C"),
+    ("4. 可再生能源是（ ）", ("煤", "石油", "天然气", "风能"), "D"),
+)
+
+
+def print_options(texts: Sequence[str], key: str, properties: str) -> list[str]:
+    return [
+        paragraph(run(f"{label}. {text}", properties if label in key else ""))
+        for label, text in zip("ABCD", texts, strict=True)
+    ]
+
+
+def test_the_option_that_alone_stands_out_in_every_question_is_the_key() -> None:
+    for properties in (RED, "<w:b/>", '<w:highlight w:val="yellow"/>', '<w:u w:val="single"/>'):
+        blocks = ["一、单项选择题"]
+        for stem, texts, key in QUESTIONS:
+            blocks += [stem, *print_options(texts, key, properties)]
+        drafts, _ = read(blocks)
+        assert [(draft.answer, draft.notes) for draft in drafts] == [
+            ([key], ["key_by_format"]) for _, _, key in QUESTIONS
+        ]
+
+
+def test_print_is_no_key_where_it_is_on_every_label_on_part_of_an_option_or_in_few_questions() -> None:
+    labels, parts, few = ["一、选择题"], ["一、选择题"], ["一、选择题"]
+    for place, (stem, texts, key) in enumerate(QUESTIONS):
+        pairs = list(zip("ABCD", texts, strict=True))
+        labels += [stem, *(paragraph(run(f"{label}. ", "<w:b/>"), run(text)) for label, text in pairs)]
+        parts += [
+            stem,
+            *(paragraph(run(f"{label}. {text[:1]}"), run(text[1:] + "，即此", RED)) for label, text in pairs),
+        ]
+        few += [stem, *print_options(texts, key if place == 1 else "", RED)]
+    for blocks in (labels, parts, few):
+        drafts, _ = read(blocks)
+        assert [draft.answer for draft in drafts] == [[], [], [], []]
+
+
+def test_print_that_contradicts_the_printed_keys_is_no_key() -> None:
+    blocks = ["一、选择题"]
+    for place, (stem, texts, key) in enumerate((*QUESTIONS, *QUESTIONS)):
+        wrong = "ABCD"[("ABCD".index(key) + 1) % 4]
+        printed = stem.replace("（ ）", f"（{wrong}）") if place < 4 else stem
+        blocks += [f"{place + 1}{printed[1:]}", *print_options(texts, key, RED)]
+    drafts, _ = read(blocks)
+    assert [draft.answer for draft in drafts[4:]] == [[], [], [], []]
