@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _SPACES = dict.fromkeys([0x00A0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
 _REMOVED = dict.fromkeys(
@@ -40,18 +41,27 @@ _VARIANTS |= {
     code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x2F00, 0x2FD6)
 }  # Kangxi radicals standing for the characters they look like
 _TABLE: dict[int, str] = {**_SPACES, **_REMOVED, **_WIDE, **_NARROW, **_VARIANTS}
+# Characters that become none or several: only they move what stands behind them.
+_UNEVEN = re.compile(f"[{''.join(re.escape(chr(code)) for code, text in _TABLE.items() if len(text) != 1)}]")
 
 _CJK = r"\u3400-\u9fff\uf900-\ufaff"
+_GAPS = re.compile(r"[ \t\u3000]{2,}|[\t\u3000]")
+_IDLE_SPACE = re.compile(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])")
+_OPENING = re.compile(r"[(（]")
+_HAN = re.compile(f"[{_CJK}]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _BLANK = re.compile(r"([（(])[ \t]*([)）])")
 _PAIRS = {"(": "（", ")": "）"}
 
 
-def clean_line(raw: str) -> tuple[str, list[int]]:
+def clean_line(raw: str) -> tuple[str, Sequence[int]]:
     """Return the cleaned line and, for each of its characters, the index of its source in `raw`.
 
     Runs of spaces and tabs are kept (they separate options and columns); `clean_text` collapses them.
     """
     composed = unicodedata.normalize("NFC", raw)
+    if len(composed) == len(raw) and not _UNEVEN.search(composed):
+        return composed.translate(_TABLE), range(len(raw))
     scale = len(raw) / len(composed) if composed else 1.0
     is_same = len(raw) == len(composed)
     characters: list[str] = []
@@ -71,12 +81,16 @@ def clean_text(text: str, language: str | None) -> str:
     Empty answer brackets become `（）` in Chinese and `( )` in English; a bracket pair of mixed width takes
     the width that the language uses.
     """
-    lines = [_clean_spaces(line) for line in text.split("\n")]
-    kept: list[str] = []
-    for line in lines:
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    joined = "\n".join(kept).strip()
+    if "\n" in text:
+        kept: list[str] = []
+        for line in map(_clean_spaces, text.split("\n")):
+            if line or (kept and kept[-1]):
+                kept.append(line)
+        joined = "\n".join(kept).strip()
+    else:
+        joined = _clean_spaces(text)
+    if not _OPENING.search(joined):
+        return joined
     joined = match_brackets(joined, language)
     return _BLANK.sub(lambda match: _write_blank(joined, match, language), joined)
 
@@ -90,13 +104,15 @@ def _write_blank(text: str, match: re.Match[str], language: str | None) -> str:
 
 
 def _clean_spaces(line: str) -> str:
-    line = re.sub(r"[ \t\u3000]+", " ", line).strip()
+    line = _GAPS.sub(" ", line).strip()
     # spaces typed inside Chinese words or before Chinese punctuation carry nothing
-    return re.sub(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])", "", line)
+    return line if line.isascii() else _IDLE_SPACE.sub("", line)
 
 
 def match_brackets(text: str, language: str | None) -> str:
     """Give both brackets of every innermost mixed pair `(…）` the same width."""
+    if not (("(" in text and "）" in text) or ("（" in text and ")" in text)):
+        return text
     opened: list[int] = []
     characters = list(text)
     for index, character in enumerate(characters):
@@ -105,15 +121,15 @@ def match_brackets(text: str, language: str | None) -> str:
         elif character in ")）" and opened:
             start = opened.pop()
             if (characters[start] == "(") != (character == ")"):
-                wide = language == "zh" or bool(re.search(f"[{_CJK}]", text[start : index + 1]))
+                wide = language == "zh" or _HAN.search(text, start, index + 1) is not None
                 characters[start], characters[index] = ("（", "）") if wide else ("(", ")")
     return "".join(characters)
 
 
 def detect_language(text: str) -> str | None:
     """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
-    chinese = len(re.findall(f"[{_CJK}]", text))
-    words = len(re.findall(r"[A-Za-z]{2,}", text))
+    chinese = len(_HAN.findall(text))
+    words = len(_WORD.findall(text))
     if chinese + words < 2:
         return "zh" if chinese else ("en" if words else None)
     # A Chinese character weighs about two thirds of an English word.

@@ -18,6 +18,9 @@ REGION = re.compile(
     r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
+_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
+_NUMBERED = re.compile(r"(?:第\s*)?\d")
+_LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=\d)")
 _MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
     rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
@@ -45,13 +48,20 @@ class KeySection:
     title: str = ""
 
 
-def find_region(pieces: Sequence[Piece]) -> int | None:
+def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
+    """Return the indices of the lines that say nothing but that answers follow."""
+    return [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+
+
+def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
     """Return the index of the line that opens the answer part at the end of a paper, or None.
+
+    `headings` are those of `find_region_headings`, where they are known.
 
     A line `参考答案` that stands after a single question introduces only that question's answer: the
     answer part must begin with a heading, a key table, or a number that starts over.
     """
-    marks = [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+    marks = find_region_headings(pieces) if headings is None else headings
     if not marks:
         return None
     if len(marks) > 1 and len(marks) > 0.05 * len(pieces) and len(marks) > 2:
@@ -68,11 +78,7 @@ def find_region(pieces: Sequence[Piece]) -> int | None:
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
-    return (
-        len(folded) <= 48
-        and bool(REGION.match(folded))
-        and not re.search(r"[，,。？?]|请|写在|填在|涂在|选择正确", folded)
-    )
+    return len(folded) <= 48 and bool(REGION.match(folded)) and not _NO_HEADING.search(folded)
 
 
 def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
@@ -87,10 +93,12 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
             if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
                 if not before:
                     return True
+                if not is_only:
+                    return False
                 # the numbers of an answer part look like those of the questions, and there is more than one question
                 styles = [other.label for other in before if other.label is not None]
                 same = [other.value for other in styles if other.style == label.style]
-                return is_only and bool(same) and max(same) > 1
+                return bool(same) and max(same) > 1
             return False
         if is_chapter(text):
             return True
@@ -103,15 +111,17 @@ def read_key_line(text: str) -> list[KeyEntry]:
     A single entry `1. A` counts only where nothing else stands on the line.
     """
     stripped = text.strip().strip("|").strip()
-    if not re.match(r"(?:第\s*)?\d", stripped):
-        colon = re.match(r"[^\d:：]{0,16}[:：]\s*(?=\d)", stripped)
+    if not _NUMBERED.match(stripped):
+        colon = _LEAD.match(stripped)
         stripped = stripped[colon.end() :] if colon else stripped
-    if not re.match(r"(?:第\s*)?\d", stripped):
-        return []
+        if not _NUMBERED.match(stripped):
+            return []
     entries = _read_ranges(stripped)
     if entries:
         return entries
     matches = list(_ENTRY.finditer(stripped))
+    if not matches:
+        return []
     covered = sum(len(match.group(0)) for match in matches)
     solid = len(re.sub(r"\s", "", stripped))
     dense = sum(len(re.sub(r"\s", "", match.group(0))) for match in matches)

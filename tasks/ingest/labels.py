@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
             "壹": 1, "贰": 2, "叁": 3, "肆": 4, "伍": 5, "陆": 6, "柒": 7, "捌": 8, "玖": 9}  # fmt: skip
@@ -86,16 +87,25 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元])")
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
+# All forms in one: most lines are no label, and one look tells; the group that matched names the form to begin with.
+_ANY = re.compile(
+    "|".join(
+        f"(?P<form{index}>(?{'i' if pattern.flags & re.IGNORECASE else ''}:{pattern.pattern}))"
+        for index, pattern in enumerate((*(pattern for _, pattern in _FORMS), _COMMA, _BARE))
+    )
+)
 _WORDS = tuple(_SPELLED.split("|"))
 
 
+@lru_cache(maxsize=1 << 13)
 def parse_label(text: str) -> Label | None:
     """Return the label at the start of `text` (after white space), or None."""
     lead = len(text) - len(text.lstrip())
     body = text[lead:]
-    if not body:
+    known = _ANY.match(body)
+    if known is None or known.lastgroup is None:
         return None
-    for style, pattern in _FORMS:
+    for style, pattern in _FORMS[int(known.lastgroup.removeprefix("form")) :]:
         match = pattern.match(body)
         if not match:
             continue

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from tasks.ingest.cleaning import is_cjk
 from tasks.ingest.kinds import are_truth_options
@@ -27,12 +29,15 @@ _CORRECT = re.compile(
     r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
     re.IGNORECASE,
 )
+_LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
+_GAP = re.compile(r"(?:\s|[|；;])$")
+_WIDE_GAP = re.compile(r"(?:\s{2,}|\t|\|\s*)$")
+_TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 _SMALL = ("small_bracketed", "small_stopped")
 _WEAK = ("comma", "spaced", *_SMALL)
 
 
-@dataclass(frozen=True)
-class Marker:
+class Marker(NamedTuple):
     """An option label: piece and index where it begins, index where its text begins."""
 
     piece: int
@@ -59,10 +64,12 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
     """
     best: tuple[float, str, list[Marker]] | None = None
-    for style, pattern in _MARKERS:
-        if style in _WEAK and not is_choice and style != "small_stopped":
+    scans = [_scan(piece.text, is_choice) for piece in pieces]
+    found = {style for scan in scans for style in scan}
+    for style, _ in _MARKERS:
+        if style not in found:
             continue
-        chain = _find_chain(_find_markers(pieces, style, pattern), pieces)
+        chain = _find_chain(_find_markers(scans, style), pieces)
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, pieces):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
@@ -155,26 +162,47 @@ def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool
     )
 
 
-def _find_markers(pieces: Sequence[Piece], style: str, pattern: re.Pattern[str]) -> list[Marker]:
-    markers: list[Marker] = []
-    for index, piece in enumerate(pieces):
-        text = piece.text
-        for match in pattern.finditer(text):
-            before = text[: match.start()]
-            at_start = not before.strip(" \t|•·●-*")
-            has_gap = bool(re.search(r"(?:\s|[|；;])$", before))
-            if style == "spaced" and not (at_start or re.search(r"(?:\s{2,}|\t|\|\s*)$", before)):
-                continue
-            if style in _SMALL and not at_start and not has_gap:
-                continue
-            if style == "comma" and not at_start and not has_gap:
-                continue
-            if not at_start and not has_gap and not _is_boundary(before, style):
-                continue
-            token = match.group(1)
-            label = chr(ord(token) - 0x24B6 + 65) if style == "circled" else token.upper()
-            markers.append(Marker(index, match.start(), match.end(), label, at_start, has_gap))
-    return markers
+_Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
+_NOTHING: _Scan = {}
+
+
+def _find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
+    return [Marker(index, *mark) for index, scan in enumerate(scans) if scan for mark in scan.get(style, ())]
+
+
+@lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
+def _scan(text: str, is_choice: bool) -> _Scan:
+    """Return begin, end, label, `at_start` and `has_gap` of the markers in a line, by style; never changed."""
+    if not _LETTER.search(text):
+        return _NOTHING
+    found: _Scan = {}
+    for style, pattern in _MARKERS:
+        if style in _WEAK and not is_choice and style != "small_stopped":
+            continue
+        marks = list(_find_marks(text, style, pattern))
+        if marks:
+            found[style] = marks
+    return found
+
+
+def _find_marks(
+    text: str, style: str, pattern: re.Pattern[str]
+) -> Iterator[tuple[int, int, str, bool, bool]]:
+    for match in pattern.finditer(text):
+        before = text[: match.start()]
+        at_start = not before.strip(" \t|•·●-*")
+        has_gap = _GAP.search(before[-2:]) is not None
+        if style == "spaced" and not (at_start or _WIDE_GAP.search(before)):
+            continue
+        if style in _SMALL and not at_start and not has_gap:
+            continue
+        if style == "comma" and not at_start and not has_gap:
+            continue
+        if not at_start and not has_gap and not _is_boundary(before, style):
+            continue
+        token = match.group(1)
+        label = chr(ord(token) - 0x24B6 + 65) if style == "circled" else token.upper()
+        yield match.start(), match.end(), label, at_start, has_gap
 
 
 def _is_boundary(before: str, style: str) -> bool:
@@ -192,6 +220,8 @@ def _is_boundary(before: str, style: str) -> bool:
 def _find_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
     """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
     starts = [index for index, mark in enumerate(markers) if mark.label == "A"]
+    if not starts:
+        return []
     best: list[Marker] = []
     best_key: tuple[float, int] = (0.0, 0)
     for start in starts:
@@ -246,7 +276,15 @@ def _find_loose_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> lis
 
 
 def _has_text(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> bool:
-    return any(re.search(r"\w|[^\s\w、,，.;；|]", piece.text) for piece in _slice(pieces, mark, following))
+    """Whether anything but separators stands between a marker and the next: as in `_slice`, without cutting."""
+    if following is not None and following.piece == mark.piece:
+        return _TEXT.search(pieces[mark.piece].text, mark.end, following.begin) is not None
+    if _TEXT.search(pieces[mark.piece].text, mark.end):
+        return True
+    last = following.piece if following is not None else len(pieces)
+    if any(_TEXT.search(piece.text) for piece in pieces[mark.piece + 1 : last]):
+        return True
+    return following is not None and _TEXT.search(pieces[last].text, 0, following.begin) is not None
 
 
 def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> list[Piece]:

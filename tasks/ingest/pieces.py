@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 from tasks.ingest.cleaning import clean_line, join_wrapped
 from tasks.ingest.extraction import Line
@@ -21,7 +22,7 @@ class Piece:
     text: str
     start: int
     end: int
-    sources: tuple[int, ...]
+    sources: Sequence[int]
     kind: str = "body"
     wraps: bool = False
     page: int = 0
@@ -36,17 +37,18 @@ class Piece:
         start = sources[0] if sources else self.end
         end = sources[-1] + 1 if sources else start
         is_tail = last == len(self.text)
-        return replace(
-            self,
-            text=text,
-            start=start,
-            end=self.end if is_tail else end,
-            sources=sources,
-            wraps=self.wraps and is_tail,
-            label_length=0,
+        # not replace(): pieces are cut for every option of every question, and it takes three times as long
+        return Piece(
+            text,
+            start,
+            self.end if is_tail else end,
+            sources,
+            self.kind,
+            self.wraps and is_tail,
+            self.page,
         )
 
-    @property
+    @cached_property
     def label(self) -> Label | None:
         """The label printed at the start of the piece."""
         return parse_label(self.text)
@@ -66,7 +68,11 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
                 text=text,
                 start=start,
                 end=start + len(line.text),
-                sources=tuple(start + source for source in sources),
+                sources=(
+                    range(start, start + len(sources))
+                    if isinstance(sources, range)
+                    else tuple(start + source for source in sources)
+                ),
                 kind="body" if line.kind == "wrapped" else line.kind,
                 wraps=line.kind == "wrapped",
                 page=line.page,

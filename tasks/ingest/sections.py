@@ -43,6 +43,11 @@ _REQUEST = re.compile(
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
 )
+_TITLE_END = re.compile(
+    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_NO_CHAPTER = re.compile(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}")
 _STRONG_STYLES = ("cn", "part", "roman", "cnp")
 _ENGLISH_LIMIT = 110
 
@@ -118,11 +123,7 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
-    return (
-        len(folded) <= 40
-        and bool(CHAPTER.match(folded))
-        and not re.search(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}", folded)
-    )
+    return len(folded) <= 40 and bool(CHAPTER.match(folded)) and not _NO_CHAPTER.search(folded)
 
 
 def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
@@ -249,18 +250,15 @@ def _read_capital(text: str) -> Label | None:
 
 def _cut_title(body: str) -> tuple[str, int]:
     """Return the title at the start of a heading and where it ends: at a bracket, colon, stop or wide gap."""
-    match = re.search(
-        r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}",
-        body,
-    )
+    match = _TITLE_END.search(body)
     end = match.start() if match else len(body)
     return body[:end].strip(), end
 
 
 def _match_title(title: str, is_strong: bool) -> FineType | None:
-    if re.search(r"[？?]", title):
+    if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
         return None
-    if any("\u4e00" <= character <= "\u9fff" for character in title):
+    if _HAN.search(title):
         if len(title) > (18 if is_strong else 12):
             return None
         folded = re.sub(
@@ -275,8 +273,6 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         is_title = re.search(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$", folded) is not None
         return fine if is_title else None
     words = title.split()
-    if len(title) > _ENGLISH_LIMIT:
-        return None
     if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
         return find_type_by_pattern(title) if is_strong else None  # `V. Design a cache` asks
     fine = match_exactly(title)

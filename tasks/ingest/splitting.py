@@ -11,7 +11,15 @@ from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import Draft, make_true_false, read_content, set_choice_answer
 from tasks.ingest.emphasis import take_format_keys
 from tasks.ingest.extraction import Line
-from tasks.ingest.keys import KeyEntry, KeySection, find_region, is_region_heading, read_key_line, read_region
+from tasks.ingest.keys import (
+    KeyEntry,
+    KeySection,
+    find_region,
+    find_region_headings,
+    is_region_heading,
+    read_key_line,
+    read_region,
+)
 from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
@@ -62,6 +70,15 @@ _LEADING_BRACKET = re.compile(
 )
 _LEADING_BLANK = re.compile(
     r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
+)
+_OPTION_A = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
+_RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
+_PAPER_END = re.compile(
+    r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
+    r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|good luck|"
+    r"(?:please )?turn (?:the )?(?:page|over)(?: the page)?|(?:see|go to|continued? on) (?:the )?next page|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
+    r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
+    re.IGNORECASE,
 )
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
@@ -167,8 +184,9 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
     bodies: list[list[Piece]] = []
     regions: list[list[Piece]] = []
     rest = pieces
+    headings = find_region_headings(pieces)
     while rest:
-        index = find_region(rest)
+        index = find_region(rest, headings)
         if index is None:
             bodies.append(rest)
             regions.append([])
@@ -181,11 +199,12 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
         bodies.append(rest[:index])
         regions.append(rest[index + 1 : end])
         rest = rest[end:]
+        headings = [heading - end for heading in headings if heading >= end]
     return bodies, regions
 
 
 def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
-    return any(re.match(r"\s*[（(]?[Aa]\s*[)）.．、]", piece.text) for piece in pieces)
+    return any(_OPTION_A.match(piece.text) for piece in pieces)
 
 
 def _split_part(
@@ -319,20 +338,9 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
     if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
         return not re.search(r"\b1\b.*\b2\b", text)
-    if len(_FORM.findall(text)) >= 2 and len(text) < 120:
+    if len(text) < 120 and len(_FORM.findall(text)) >= 2:
         return True
-    if re.fullmatch(r"[-—–=*_·.…~\s]{3,}", text):
-        return True
-    return bool(
-        re.fullmatch(
-            r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
-            r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|good luck|"
-            r"(?:please )?turn (?:the )?(?:page|over)(?: the page)?|(?:see|go to|continued? on) (?:the )?next page|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
-            r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
-            text,
-            re.IGNORECASE,
-        )
-    )
+    return bool(_RULE.fullmatch(text) or _PAPER_END.fullmatch(text))
 
 
 def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:

@@ -53,7 +53,7 @@ def test_cleaning_is_idempotent_and_every_character_keeps_its_source(raw: str) -
     cleaned, sources = clean_line(raw)
     assert len(cleaned) == len(sources)
     assert all(0 <= source < max(len(raw), 1) for source in sources)
-    assert sources == sorted(sources)
+    assert list(sources) == sorted(sources)
     assert clean_line(cleaned)[0] == cleaned
 
 

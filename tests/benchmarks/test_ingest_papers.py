@@ -1,0 +1,28 @@
+"""The papers that the benchmark makes are read fully right: else its times would mean nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tasks.ingest.extraction import Line, join_lines
+from tasks.ingest.splitting import split_lines
+from tests.benchmarks.ingest_papers import LAYOUTS, make_paper
+
+
+@pytest.mark.parametrize("size", [2_000, 8_000, 40_000])
+@pytest.mark.parametrize(("language", "options", "answers"), LAYOUTS)
+def test_every_question_of_a_made_paper_is_read_with_its_answer(
+    size: int, language: str, options: str, answers: str
+) -> None:
+    paper = make_paper(size, 3, language, options, answers)
+    lines = [Line(line) for line in paper.lines]
+    split = split_lines(lines, join_lines(lines)[1])
+    read = [
+        (draft.question_type, tuple(text for _, text in draft.options), tuple(draft.answer))
+        for draft in split.drafts
+    ]
+    assert read == [
+        (question.question_type, question.options, question.answer) for question in paper.questions
+    ]
+    assert (split.language, split.warnings) == (language, [])
+    assert 0.5 * size < len(paper.text.encode()) < 1.5 * size
