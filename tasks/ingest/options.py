@@ -29,6 +29,9 @@ _CORRECT = re.compile(
     r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
     re.IGNORECASE,
 )
+# without one of these characters the two above match nothing
+_STARRED = re.compile(r"[*✓✔√★☑→>]")
+_MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 _LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
 _GAP = re.compile(r"(?:\s|[|；;])$")
 _WIDE_GAP = re.compile(r"(?:\s{2,}|\t|\|\s*)$")
@@ -63,25 +66,9 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
 
     `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
     """
-    best: tuple[float, str, list[Marker]] | None = None
-    scans = [_scan(piece.text, is_choice) for piece in pieces]
-    found = {style for scan in scans for style in scan}
-    for style, _ in _MARKERS:
-        if style not in found:
-            continue
-        chain = _find_chain(_find_markers(scans, style), pieces)
-        if style == "small_stopped" and not is_choice and not _are_plain_options(chain, pieces):
-            continue
-        if len(chain) < (2 if is_choice else 3) and not (
-            len(chain) == 2 and all(mark.at_start for mark in chain)
-        ):
-            continue
-        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - (0.9 if style in _WEAK else 0)
-        if best is None or score > best[0]:
-            best = (score, style, chain)
-    if best is None:
+    chain = _find_best(pieces, is_choice)
+    if chain is None:
         return None
-    chain = best[2]
     notes: list[str] = []
     labels = [mark.label for mark in chain]
     expected = list(_LETTERS[: len(chain)])
@@ -108,6 +95,32 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     return OptionSplit(stem, options, notes, starred)
 
 
+def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
+    """Whether `split_options` would find options; it costs half as much."""
+    return _find_best(pieces, is_choice) is not None
+
+
+def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
+    """Return the markers of the style that reads best as options."""
+    best: tuple[float, str, list[Marker]] | None = None
+    scans = [_scan(piece.text, is_choice) for piece in pieces]
+    found = {style for scan in scans for style in scan}
+    for style, _ in _MARKERS:
+        if style not in found:
+            continue
+        chain = _find_chain(_find_markers(scans, style), pieces)
+        if style == "small_stopped" and not is_choice and not _are_plain_options(chain, pieces):
+            continue
+        if len(chain) < (2 if is_choice else 3) and not (
+            len(chain) == 2 and all(mark.at_start for mark in chain)
+        ):
+            continue
+        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - (0.9 if style in _WEAK else 0)
+        if best is None or score > best[0]:
+            best = (score, style, chain)
+    return best[2] if best is not None else None
+
+
 def _take_stars(
     chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
 ) -> list[str]:
@@ -118,11 +131,16 @@ def _take_stars(
     before = [
         mark.label
         for mark in chain
-        if _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
+        if mark.begin
+        and _STARRED.search(pieces[mark.piece].text)
+        and _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
         and (mark.at_start or mark.has_gap or mark.begin)
     ]
-    texts = {label: option_text(content) for label, content in options}
-    behind = [label for label, text in texts.items() if _CORRECT.search(text)]
+    behind = [
+        label
+        for label, content in dict(options).items()
+        if any(_MARKED.search(piece.text) for piece in content) and _CORRECT.search(option_text(content))
+    ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):
             if content and (star := _STAR.search(content[-1].text)):

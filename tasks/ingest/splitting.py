@@ -23,7 +23,7 @@ from tasks.ingest.keys import (
 from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
-from tasks.ingest.options import split_options
+from tasks.ingest.options import offers_options, split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
 from tasks.ingest.sections import INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
 from tasks.ingest.sequences import Candidate, choose_questions
@@ -349,7 +349,7 @@ def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
     found = KeySection(section.number, section.fine, title=section.title)
     for piece in section.pieces:
         entries = read_key_line(piece.text)
-        if len(entries) >= 2 and not split_options([piece], True):
+        if len(entries) >= 2 and not offers_options([piece], True):
             found.entries.extend(entries)
         elif not (
             is_region_heading(piece.text)
@@ -406,7 +406,7 @@ def _split_section(
             lines = _cut_breaks(lines, pieces, index, section.breaks)
         if material_until is not None and candidate.value > material_until:
             material, material_until, shared = None, None, []
-        if shared and split_options(lines, True) is None:
+        if shared and not offers_options(lines, True):
             found.append((label, [*lines, *shared], None))
         else:
             found.append((label, lines, material))
@@ -439,7 +439,7 @@ def _share_matches(found: list[_Chunk], preamble: Sequence[Piece]) -> list[_Chun
     if len(beside) >= max(2, len(found) - 1):
         shared = [found[index][1][0].cut(match.start(1)) for index, match in beside]
         shared += [line for _, lines, _ in found for line in lines[1:]]
-        if split_options(shared, True) is not None:
+        if offers_options(shared, True):
             ends = {index: match.start() for index, match in beside}
             return [
                 (label, [lines[0].cut(0, ends.get(index)), *shared], material)
@@ -488,7 +488,7 @@ def _join_shared(
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
     for label, lines, material in found:
-        has_options = split_options(lines, False) is not None
+        has_options = offers_options(lines, False)
         numbered = (
             [replace(lines[0], text=f"{label.text} {lines[0].text.strip()}", sources=())]
             if label
@@ -580,7 +580,7 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
         pieces[index].cut(min(begin, len(pieces[index].text))),
         *pieces[index + 1 : min(max(end, index + 1), index + 14)],
     ]
-    return split_options(window, expects_options) is not None
+    return offers_options(window, expects_options)
 
 
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
@@ -643,9 +643,7 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
         return lines, []
     for place, line in enumerate(lines):
         if is_analysis and not (
-            _CASE.match(line.text)
-            or _RANGE.search(line.text[:60])
-            or split_options(lines[:place], False) is not None
+            _CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
         ):
             continue
         if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
@@ -656,7 +654,7 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
 def _shared_options(lines: Sequence[Piece]) -> list[Piece]:
     """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
     first = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), None)
-    if first is None or split_options(lines[first + 1 :], True) is None:
+    if first is None or not offers_options(lines[first + 1 :], True):
         return []
     return list(lines[first + 1 :])
 
