@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,8 +34,6 @@ _CORRECT = re.compile(
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 _LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
-_GAP = re.compile(r"(?:\s|[|；;])$")
-_WIDE_GAP = re.compile(r"(?:\s{2,}|\t|\|\s*)$")
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 _SMALL = ("small_bracketed", "small_stopped")
 _WEAK = ("comma", "spaced", *_SMALL)
@@ -206,26 +205,34 @@ def _scan(text: str, is_choice: bool) -> _Scan:
 def _find_marks(
     text: str, style: str, pattern: re.Pattern[str]
 ) -> Iterator[tuple[int, int, str, bool, bool]]:
+    lead = len(text) - len(text.lstrip(" \t|•·●-*"))
     for match in pattern.finditer(text):
-        before = text[: match.start()]
-        at_start = not before.strip(" \t|•·●-*")
-        has_gap = _GAP.search(before[-2:]) is not None
-        if style == "spaced" and not (at_start or _WIDE_GAP.search(before)):
+        begin = match.start()
+        at_start = begin <= lead
+        has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
+        if style == "spaced" and not (at_start or (has_gap and _ends_wide(text, begin))):
             continue
         if style in _SMALL and not at_start and not has_gap:
             continue
         if style == "comma" and not at_start and not has_gap:
             continue
-        if not at_start and not has_gap and not _is_boundary(before, style):
+        if not at_start and not has_gap and not _is_boundary(text[begin - 1], style):
             continue
         token = match.group(1)
         label = chr(ord(token) - 0x24B6 + 65) if style == "circled" else token.upper()
-        yield match.start(), match.end(), label, at_start, has_gap
+        yield begin, match.end(), label, at_start, has_gap
 
 
-def _is_boundary(before: str, style: str) -> bool:
-    """Whether an option may begin right behind this text without white space (`(A)3(B)6`, `甲B.乙`)."""
-    last = before[-1]
+def _ends_wide(text: str, end: int) -> bool:
+    """Whether the text before `end` closes with two spaces, a tab or the bar of a table."""
+    last = end
+    while last and text[last - 1].isspace():
+        last -= 1
+    return end - last > 1 or text[end - 1] == "\t" or (last > 0 and text[last - 1] == "|")
+
+
+def _is_boundary(last: str, style: str) -> bool:
+    """Whether an option may begin right behind this character without white space (`(A)3(B)6`, `甲B.乙`)."""
     if last in "。；;，,.．？?！!）)】》”":
         return True
     if style == "stopped" and (is_cjk(last) or last.isdigit()):
@@ -237,16 +244,29 @@ def _is_boundary(before: str, style: str) -> bool:
 
 def _find_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
     """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
-    starts = [index for index, mark in enumerate(markers) if mark.label == "A"]
+    by_label: dict[str, list[int]] = {}
+    for index, mark in enumerate(markers):
+        by_label.setdefault(mark.label, []).append(index)
+    starts = by_label.get("A", [])
     if not starts:
         return []
     best: list[Marker] = []
     best_key: tuple[float, int] = (0.0, 0)
     for start in starts:
         chain = [markers[start]]
-        for mark in markers[start + 1 :]:
-            if ord(mark.label) == ord(chain[-1].label) + 1 and _has_text(pieces, chain[-1], mark):
-                chain.append(mark)
+        at = start
+        while at >= 0:
+            places = by_label.get(chr(ord(chain[-1].label) + 1), ())
+            at = next(
+                (
+                    places[place]
+                    for place in range(bisect_right(places, at), len(places))
+                    if _has_text(pieces, chain[-1], markers[places[place]])
+                ),
+                -1,
+            )
+            if at >= 0:
+                chain.append(markers[at])
         if len(chain) < 2 or not _has_text(pieces, chain[-1], None):
             chain = chain[:-1] if len(chain) > 2 and not _has_text(pieces, chain[-1], None) else chain
         if len(chain) >= 2 and not _has_text(pieces, chain[0], chain[1]):

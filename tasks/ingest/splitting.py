@@ -774,31 +774,37 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
     """
     unmatched: list[KeySection] = []
     used: set[tuple[int, int]] = set()
+    by_section: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        by_section.setdefault(draft.section, []).append(draft)
+    values = [draft.value for draft in drafts if draft.value is not None]
+    known = set(values)
     for place, key in enumerate(keys):
-        target = _find_target(drafts, key, place, len(keys), used)
+        target = _find_target(drafts, key, place, len(keys), used, by_section)
         numbers = {entry.number for entry in key.entries}
-        values = [draft.value for draft in drafts if draft.value is not None]
-        if not numbers & {draft.value for draft in target.values()} and numbers <= set(values):
+        if not numbers & {draft.value for draft in target.values()} and numbers <= known:
             # a key printed below the last section answers the whole paper
-            target = _by_number(drafts) if len(values) == len(set(values)) else target
+            target = _by_number(drafts) if len(values) == len(known) else target
         matched = 0
         for entry in key.entries:
-            draft = target.get(entry.number)
-            if draft is not None:
+            asked = target.get(entry.number)
+            if asked is not None:
                 matched += 1
-                used.add((draft.section, entry.number))
-                apply_key(draft, entry, language)
+                used.add((asked.section, entry.number))
+                apply_key(asked, entry, language)
         if not matched:
             unmatched.append(key)
     return unmatched
 
 
 def _find_target(
-    drafts: Sequence[Draft], key: KeySection, place: int, count: int, used: set[tuple[int, int]]
+    drafts: Sequence[Draft],
+    key: KeySection,
+    place: int,
+    count: int,
+    used: set[tuple[int, int]],
+    by_section: dict[int, list[Draft]],
 ) -> dict[int, Draft]:
-    by_section: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        by_section.setdefault(draft.section, []).append(draft)
     groups = list(by_section.values())
     if key.fine is not None:
         same = [
@@ -809,16 +815,16 @@ def _find_target(
         ]
         exact = [group for group in same if group[0].fine is not None and group[0].fine.name == key.fine.name]
         candidates = exact or same
-        fresh = [
+        fresh = (
             group
             for group in candidates
             if not any((draft.section, draft.value or 0) in used for draft in group)
-        ]
+        )
         if candidates:
-            return _by_number((fresh or candidates)[0])
+            return _by_number(next(fresh, candidates[0]))
     if key.number is not None and key.fine is None:
         numbered = [
-            draft for draft in drafts if draft.value == key.number and len(by_section[draft.section]) == 1
+            group[0] for group in by_section.values() if len(group) == 1 and group[0].value == key.number
         ]
         if numbered:
             return {1: numbered[0], key.number: numbered[0]}
