@@ -17,6 +17,14 @@ _OPTION_HEADER = re.compile(
 _OPTION_NUMBER = re.compile(
     r"^(?:选项|备选项|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
 )
+# Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
+_LOOSE_NAMES = (
+    ("type", re.compile(r"题型$|试题类型$")),
+    ("stem", re.compile(r"题干$|(?:试题|题目|考题)(?:内容|正文|描述|文本)$")),
+    ("answer", re.compile(r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice)s?\b.{0,12}$")),
+    ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
+    ("chapter", re.compile(r"知识点$")),
+)
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 
 
@@ -41,7 +49,7 @@ def _default_names() -> dict[str, tuple[str, ...]]:
 def fold_header(text: str) -> str:
     """Fold a header cell for comparison: case, spaces, underscores, brackets with what they hold, marks."""
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text.casefold())
-    folded = re.split(r"[,，;；:：\n]", folded.strip(" *＊:：\n\t"))[0]
+    folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 
 
@@ -60,6 +68,8 @@ def find_role(
     for role, known_names in _default_names().items():
         if folded in {fold_header(known) for known in known_names}:
             return role
+    if len(folded) <= 16 or folded.isascii():
+        return next((role for role, pattern in _LOOSE_NAMES if pattern.search(folded)), None)
     return None
 
 
@@ -105,6 +115,10 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             _prefer_stem(header, column, row)
         else:
             header.unmapped.append(column)
+    if len(header.blanks) > 1 and "answer" in header.columns and not header.options:
+        # `Answer 1`, `Answer 2` … beside a column with the correct one are what is offered
+        header.options = {chr(ord("A") + place): column for place, column in enumerate(header.blanks[:8])}
+        header.blanks = []
     if header.blanks and "answer" not in header.columns:
         header.columns["answer"] = header.blanks[0]
     return header

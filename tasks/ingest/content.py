@@ -45,6 +45,7 @@ _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|�
 _TRUTH_PLACE = re.compile(
     rf"(?:\s*(?:[（(\[]\s*(?:{_TRUTH}|_*)\s*[)）\]]|_{{3,}}|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*))+\s*$"
 )
+_TAIL_TAG = re.compile(r"\s*[\[【]\s*([\u4e00-\u9fff]{1,6}题)\s*[】\]]\s*[*＊]?\s*$")
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
 _INSTRUCTS = re.compile(
     r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
@@ -158,6 +159,12 @@ def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             pieces[0] = first.cut(tag.end())
         else:
             break
+    # `… [单选题]` behind the stem, as survey programs print it
+    tail = _TAIL_TAG.search(pieces[0].text)
+    fine = match_type_name(tail.group(1)) if tail is not None else None
+    if tail is not None and fine is not None and tail.start() > 0:
+        draft.fine = draft.fine or fine
+        pieces[0] = pieces[0].cut(0, tail.start())
     return pieces
 
 

@@ -66,14 +66,27 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
         return
     spans["any"] = [span for kind in spans for span in spans[kind]]
     for kind in (*KINDS, "any"):
-        chosen = _read_choices(asked, sorted(spans.get(kind, [])))
-        if not _is_consistent(asked, chosen):
-            continue
-        for draft, labels in zip(asked, chosen, strict=True):
-            if labels and not draft.answer:
-                draft.answer = labels
-                draft.notes.append("key_by_format")
-        return
+        if take_choices(asked, _read_choices(asked, sorted(spans.get(kind, [])))):
+            return
+
+
+def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
+    """Give the questions without a key the options that stand out, if they do so consistently; return whether.
+
+    `chosen` are the labels of every question that stand out, None where only parts of options do.
+    """
+    pairs = [
+        (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
+        for draft, labels in zip(drafts, chosen, strict=True)
+        if draft.question_type == "multiple_choice" and draft.options
+    ]
+    if not _is_consistent(pairs):
+        return False
+    for draft, labels in pairs:
+        if labels and not draft.answer:
+            draft.answer = sorted(labels)
+            draft.notes.append("key_by_format")
+    return True
 
 
 def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> list[list[str] | None]:
@@ -101,8 +114,7 @@ def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> 
     return choices
 
 
-def _is_consistent(drafts: Sequence[Draft], chosen: Sequence[list[str] | None]) -> bool:
-    pairs = list(zip(drafts, chosen, strict=True))
+def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer]
     told = [(draft, labels) for draft, labels in open_pairs if labels]
     if len(told) < MIN_QUESTIONS or len(told) < MIN_SHARE * len(open_pairs):

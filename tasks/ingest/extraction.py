@@ -32,12 +32,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The used cells of one worksheet (or delimited file) as text, row by row; ragged rows are padded."""
+    """The used cells of one worksheet (or delimited file) as text, row by row; ragged rows are padded.
+
+    `marked` holds the (row, column) of the cells that stand out, from 0, by how they do (`colour`, `highlight`, `bold`).
+    """
 
     name: str
     rows: list[list[str]]
     first_row: int = 1
     is_hidden: bool = False
+    marked: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
 
 
 @dataclass

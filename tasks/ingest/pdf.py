@@ -7,24 +7,30 @@ is replaced by a geometric order only where question numbers show that it is wro
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any
 
 from schemas.errors import DocumentError
-from tasks.ingest.cleaning import is_cjk
-from tasks.ingest.extraction import Extraction, Line
+from tasks.ingest.cleaning import is_cjk, join_wrapped
+from tasks.ingest.extraction import IMAGE, Extraction, Line
 from tasks.ingest.labels import parse_label
+from tasks.ingest.pdf_rules import Grid, Rule, find_blanks, find_grids, read_rules
 from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
+from tasks.ingest.tables import find_question_header
 
 _OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
 UNREADABLE_SHARE = 0.3
+# Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
+MIN_PICTURE = 7.0
 
 
 @dataclass
@@ -39,6 +45,8 @@ class Row:
     size: float
     is_furniture: bool = False
     wraps: bool = False
+    cells: tuple[str, ...] = ()
+    table: int = 0
 
 
 @dataclass
@@ -90,6 +98,8 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
     document.close()
     mark_furniture(pages)
     _repair_order(pages, extraction)
+    for page_rows in pages:
+        _settle_pictures(page_rows.rows)
     mark_wraps(pages)
     unreadable: list[int] = []
     for number, page_rows in enumerate(pages, start=1):
@@ -103,7 +113,9 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
         ):
             unreadable.append(number)
         extraction.lines.extend(
-            Line(row.text, page=number, kind=_kind(row)) for row in page_rows.rows if row.text.strip()
+            Line(row.text, page=number, kind=_kind(row), cells=row.cells, table=_table_id(number, row))
+            for row in page_rows.rows
+            if row.text.strip()
         )
     return extraction, unreadable
 
@@ -111,23 +123,62 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
 def _kind(row: Row) -> str:
     if row.is_furniture:
         return "furniture"
+    if row.cells:
+        return "table"
     return "wrapped" if row.wraps else "body"
+
+
+def _table_id(page: int, row: Row) -> int:
+    return page * 1000 + row.table if row.table else 0
+
+
+@dataclass(frozen=True)
+class _Character:
+    """A character of the text layer and its place; `breaks` and `spaced`: what the layer puts before it."""
+
+    text: str
+    x: float
+    y: float
+    left: float
+    right: float
+    bottom: float
+    top: float
+    size: float
+    breaks: bool = False
+    spaced: bool = False
+    is_turned: bool = False
 
 
 def _read_page(page: Any, raw: Any) -> Page:
     width, height = page.get_size()
     result = Page(width, height)
-    text_page = page.get_textpage()
     result.has_images = _has_images(page, raw)
-    reader = _RowBuilder(result)
+    characters = _set_aside_turned(_read_characters(page, raw, result), result)
+    level, upright = read_rules(page, raw)
+    grids = find_grids(level, upright)
+    if result.characters >= 8:
+        characters = _place_pictures(characters, page, raw, height)
+    _build_rows(result, characters, [], find_blanks(level, grids))
+    kept = _keep_tables(result, characters, grids)
+    if kept:
+        result.rows = [row for row in result.rows if row.is_furniture]
+        _build_rows(result, characters, kept, find_blanks(level, kept))
+    return result
+
+
+def _read_characters(page: Any, raw: Any, result: Page) -> list[_Character]:
+    """Return the characters of a page in content order; count those that have no meaning."""
+    text_page = page.get_textpage()
     handle = text_page.raw
     x, y = ctypes.c_double(), ctypes.c_double()
-    left, right, bottom, top = ctypes.c_double(), ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
+    box = raw.FS_RECTF()
     high = 0
+    breaks = spaced = False
+    found: list[_Character] = []
     for index in range(raw.FPDFText_CountChars(handle)):
         code = raw.FPDFText_GetUnicode(handle, index)
         if code in (0x0D, 0x0A):
-            reader.note_break()
+            breaks = True
             continue
         if 0xD800 <= code < 0xDC00:
             high = code
@@ -135,9 +186,8 @@ def _read_page(page: Any, raw: Any) -> Page:
         if 0xDC00 <= code < 0xE000:
             code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
         high = 0
-        is_generated = bool(raw.FPDFText_IsGenerated(handle, index))
-        if is_generated and code == 0x20:
-            reader.note_space()
+        if code == 0x20 and raw.FPDFText_IsGenerated(handle, index):
+            spaced = True
             continue
         if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
             code = ord(SYMBOL_FONT[code - 0xF000])
@@ -145,25 +195,173 @@ def _read_page(page: Any, raw: Any) -> Page:
         is_broken = not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
         result.characters += 1
         result.broken += is_broken
-        character = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
+        text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
         raw.FPDFText_GetCharOrigin(handle, index, x, y)
-        raw.FPDFText_GetLooseCharBox(handle, index, _rectangle(raw, left, right, bottom, top))
-        box = _RECTANGLE[0]
+        raw.FPDFText_GetLooseCharBox(handle, index, box)
         size = raw.FPDFText_GetFontSize(handle, index)
-        if box is not None:
-            reader.add(character, x.value, y.value, box.left, box.right, box.bottom, box.top, size)
-    reader.finish()
+        place = (x.value, y.value, box.left, box.right, box.bottom, box.top, size)
+        is_turned = abs(math.sin(raw.FPDFText_GetCharAngle(handle, index))) > 0.5
+        found.append(_Character(text, *place, breaks, spaced, is_turned))
+        breaks = spaced = False
     text_page.close()
-    return result
+    return found
 
 
-_RECTANGLE: list[Any] = [None]
+def _set_aside_turned(characters: list[_Character], page: Page) -> list[_Character]:
+    """Take sideways text (the sealed margin of a paper) out of the flow; it is kept as furniture of the page."""
+    turned = [character for character in characters if character.is_turned]
+    if not turned or len(turned) > 0.3 * len(characters):
+        return characters
+    box = (
+        min(item.left for item in turned),
+        max(item.right for item in turned),
+        min(item.bottom for item in turned),
+        max(item.top for item in turned),
+    )
+    text = "".join((" " if item.spaced else "") + item.text for item in turned)
+    page.rows.append(Row(text.strip(), *box, turned[0].size, is_furniture=True))
+    return [character for character in characters if not character.is_turned]
 
 
-def _rectangle(raw: Any, *_: Any) -> Any:
-    if _RECTANGLE[0] is None:
-        _RECTANGLE[0] = raw.FS_RECTF()
-    return _RECTANGLE[0]
+def _place_pictures(characters: list[_Character], page: Any, raw: Any, height: float) -> list[_Character]:
+    """Put a mark for every picture behind the character that it follows; logos and backgrounds get none."""
+    placed: list[tuple[int, _Character]] = []
+    for number, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=1)):
+        left, bottom, right, top = item.get_bounds()
+        middle = (bottom + top) / 2
+        is_mark = min(right - left, top - bottom) < MIN_PICTURE or not 0.08 < middle / height < 0.92
+        if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
+            continue
+        # on the line that it stands in, else behind the last line above it
+        beside = [
+            index
+            for index, other in enumerate(characters)
+            if other.bottom - 2 <= middle <= other.top + 2 and other.right <= left + 2
+        ]
+        above = [
+            index
+            for index, other in enumerate(characters)
+            if other.bottom >= middle and other.left < right and other.right > left - 0.5 * height
+        ]
+        if beside:
+            at = max(beside, key=lambda index: characters[index].right)
+            near = characters[at]
+            if top - bottom > 2 * (near.top - near.bottom):  # beside the text, not in it: below its line
+                line = [index for index in beside if abs(characters[index].y - near.y) < 2]
+                at = max(line)
+                low = near.bottom - 14
+                mark = _Character(IMAGE, left, low, left, right, low, low + 12, 10, True)
+            else:
+                mark = replace(near, text=IMAGE, x=left, left=left, right=right, breaks=False, spaced=False)
+        elif above:
+            at = min(above, key=lambda index: (round(characters[index].y), -index))
+            while at + 1 < len(characters) and abs(characters[at + 1].y - characters[at].y) < 2:
+                at += 1
+            mark = _Character(IMAGE, left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
+        else:
+            continue
+        placed.append((at, mark))
+    for at, mark in sorted(placed, key=lambda pair: -pair[0]):
+        characters.insert(at + 1, mark)
+    return characters
+
+
+def _build_rows(
+    page: Page, characters: Sequence[_Character], grids: Sequence[Grid], blanks: Sequence[Rule]
+) -> None:
+    """Fill a page with rows; the characters of a table become its rows where its first one stands."""
+    reader = _RowBuilder(page, blanks)
+    tables: dict[int, dict[tuple[int, int], list[_Character]]] = {}
+    places: dict[int, int] = {}
+    for character in characters:
+        x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+        number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
+        if number is None:
+            if character.breaks:
+                reader.note_break()
+            if character.spaced:
+                reader.note_space()
+            reader.add(character)
+            continue
+        if number not in tables:
+            reader.finish()
+            tables[number], places[number] = {}, len(page.rows)
+        tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
+    reader.finish()
+    for number in sorted(tables, key=lambda number: -places[number]):
+        rows = _read_table(grids[number], tables[number], blanks)
+        page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
+
+
+def _read_table(
+    grid: Grid, cells: Mapping[tuple[int, int], Sequence[_Character]], blanks: Sequence[Rule]
+) -> list[Row]:
+    """Return the rows of a ruled table; a cell that is one with the cell above repeats its text in `cells`."""
+    rows: list[Row] = []
+    above = [""] * (len(grid.columns) - 1)
+    for index in range(len(grid.rows) - 1):
+        texts: list[str] = []
+        shown: list[str] = []
+        size = 10.0
+        for column in range(len(grid.columns) - 1):
+            inside = cells.get((index, column), ())
+            text = _read_cell(inside, grid.right_of(index, column), blanks)
+            size = inside[0].size if inside else size
+            shown.append(text)
+            texts.append(above[column] if not text and grid.is_merged_up(index, column) else text)
+        above = texts
+        if any(shown):
+            rows.append(
+                Row(
+                    " | ".join(text.replace("\n", " ") for text in shown),
+                    grid.columns[0],
+                    grid.columns[-1],
+                    grid.rows[index + 1],
+                    grid.rows[index],
+                    size,
+                    cells=tuple(texts),
+                )
+            )
+    return rows
+
+
+def _read_cell(characters: Sequence[_Character], edge: float, blanks: Sequence[Rule]) -> str:
+    page = Page(0, 0)
+    reader = _RowBuilder(page, blanks)
+    for character in characters:
+        if character.breaks:
+            reader.note_break()
+        if character.spaced:
+            reader.note_space()
+        reader.add(character)
+    reader.finish()
+    text = ""
+    for place, row in enumerate(page.rows):
+        before = page.rows[place - 1] if place else None
+        if before is None:
+            text = row.text.strip()
+        elif before.right + _first_word_width(row) > edge - 0.9 * row.size and not _starts_anew(row.text):
+            text = join_wrapped(text, row.text)
+        else:
+            text = f"{text}\n{row.text.strip()}"
+    return text
+
+
+def _keep_tables(page: Page, characters: Sequence[_Character], grids: Sequence[Grid]) -> list[Grid]:
+    """Leave out the frames that lay out whole stretches of text: they are read in the order of the content."""
+    kept: list[Grid] = []
+    for grid in grids:
+        trial = Page(page.width, page.height)
+        _build_rows(trial, characters, [grid], ())
+        rows = [row for row in trial.rows if row.cells]
+        if not rows:
+            continue
+        is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
+        heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
+        is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
+        if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
+            kept.append(grid)
+    return kept
 
 
 def _has_images(page: Any, raw: Any) -> bool:
@@ -178,8 +376,9 @@ def _has_images(page: Any, raw: Any) -> bool:
 class _RowBuilder:
     """Groups characters, given in content order, into rows: one baseline, moving right, scripts included."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
         self.page = page
+        self.blanks = blanks
         self.text: list[str] = []
         self.script: list[str] = []
         self.script_sign = 0
@@ -197,26 +396,19 @@ class _RowBuilder:
     def note_break(self) -> None:
         self.has_break = True
 
-    def add(
-        self,
-        character: str,
-        x: float,
-        y: float,
-        left: float,
-        right: float,
-        bottom: float,
-        top: float,
-        size: float,
-    ) -> None:
-        height = max(top - bottom, 0.1)
-        size = height / 1.2 if height > 0 else size
-        if not self.text:
-            self._start(character, x, y, left, right, bottom, top, size)
+    def add(self, item: _Character) -> None:
+        height = max(item.top - item.bottom, 0.1)
+        size = height / 1.2
+        if self.blanks and item.text.isspace() and self._is_underlined(item, size):
+            self.has_space = True  # the line below it is read as a blank
             return
-        rise = y - self.baseline
-        gap = left - self.last_right
+        if not self.text:
+            self._start(item, size)
+            return
+        rise = item.y - self.baseline
+        gap = item.left - self.last_right
         # full-width brackets reach over their neighbours: the origin tells better than the box
-        is_near = gap >= -0.6 * self.size or x >= self.last_x - 0.1 * self.size
+        is_near = gap >= -0.6 * self.size or item.x >= self.last_x - 0.1 * self.size
         is_small = size < 0.86 * self.size
         if (
             abs(rise) <= (0.34 if not self.has_break else 0.3) * self.size
@@ -224,8 +416,8 @@ class _RowBuilder:
             and not (is_small and abs(rise) > 0.1 * self.size)
         ):
             self._close_script()
-            self._space(gap, character)
-            self.text.append(character)
+            self._space(gap, item)
+            self.text.append(item.text)
         elif (
             is_small
             and 0.08 * self.size < abs(rise) < 0.85 * self.size
@@ -235,46 +427,65 @@ class _RowBuilder:
             if self.script_sign != sign:
                 self._close_script()
             self.script_sign = sign
-            self.script.append(character)
+            self.script.append(item.text)
         else:
             self.finish()
-            self._start(character, x, y, left, right, bottom, top, size)
+            self._start(item, size)
             return
         self.box = [
-            min(self.box[0], left),
-            max(self.box[1], right),
-            min(self.box[2], bottom),
-            max(self.box[3], top),
+            min(self.box[0], item.left),
+            max(self.box[1], item.right),
+            min(self.box[2], item.bottom),
+            max(self.box[3], item.top),
         ]
-        self.last_right, self.last_x = right, x
+        self.last_right, self.last_x = item.right, item.x
         self.has_space = self.has_break = False
 
-    def _space(self, gap: float, character: str) -> None:
-        if not self.text or self.text[-1].isspace() or character.isspace():
+    def _space(self, gap: float, item: _Character) -> None:
+        blank = self._blank_between(self.last_right, item.left)
+        if blank:
+            self.text.append(blank)
+            return
+        if not self.text or self.text[-1].isspace() or item.text.isspace():
             return
         if gap > 1.2 * self.size:
             # a wide gap separates columns or options: keep it visible as several spaces
             self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
         elif self.has_space or (
-            gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(character))
+            gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(item.text))
         ):
             self.text.append(" ")
 
-    def _start(
-        self,
-        character: str,
-        x: float,
-        y: float,
-        left: float,
-        right: float,
-        bottom: float,
-        top: float,
-        size: float,
-    ) -> None:
-        self.text = [character]
-        self.baseline, self.size = y, size
-        self.box = [left, right, bottom, top]
-        self.last_right, self.last_x = right, x
+    def _is_underlined(self, item: _Character, size: float) -> bool:
+        return any(
+            -0.5 * size <= rule.at - item.y <= 0.12 * size
+            and rule.low <= item.left + 0.3 * size
+            and rule.high >= item.right - 0.3 * size
+            for rule in self.blanks
+        )
+
+    def _blank_between(self, first: float, last: float) -> str:
+        """The blank that a line drawn between two places of the row stands for, or ''."""
+        slack = 0.5 * self.size
+        for rule in self.blanks:
+            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
+            if is_below and first - slack <= rule.low and rule.high <= last + slack:
+                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
+        return ""
+
+    def _blank_touching(self, first: float, last: float, is_before: bool) -> str:
+        for rule in self.blanks:
+            edge = rule.high if is_before else rule.low
+            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
+            if is_below and first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
+                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
+        return ""
+
+    def _start(self, item: _Character, size: float) -> None:
+        self.text = [item.text]
+        self.baseline, self.size = item.y, size
+        self.box = [item.left, item.right, item.bottom, item.top]
+        self.last_right, self.last_x = item.right, item.x
         self.has_space = self.has_break = False
 
     def _close_script(self) -> None:
@@ -286,11 +497,32 @@ class _RowBuilder:
     def finish(self) -> None:
         self._close_script()
         text = "".join(self.text)
+        if self.blanks and text.strip():
+            # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
+            left, right, reach = self.box[0], self.last_right, 1.5 * self.size
+            text = self._blank_touching(left - reach, left, is_before=True) + text.rstrip()
+            text += self._blank_touching(right, right + reach, is_before=False)
         if text.strip():
             self.page.rows.append(
                 Row(text.rstrip(), self.box[0], self.box[1], self.box[2], self.box[3], self.size)
             )
         self.text = []
+
+
+def _settle_pictures(rows: list[Row]) -> None:
+    """Move the mark of a picture beside a paragraph behind the paragraph: before the next number or option."""
+    for index in range(len(rows) - 2, -1, -1):
+        place = index
+        while (
+            rows[place].text == IMAGE
+            and place + 1 < len(rows)
+            and place < index + 8
+            and rows[place + 1].text != IMAGE
+            and not rows[place + 1].cells
+            and not _starts_anew(rows[place + 1].text)
+        ):
+            rows[place], rows[place + 1] = rows[place + 1], rows[place]
+            place += 1
 
 
 def mark_furniture(pages: list[Page]) -> None:

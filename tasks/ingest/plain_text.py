@@ -14,6 +14,7 @@ from tasks.ingest.extraction import Extraction, Line, Sheet
 from tasks.ingest.sniffing import find_utf16
 
 MAX_ROWS = 200_000
+_TABLE_MARK = "\ue0f1"
 # The commonest characters of modern Chinese, simplified and traditional: a right decoding is full of them.
 _COMMON = set(
     "的一是不了在人有我他这中大来上个国和也子时道说出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者"
@@ -170,24 +171,81 @@ def read_html(data: bytes) -> Extraction:
         raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
-    tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
-    for number, table in enumerate(tables, start=1):
-        rows = [
-            [" ".join(str(cell.text_content()).split()) for cell in row.iter("td", "th")]
-            for row in table.iter("tr")
-        ]
-        if rows and max(len(row) for row in rows) > 2:
-            extraction.sheets.append(Sheet(f"table {number}", rows))
-    if extraction.sheets:
-        return extraction
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
+    tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
+    grids = [_read_html_table(table) for table in tables]
+    wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
+    if wide and not _has_text_beside(root, [tables[index] for index in wide]):
+        extraction.sheets = [
+            Sheet(f"table {place}", grids[index]) for place, index in enumerate(wide, start=1)
+        ]
+        return extraction
+    for index in wide:
+        mark = tables[index].makeelement("p")
+        mark.text = f"{_TABLE_MARK}{index}"
+        tables[index].addprevious(mark)
+        tables[index].drop_tree()
     blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol"}
     for element in root.iter():
         if element.tag in blocks:
+            element.text = "\n" + (element.text or "")
             element.tail = "\n" + (element.tail or "")
-    extraction.lines = [Line(line.strip()) for line in str(root.text_content()).split("\n")]
+    for line in str(root.text_content()).split("\n"):
+        if not line.strip().startswith(_TABLE_MARK):
+            extraction.lines.append(Line(line.strip()))
+            continue
+        index = int(line.strip()[len(_TABLE_MARK) :])
+        for row in grids[index]:
+            text = " | ".join(cell.replace("\n", " ") for cell in row)
+            extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
     return extraction
+
+
+def _read_html_table(table: Any) -> list[list[str]]:
+    """The cells of a table; what spans columns leaves the further ones empty, what spans rows is repeated."""
+    grid: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}
+    for row in table.iter("tr"):
+        cells: list[str] = []
+
+        def fill_hanging(cells: list[str] = cells) -> None:
+            while len(cells) in hanging:
+                left, text = hanging.pop(len(cells))
+                if left > 1:
+                    hanging[len(cells)] = (left - 1, text)
+                cells.append(text)
+
+        for cell in row.iterchildren("td", "th"):
+            fill_hanging()
+            lines = (" ".join(line.split()) for line in _cell_lines(cell))
+            text = "\n".join(line for line in lines if line)
+            wide, tall = (_read_span(cell.get(name)) for name in ("colspan", "rowspan"))
+            for place in range(wide):
+                if tall > 1:
+                    hanging[len(cells)] = (tall - 1, text if place == 0 else "")
+                cells.append(text if place == 0 else "")
+        fill_hanging()
+        grid.append(cells)
+    width = max((len(row) for row in grid), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in grid]
+
+
+def _cell_lines(cell: Any) -> list[str]:
+    for element in cell.iter("p", "div", "li"):
+        element.tail = "\n" + (element.tail or "")
+    return str(cell.text_content()).split("\n")
+
+
+def _read_span(value: str | None) -> int:
+    return min(int(value), 100) if value is not None and value.isdigit() and int(value) else 1
+
+
+def _has_text_beside(root: Any, tables: list[Any]) -> bool:
+    """Whether questions stand beside the tables: then the page is a paper, else it is a sheet."""
+    inside = sum(len(" ".join(str(table.text_content()).split())) for table in tables)
+    outside = len(" ".join(str(root.text_content()).split())) - inside
+    return outside > 60 or outside > 0.1 * inside
 
 
 def read_json(data: bytes) -> tuple[list[dict[str, Any]], str]:

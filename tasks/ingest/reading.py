@@ -51,6 +51,8 @@ def read_document(path: Path, document: dict[str, Any], options: Mapping[str, An
                 found = split_sheets(extraction.sheets, columns)
                 split = Split(found.drafts, language=found.language, warnings=found.warnings)
                 raw, pages = found.text, []
+                if not found.drafts:
+                    split, raw = _read_sheets_as_text(extraction, split, raw)
             else:
                 raw, starts, pages = join_lines(extraction.lines)
                 split = split_lines(extraction.lines, starts)
@@ -88,6 +90,18 @@ def read_document(path: Path, document: dict[str, Any], options: Mapping[str, An
     except DocumentError as error:
         document["status"], document["error"] = error.code, str(error)
     return {"document": document, "text": text, "questions": questions}
+
+
+def _read_sheets_as_text(extraction: Extraction, split: Split, raw: str) -> tuple[Split, str]:
+    """Read sheets without question columns as the lines of a paper: some type a whole paper into one column."""
+    lines = [
+        Line("  ".join(cell.replace("\n", " ") for cell in row if cell.strip()))
+        for sheet in extraction.sheets
+        for row in sheet.rows
+    ]
+    text, starts, _ = join_lines(lines)
+    found = split_lines(lines, starts)
+    return (found, text) if found.drafts else (split, raw)
 
 
 def _check_kind(kind: str) -> None:

@@ -12,6 +12,7 @@ from tasks.ingest.answers import read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_line, clean_text, detect_language
 from tasks.ingest.columns import Header, find_header, find_role, fold_header, guess_columns
 from tasks.ingest.content import Draft, make_true_false, set_choice_answer, split_material
+from tasks.ingest.emphasis import take_choices
 from tasks.ingest.extraction import Sheet
 from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name
@@ -21,6 +22,9 @@ from tasks.ingest.pieces import Piece
 _SCHEMA_CELL = re.compile(
     r"^(?:int|integer|string|str|float|double|bool|boolean|text|long|date|datetime|json|varchar(?:\(\d+\))?|(?:int|string|float)\[\]|\{.*\}(?:\[\])?|"
     r"server|client|server/client|client/server|required|optional|必填|选填|非必填|可选|id|key|name|desc|question|option|image\w*|answer|relation|tag|\w*Option)$"
+)
+_NOTE = re.compile(
+    r"\s*(?:注|说明|备注|合计|共计|共|总计|以上|note|total|end)\b|\s*(?:注|说明|备注|合计)", re.IGNORECASE
 )
 
 
@@ -102,6 +106,7 @@ class _Row:
     label: str
     start: int
     end: int
+    index: int = 0
 
 
 def read_rows(
@@ -130,6 +135,13 @@ def read_rows(
         draft.start, draft.end = row.start, row.end
         drafts.append(draft)
     _read_number_keys(drafts)
+    for marked in sheet.marked.values():
+        chosen = [
+            [label for label, column in header.options.items() if (row.index, column) in marked]
+            for row in rows
+        ]
+        if take_choices(drafts, chosen):
+            break
     if empty:
         warnings.append(f"{name}: {empty} numbered rows have no question text and were left out.")
     if schema_rows:
@@ -165,17 +177,24 @@ def _collect_rows(
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()
             )
+        if record.get("sub_stem", "").strip():
+            material = record.get("stem", "").strip() or (
+                found[-1].record.get("material", "") if found else ""
+            )
+            record |= {"material": material, "stem": record["sub_stem"]}
+            record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
         first, last = spans[index]
         if found and _goes_on(found[-1], record, options):
             _append_row(found[-1], record, options)
             found[-1].end = last
             continue
         if not record.get("stem", "").strip():
-            if any(record.get(role, "").strip() for role in ("answer", "options", "type", "number")):
+            is_numbered = re.search(r"\d", record.get("number", "")) is not None
+            if is_numbered or any(record.get(role, "").strip() for role in ("answer", "options", "type")):
                 empty += 1
             continue
         label = record.get("number", "").strip() or str(index + sheet.first_row)
-        found.append(_Row(record, options, fine, label, first, last))
+        found.append(_Row(record, options, fine, label, first, last, index))
     return found, empty, schema_rows
 
 
@@ -198,6 +217,12 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
         if is_taken or (record.get("answer", "").strip() and before.record.get("answer", "").strip()):
             return False  # a question whose text is missing (a picture), not the rest of the one before
         return bool(offered or any(text.strip() for text in options.values()))
+    is_bare = not any(text.strip() for role, text in record.items() if role != "stem")
+    if is_bare and not any(text.strip() for text in options.values()):
+        if re.match(r"[（(]?[A-J]\s*[)）.．、:：]", stem):
+            return not any(text.strip() for text in before.options.values())
+        runs_on = not re.search(r"[。？?！!）)_.；;:：]\s*$", before.record["stem"])
+        return runs_on and bool(before.record.get("number", "").strip()) and not _NOTE.match(stem)
     if stem != before.record.get("stem", "").strip() or number != before.record.get("number", "").strip():
         return False
     # one option to a row: the cells beside it are merged
@@ -205,6 +230,9 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
 
 
 def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> None:
+    stem = record.get("stem", "").strip()
+    if re.match(r"[（(]?[A-J]\s*[)）.．、:：]", stem):
+        record = {**record, "stem": "", "options": stem}
     for role, text in record.items():
         known = before.record.get(role, "")
         if text.strip() and text.strip() not in known.split("\n"):
@@ -217,6 +245,13 @@ def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, s
 
 def _read_number_keys(drafts: Sequence[Draft]) -> None:
     """Read keys that are numbers, `2` for B, where the sheet's keys are nearly all numbers within the options."""
+    _count_number_keys(drafts)
+    for draft in drafts:
+        if draft.number_keys and are_truth_options([text for _, text in draft.options]):
+            make_true_false(draft)
+
+
+def _count_number_keys(drafts: Sequence[Draft]) -> None:
     keyed = [draft for draft in drafts if draft.options and (draft.answer or draft.number_keys)]
     numbered = [draft for draft in keyed if draft.number_keys]
     if not numbered or len(numbered) < 0.8 * len(keyed):
@@ -287,7 +322,7 @@ def read_record(
         draft.question_type = "multiple_choice"
         if kind == "true_false" or are_truth_options(texts):
             _set_key(draft, answer)
-            if are_truth_options(texts):
+            if are_truth_options(texts) and not draft.number_keys:
                 make_true_false(draft)
             return draft
         _set_key(draft, answer)
@@ -398,7 +433,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         except json.JSONDecodeError:
             pass
     labelled = list(
-        re.finditer(r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])[)）]?\s*[;；:：.．、,，=]\s*", stripped)
+        re.finditer(r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])[)）]?\s*[;；:：.．、,，=\-－]\s*", stripped)
     )
     chain: list[re.Match[str]] = []
     for match in labelled:
@@ -417,7 +452,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
     split = split_options(pieces, True)
     if split is not None and not split.stem:
         return [(label, _clean(option_text(found), language)) for label, found in split.options]
-    for separator in ("\n", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
+    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
         parts = [part.strip() for part in stripped.split(separator) if part.strip()]
         if 2 <= len(parts) <= 10:
             return [(chr(ord("A") + index), _clean(part, language)) for index, part in enumerate(parts)]

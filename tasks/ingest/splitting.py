@@ -140,7 +140,7 @@ class _Tables:
         """Put one piece of kind `questions` in the place of the rows of every such table."""
         if not self.tables:
             return pieces
-        spans = [(self.starts[table.first], self.starts[table.last - 1]) for table in self.tables]
+        spans = [(self.starts[table.lines[0]], self.starts[table.lines[-1]]) for table in self.tables]
         kept: list[Piece] = []
         last = -1
         for piece in pieces:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tasks.ingest.cleaning import join_wrapped
 from tasks.ingest.columns import Header, find_header, fold_header, guess_columns
 from tasks.ingest.content import Draft
 from tasks.ingest.extraction import Line, Sheet
@@ -26,10 +27,9 @@ MIN_STEM = 4
 
 @dataclass(frozen=True)
 class QuestionTable:
-    """The lines `first` to `last` (not included) of a document are a table of questions below this header."""
+    """The lines (by index, in order) of a document that are a table of questions, and its header."""
 
-    first: int
-    last: int
+    lines: tuple[int, ...]
     header: Header
 
 
@@ -37,7 +37,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     """Return the tables among the lines that hold one question to a row, in order.
 
     A table without a header goes on with the one before where its columns hold the same (a table cut at a
-    page or at a heading). Tables of options, marks, keys and data are not among them.
+    heading); tables with nothing between them are one (a table cut at a page). Tables of options, marks,
+    keys and data are not among them.
     """
     found: list[QuestionTable] = []
     index = 0
@@ -49,14 +50,36 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         while index < len(lines) and lines[index].table == lines[first].table:
             index += 1
         rows = [list(line.cells) for line in lines[first:index]]
+        before = found[-1] if found else None
         header = find_question_header(rows)
-        if header is None and found:
-            header = _continue_header(found[-1].header, rows)
+        is_next = before is not None and not any(
+            line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
+        )
+        if before is not None and is_next and _fits(before, header, rows, lines, first):
+            found[-1] = QuestionTable((*before.lines, *range(first, index)), before.header)
+            continue
+        if header is None and before is not None:
+            header = _continue_header(before.header, rows)
         if header is None:
             header = _guess_header(rows)
         if header is not None:
-            found.append(QuestionTable(first, index, header))
+            found.append(QuestionTable(tuple(range(first, index)), header))
     return found
+
+
+def _fits(
+    before: QuestionTable,
+    header: Header | None,
+    rows: Sequence[Sequence[str]],
+    lines: Sequence[Line],
+    first: int,
+) -> bool:
+    if header is not None:
+        return header.names == before.header.names
+    if _continue_header(before.header, rows) is not None:
+        return True
+    is_cut = lines[first].page > lines[before.lines[-1]].page
+    return is_cut and len(rows[0]) == len(before.header.names)
 
 
 def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
@@ -117,8 +140,32 @@ def read_question_table(
     language: str | None,
 ) -> tuple[list[Draft], list[str]]:
     """Return the questions of a table of a document, with their places in its text, and what was left out."""
-    rows = [list(line.cells) for line in lines[table.first : table.last]]
-    spans = [
-        (starts[index], starts[index] + len(lines[index].text)) for index in range(table.first, table.last)
-    ]
+    rows: list[list[str]] = []
+    spans: list[tuple[int, int]] = []
+    number = table.header.columns.get("number")
+    page = lines[table.lines[0]].page
+    names = [fold_header(name) for name in table.header.names]
+    for index in table.lines:
+        line = lines[index]
+        row = list(line.cells)
+        span = (starts[index], starts[index] + len(line.text))
+        if names and [fold_header(cell) for cell in row] == names and rows:
+            continue
+        is_cut = line.page > page and number is not None and len(rows) > table.header.row + 1
+        if is_cut and number is not None and not row[number].strip() and rows[-1][number].strip():
+            # a row that the end of the page cut in two
+            rows[-1] = [_join_cells(upper, lower) for upper, lower in zip(rows[-1], row, strict=False)]
+            spans[-1] = (spans[-1][0], span[1])
+        else:
+            rows.append(row)
+            spans.append(span)
+        page = line.page
     return read_rows(Sheet("", rows), table.header, spans, section, language, fine)
+
+
+def _join_cells(upper: str, lower: str) -> str:
+    if not upper.strip() or not lower.strip():
+        return upper or lower
+    if re.match(r"\s*[（(]?[A-J]\s*[)）.．、:：]", lower):
+        return f"{upper}\n{lower}"
+    return join_wrapped(upper, lower)

@@ -49,7 +49,7 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
     extraction = Extraction(
         converter="calamine", converter_version=str(getattr(python_calamine, "__version__", "unknown"))
     )
-    shown = _read_formats(data, extraction) if needs_formats else {}
+    shown, marked = _read_formats(data, extraction) if needs_formats else ({}, {})
     total = 0
     for meta in workbook.sheets_metadata:
         if str(meta.typ).rpartition(".")[2] not in ("WorkSheet", "DialogSheet"):
@@ -71,7 +71,9 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
                 rows[row][column] = text
         _fill_merged(rows, sheet)
         is_hidden = str(meta.visible).rpartition(".")[2] != "Visible"
-        extraction.sheets.append(Sheet(meta.name, rows, is_hidden=is_hidden))
+        extraction.sheets.append(
+            Sheet(meta.name, rows, is_hidden=is_hidden, marked=marked.get(meta.name, {}))
+        )
     extraction.page_count = len(extraction.sheets)
     if not extraction.sheets:
         raise DocumentError("corrupt", "The workbook has no sheet that can be read. Save it again in Excel.")
@@ -141,48 +143,76 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
 
 
 def _has_formats(package: zipfile.ZipFile) -> bool:
-    """Whether values alone would lose something: superscripts, percentages, leading zeros."""
-    for name in ("xl/styles.xml", "xl/sharedStrings.xml"):
-        if name not in package.namelist():
-            continue
-        part = read_part(package, name)
-        if b"vertAlign" in part or (
-            name.endswith("styles.xml")
-            and re.search(
-                rb'numFmtId="(?:9|10)"[^>]*applyNumberFormat="1"|formatCode="[^"]*%|formatCode="0{2,}"', part
-            )
-        ):
-            return True
-    return False
+    """Whether values alone would lose something: superscripts, number formats, cells that stand out."""
+    names = package.namelist()
+    if "xl/sharedStrings.xml" in names and b"vertAlign" in read_part(package, "xl/sharedStrings.xml"):
+        return True
+    if "xl/styles.xml" not in names:
+        return False
+    part = read_part(package, "xl/styles.xml")
+    used = re.search(rb"<cellXfs\b.*?</cellXfs>", part, re.DOTALL)
+    cells = used.group(0) if used else b""
+    if b"vertAlign" in part or re.search(rb'numFmtId="(?!0"|49")\d+"', cells):
+        return True
+    # more than the plain font or the plain fill in use
+    return len(set(re.findall(rb'(?:fontId|fillId)="(\d+)"', cells))) > 1
 
 
-def _read_formats(data: bytes, extraction: Extraction) -> dict[str, dict[tuple[int, int], str]]:
-    """Return the cells whose shown text differs from their value, by sheet and (row, column) from 0."""
+def _read_formats(
+    data: bytes, extraction: Extraction
+) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, set[tuple[int, int]]]]]:
+    """Return the cells whose shown text differs from their value, and those that stand out.
+
+    Both by sheet, with (row, column) from 0.
+    """
     import openpyxl
     from openpyxl.cell.rich_text import CellRichText, TextBlock
 
     shown: dict[str, dict[tuple[int, int], str]] = {}
+    marked: dict[str, dict[str, set[tuple[int, int]]]] = {}
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), rich_text=True, data_only=True)
     except Exception:  # openpyxl raises many kinds; the values are there without it
         extraction.warnings.append(
             "Formats (superscripts, percentages) could not be read; the bare values were used."
         )
-        return shown
+        return shown, marked
     for sheet in workbook.worksheets:
         cells: dict[tuple[int, int], str] = {}
+        kinds: dict[str, set[tuple[int, int]]] = {"highlight": set(), "colour": set(), "bold": set()}
         for row in sheet.iter_rows():
             for cell in row:
                 value, text = cell.value, None
+                if value is None or cell.row is None or cell.column is None:
+                    continue
+                place = (cell.row - 1, cell.column - 1)
                 if isinstance(value, CellRichText):
                     if any(isinstance(run, TextBlock) and run.font.vertAlign for run in value):
                         text = "".join(_write_run(run) for run in value)
                 elif isinstance(value, int | float) and not isinstance(value, bool):
                     text = _write_number(value, cell.number_format or "General")
-                if text is not None and cell.row is not None and cell.column is not None:
-                    cells[(cell.row - 1, cell.column - 1)] = text
-        shown[sheet.title] = cells
-    return shown
+                elif isinstance(value, date):
+                    text = _write_date(value, cell.number_format or "General")
+                if text is not None:
+                    cells[place] = text
+                if cell.has_style:
+                    for kind in _find_emphasis(cell):
+                        kinds[kind].add(place)
+        shown[sheet.title], marked[sheet.title] = cells, kinds
+    return shown, marked
+
+
+def _find_emphasis(cell: Any) -> list[str]:
+    kinds = ["bold"] if cell.font is not None and cell.font.b else []
+    colour = cell.font.color if cell.font is not None else None
+    if colour is not None and colour.type == "rgb" and str(colour.rgb)[-6:] not in ("000000", "FFFFFF"):
+        kinds.append("colour")
+    fill = cell.fill
+    if fill is not None and fill.patternType == "solid":
+        front = fill.fgColor
+        if front is not None and not (front.type == "rgb" and str(front.rgb)[-6:] == "FFFFFF"):
+            kinds.append("highlight")
+    return kinds
 
 
 def _write_run(run: Any) -> str:
@@ -197,8 +227,28 @@ def _write_run(run: Any) -> str:
 def _write_number(value: float, number_format: str) -> str | None:
     if re.fullmatch(r"0{2,}", number_format) and float(value).is_integer():
         return f"{int(value):0{len(number_format)}d}"
+    fixed = re.fullmatch(r"(#,##)?0(?:\.(0+))?(?:_\s?)?", number_format.split(";")[0])
+    if fixed and (fixed.group(1) or fixed.group(2)):
+        comma = "," if fixed.group(1) else ""
+        return f"{value:{comma}.{len(fixed.group(2) or '')}f}"
     percent = re.fullmatch(r"[#,]*0(?:\.(0+))?%", number_format)
     if percent:
         places = len(percent.group(1) or "")
         return f"{value * 100:.{places}f}%"
     return None
+
+
+def _write_date(value: date, number_format: str) -> str | None:
+    """Write a date as its format shows it, where that is made of plain numbers (`1949年10月1日`, `3/8`, `10-1`)."""
+    pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
+    if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
+        return None
+    parts = {
+        "yyyy": f"{value.year:04d}",
+        "yy": f"{value.year % 100:02d}",
+        "mm": f"{value.month:02d}",
+        "m": str(value.month),
+        "dd": f"{value.day:02d}",
+        "d": str(value.day),
+    }
+    return re.sub(r"yyyy|yy|mm|m|dd|d", lambda match: parts[match.group(0)], pattern)

@@ -100,9 +100,15 @@ def make_xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
 
 
 def make_pdf(
-    pages: Sequence[Sequence[tuple[float, float, str]]], password: str | None = None, size: float = 11
+    pages: Sequence[Sequence[tuple[float, float, str]]],
+    password: str | None = None,
+    size: float = 11,
+    lines: Sequence[Sequence[tuple[float, float, float, float]]] = (),
 ) -> bytes:
-    """A PDF; every page is a list of (x, y, text) in points from the lower left, drawn in this order."""
+    """A PDF; every page is a list of (x, y, text) in points from the lower left, drawn in this order.
+
+    `lines` are the straight lines of every page, (x, y) to (x, y).
+    """
     from reportlab.lib.pdfencrypt import StandardEncryption
     from reportlab.pdfbase import pdfmetrics
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
@@ -116,7 +122,10 @@ def make_pdf(
         encrypt=StandardEncryption(password) if password else None,
         pageCompression=1,
     )
-    for page in pages:
+    for number, page in enumerate(pages):
+        for line in lines[number] if number < len(lines) else ():
+            canvas.setLineWidth(0.5)
+            canvas.line(*line)
         for x, y, text in page:
             is_plain = text.isascii()
             canvas.setFont("Helvetica" if is_plain else "STSong-Light", size)

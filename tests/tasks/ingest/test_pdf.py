@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import io
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest.extraction import join_lines
 from tasks.ingest.pdf import (
     Page,
     Row,
@@ -19,6 +21,7 @@ from tasks.ingest.pdf import (
     read_pdf,
     settle_strays,
 )
+from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_pdf, write
 
 OPTIONS = IngestOptions(time_limit_s=60, use_ocr=False)
@@ -230,3 +233,85 @@ def test_a_rich_text_paper_is_read_through_libreoffice(tmp_path: Path) -> None:
 def test_a_page_without_columns_has_no_border() -> None:
     page = Page(595, 842, [Row("x", 50, 500, 700 - 20 * index, 712 - 20 * index, 11) for index in range(10)])
     assert find_column_border(page.rows, page.width) is None
+
+
+COLUMNS = (50.0, 80.0, 240.0, 320.0, 400.0, 450.0)
+
+
+def draw_grid(top: float, rows: int, height: float = 30) -> list[tuple[float, float, float, float]]:
+    """The lines of a ruled table with these rows below `top`."""
+    bottom = top - rows * height
+    level = [(COLUMNS[0], top - row * height, COLUMNS[-1], top - row * height) for row in range(rows + 1)]
+    return [*level, *((x, bottom, x, top) for x in COLUMNS)]
+
+
+def print_rows(
+    top: float, rows: Sequence[Sequence[str]], height: float = 30
+) -> list[tuple[float, float, str]]:
+    """The texts of a table; a line break in a cell starts a second line in it."""
+    return [
+        (x + 3, top - 12 - row * height - 13 * line, text)
+        for row, cells in enumerate(rows)
+        for x, cell in zip(COLUMNS, cells, strict=False)
+        for line, text in enumerate(cell.split("\n"))
+        if text
+    ]
+
+
+def read_drafts(data: bytes) -> list[tuple[str, str, list[str], list[str]]]:
+    lines = read_pdf(data)[0].lines
+    return [
+        (draft.question_type, draft.stem, [text for _, text in draft.options], draft.answer)
+        for draft in split_lines(lines, join_lines(lines)[1]).drafts
+    ]
+
+
+def test_a_ruled_table_of_questions_is_read_across_pages_even_where_a_row_is_cut() -> None:
+    first = [
+        ["序号", "题目", "A", "B", "答案"],
+        ["1", "灭火器压力表的指针处于哪个区\n域表示正常", "红色区域", "绿色区域", "B"],
+        ["2", "发生电气火灾时，首先应当", "切断电源", "泼水降温", "A"],
+    ]
+    second = [["", "采取的措施是哪一项", "", "", ""], ["3", "报警电话是哪一个号码", "110", "119", "B"]]
+    data = make_pdf(
+        [
+            [(50, 780, "消防知识"), (50, 750, "一、单选题"), *print_rows(700, first)],
+            [*print_rows(700, second), (50, 600, "二、简答题"), (50, 580, "1. 简述灭火的基本方法。")],
+        ],
+        lines=[draw_grid(700, 3), draw_grid(700, 2)],
+    )
+    assert read_drafts(data) == [
+        ("multiple_choice", "灭火器压力表的指针处于哪个区域表示正常", ["红色区域", "绿色区域"], ["B"]),
+        ("multiple_choice", "发生电气火灾时，首先应当采取的措施是哪一项", ["切断电源", "泼水降温"], ["A"]),
+        ("multiple_choice", "报警电话是哪一个号码", ["110", "119"], ["B"]),
+        ("short_answer", "简述灭火的基本方法。", [], []),
+    ]
+
+
+def test_a_frame_around_the_text_of_a_page_is_no_table() -> None:
+    rows = [(60.0, 760.0 - 20 * place, f"{place}. 第{place}题考查的内容是什么？") for place in range(1, 16)]
+    corners = [(50, 790, 550, 790), (50, 400, 550, 400), (50, 400, 50, 790), (550, 400, 550, 790)]
+    data = make_pdf([[(60, 775, "一、简答题"), *rows]], lines=[[*corners, (300, 400, 300, 790)]])
+    assert [stem for _, stem, _, _ in read_drafts(data)] == [
+        f"第{place}题考查的内容是什么？" for place in range(1, 16)
+    ]
+
+
+def test_blanks_that_are_drawn_as_lines_are_read_as_blanks_and_underlined_words_are_not() -> None:
+    text = [
+        (50.0, 750.0, "一、填空题"),
+        (50.0, 730.0, "1. 法国的首都是"),
+        (200.0, 730.0, "。"),
+        (50.0, 710.0, "2. 光的传播速度约为"),
+        (50.0, 690.0, "二、简答题"),
+        (50.0, 670.0, "1. 简述名词解释的写法。"),
+    ]
+    blanks = [(140.0, 728.0, 198.0, 728.0), (160.0, 708.0, 230.0, 708.0), (85.0, 668.0, 130.0, 668.0)]
+    data = make_pdf([text], lines=[blanks])
+    assert [line.text for line in read_pdf(data)[0].lines] == [
+        "一、填空题",
+        "1. 法国的首都是____________。",
+        "2. 光的传播速度约为____________",
+        "二、简答题",
+        "1. 简述名词解释的写法。",
+    ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any
 
 import pytest
@@ -304,3 +307,133 @@ def test_a_workbook_with_several_sheets_keeps_their_order() -> None:
 )
 def test_the_ministrys_own_names_of_the_disciplines_are_known_whole(name: str, discipline: str) -> None:
     assert name_discipline(name) == (discipline, None)
+
+
+def read_workbook_rows(
+    rows: Sequence[Sequence[object]], change: Callable[[Any], None] | None = None
+) -> list[tuple[str, str, list[str], list[str]]]:
+    """Write one sheet, let `change` format it, and return (type, stem, options, answer) of its questions."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in rows:
+        sheet.append(list(row))
+    if change is not None:
+        change(sheet)
+    stream = io.BytesIO()
+    book.save(stream)
+    drafts = split_sheets(read_workbook(stream.getvalue(), "xlsx").sheets).drafts
+    return [
+        (draft.question_type, draft.stem, [text for _, text in draft.options], draft.answer)
+        for draft in drafts
+    ]
+
+
+def test_a_template_with_shared_and_own_stems_gives_the_shared_one_as_material() -> None:
+    rows: list[list[object]] = [
+        ["说明：带星号的必填"],
+        ["目录", "大题题型", "大题题干", "小题题型", "小题题干", "正确答案", "A", "B", "C"],
+        ["一", "单选题", "细胞的基本成分是", "", "", "B", "糖", "水", "盐"],
+        [
+            "一",
+            "阅读题",
+            "甲骑车上学，用时二十分钟。",
+            "单选题",
+            "甲用的交通工具是",
+            "A",
+            "自行车",
+            "汽车",
+            "火车",
+        ],
+        ["", "", "", "判断题", "甲用时半小时。", "错误", "", "", ""],
+    ]
+    drafts = split_sheets(read_workbook(make_xlsx({"S": rows}), "xlsx").sheets).drafts
+    assert [(draft.question_type, draft.material, draft.stem, draft.answer) for draft in drafts] == [
+        ("multiple_choice", None, "细胞的基本成分是", ["B"]),
+        ("multiple_choice", "甲骑车上学，用时二十分钟。", "甲用的交通工具是", ["A"]),
+        ("true_false", "甲骑车上学，用时二十分钟。", "甲用时半小时。", ["false"]),
+    ]
+
+
+def test_answer_columns_beside_a_column_of_correct_answers_are_options() -> None:
+    rows: list[list[object]] = [
+        ["Quiz template"],
+        ["", "Question - max 120 characters", "Answer 1 - max 75", "Answer 2 - max 75", "Answer 3 - max 75",
+         "Correct answer(s) - choose at least one"],
+        [1, "Which numbers are even?", "2", "3", "4", "1,3"],
+        [2, "Is water wet?", "Yes", "No", "", 1],
+    ]  # fmt: skip
+    assert read_workbook_rows(rows) == [
+        ("multiple_choice", "Which numbers are even?", ["2", "3", "4"], ["A", "C"]),
+        ("true_false", "Is water wet?", [], ["true"]),
+    ]
+
+
+def test_rows_that_only_go_on_belong_to_the_question_above_them() -> None:
+    rows: list[list[object]] = [
+        ["序号", "题目", "答案"],
+        [1, "光合作用主要在哪里进行", "B"],
+        ["", "A.根", ""],
+        ["", "B.叶", ""],
+        ["", "C.茎", ""],
+        [2, "动物细胞与植物细胞相比，", "A"],
+        ["", "没有的结构是哪一个？", ""],
+        ["", "A.细胞壁", ""],
+        ["", "B.细胞膜", ""],
+        ["", "注：本卷共两题", ""],
+    ]
+    assert read_workbook_rows(rows)[:2] == [
+        ("multiple_choice", "光合作用主要在哪里进行", ["根", "叶", "茎"], ["B"]),
+        ("multiple_choice", "动物细胞与植物细胞相比，\n没有的结构是哪一个？", ["细胞壁", "细胞膜"], ["A"]),
+    ]
+
+
+def test_numbers_and_dates_are_read_as_their_formats_show_them() -> None:
+    def change(sheet: Any) -> None:
+        for column, number_format in zip("CDE", ("0%", "0.00", 'yyyy"年"m"月"d"日"'), strict=True):
+            sheet[f"{column}2"].number_format = number_format
+
+    rows: list[list[object]] = [
+        ["题型", "题目", "A", "B", "C", "答案"],
+        ["单选题", "下列数据有误的是", 0.13, 3.1, date(1949, 10, 1), "A"],
+    ]
+    assert read_workbook_rows(rows, change) == [
+        ("multiple_choice", "下列数据有误的是", ["13%", "3.10", "1949年10月1日"], ["A"])
+    ]
+
+
+def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
+    from openpyxl.styles import Font, PatternFill
+
+    rows: list[list[object]] = [
+        ["题目", "A", "B", "C"],
+        ["红加黄得到什么颜色", "橙", "绿", "紫"],
+        ["一加二等于多少", "一", "二", "三"],
+        ["西瓜的瓤多为什么颜色", "白", "红", "黑"],
+    ]
+
+    def colour(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(color="FFFF0000")
+
+    def fill_all(sheet: Any) -> None:
+        for row in sheet["B2:D4"]:
+            for cell in row:
+                cell.fill = PatternFill("solid", fgColor="FFFFFF00")
+
+    assert [answer for *_, answer in read_workbook_rows(rows, colour)] == [["A"], ["C"], ["B"]]
+    assert [answer for *_, answer in read_workbook_rows(rows, fill_all)] == [[], [], []]
+
+
+def test_options_in_one_cell_may_be_joined_by_dashes_and_dollar_signs() -> None:
+    rows: list[list[object]] = [
+        ["编号", "试题内容", "备选答案", "标准答案"],
+        [1, "光的三原色包括", "A-红|B-绿|C-蓝|D-黑", "A,B,C"],
+        [2, "一周有几天", "5$;$6$;$7$;$8", "C"],
+    ]
+    assert [(options, answer) for _, _, options, answer in read_workbook_rows(rows)] == [
+        (["红", "绿", "蓝", "黑"], ["A", "B", "C"]),
+        (["5", "6", "7", "8"], ["C"]),
+    ]
