@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from schemas.dictionary import render_dictionary
+from tasks.ingest.notes import render_problem_codes
 from warehouse.lake.queries import render_query_list
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -13,6 +14,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES: dict[str, Callable[[], str]] = {
     "data-dictionary.md": render_dictionary,
     "queries.md": render_query_list,
+    "problem-codes.md": render_problem_codes,
 }
 
 

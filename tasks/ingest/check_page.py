@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.ingest.documents import ParsedDocument
+from tasks.ingest.notes import read_notes
 
 # (Chinese, English) for everything that the page says by itself.
 LABELS = {
@@ -86,6 +87,7 @@ def render_check_page(parsed: ParsedDocument) -> str:
         labels=LABELS,
         type_names=TYPE_NAMES,
         status_names=STATUS_NAMES,
+        notes=read_notes(),
     )
 
 

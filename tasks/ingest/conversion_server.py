@@ -57,10 +57,12 @@ def _preload() -> None:
     from tasks.ingest.columns import find_role
     from tasks.ingest.disciplines import find_discipline
     from tasks.ingest.lexicon import match_type_name
+    from tasks.ingest.notes import read_notes
 
     find_role("题干")
     find_discipline(["x"])
     match_type_name("x")
+    read_notes()
 
 
 def _run_child(request: dict[str, Any]) -> bytes:

@@ -12,45 +12,8 @@ from tasks.ingest.disciplines import name_discipline
 from tasks.ingest.extraction import FORMULA, IMAGE
 from tasks.ingest.identity import compute_question_uuid, normalise_for_key
 from tasks.ingest.kinds import BLANK
+from tasks.ingest.notes import read_notes
 
-# What each reason for doubt takes from a confidence of 1. Reasons without a weight are remarks.
-WEIGHTS = {
-    "answer_unreadable": 0.15,
-    "key_not_among_options": 0.3,
-    "key_is_a_number": 0.2,
-    "keys_disagree": 0.3,
-    "alternative_key_printed": 0.1,
-    "answer_is_filler": 0.15,
-    "answer_is_a_students": 0.2,
-    "answer_without_mark": 0.1,
-    "key_by_format": 0.15,
-    "single_choice_with_several_keys": 0.3,
-    "options_missing": 0.5,
-    "option_missing": 0.4,
-    "options_out_of_order": 0.05,
-    "option_labels_repaired": 0.25,
-    "option_empty": 0.4,
-    "options_equal": 0.4,
-    "options_under_other_heading": 0.2,
-    "options_in_stem": 0.3,
-    "option_too_long": 0.25,
-    "stem_too_short": 0.4,
-    "stem_too_long": 0.15,
-    "stem_holds_next_question": 0.35,
-    "blanks_and_answers_differ": 0.15,
-    "number_gap_before": 0.15,
-    "number_not_increasing": 0.15,
-    "number_missing": 0.05,
-    "type_inferred": 0.05,
-    "type_unknown": 0.1,
-    "garbled_characters": 0.3,
-    "broken_font": 0.1,
-    "assisted": 0.1,
-    "ocr": 0.1,
-    "ocr_unsure": 0.25,
-    "embedded_formula_lost": 0.2,
-    "needs_figure": 0.05,
-}
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
 )
@@ -82,7 +45,8 @@ def _make_row(
     draft: Draft, document: dict[str, Any], language: str | None, threshold: float, page_notes: Sequence[str]
 ) -> dict[str, Any]:
     notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
-    confidence = round(max(0.0, 1.0 - sum(WEIGHTS.get(note, 0.0) for note in notes)), 2)
+    weights = read_notes()
+    confidence = round(max(0.0, 1.0 - sum(weights[note].weight for note in notes if note in weights)), 2)
     options = [{"label": label, "text": text} for label, text in draft.options]
     identity = compute_question_uuid(draft.question_type, draft.stem, draft.material, options)
     if confidence < threshold:

@@ -1,0 +1,49 @@
+"""The codes that tell a person what may be wrong with a question, or with a document."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from schemas.documents import DOCUMENT_STATUSES
+from tasks.ingest import notes
+from tasks.ingest.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
+from tests.tasks.ingest.test_layouts import CASES
+
+SOURCES = Path(notes.__file__).parent
+# How the readers write a note: into a list of notes, or as a constant.
+_WRITTEN = re.compile(
+    r'notes(?:\.append\(|\.extend\(\[|\s*=\s*\[)\s*"([a-z_]+)"|^NOTE = "([a-z_]+)"', re.MULTILINE
+)
+# Marks that one step leaves for the next and takes away again.
+_PASSING = {"student"}
+
+
+def test_every_note_that_the_code_writes_has_a_weight_and_a_meaning() -> None:
+    written = {
+        first or second
+        for path in SOURCES.glob("*.py")
+        for first, second in _WRITTEN.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(written) > 20
+    assert written - _PASSING - set(read_notes()) == set()
+
+
+def test_every_note_of_the_known_layouts_has_a_meaning() -> None:
+    expected = {
+        note for case in CASES for question in case["questions"] for note in question.get("notes", [])
+    }
+    assert expected - set(read_notes()) == set()
+
+
+def test_weights_are_shares_of_one() -> None:
+    assert all(0 <= note.weight <= 0.5 for note in read_notes().values())
+
+
+def test_every_status_of_a_document_has_a_meaning_and_the_page_shows_all_codes_in_both_languages() -> None:
+    assert [entry[0] for entry in DOCUMENT_MEANINGS] == list(DOCUMENT_STATUSES)
+    page = render_problem_codes()
+    for code in (*DOCUMENT_STATUSES, *read_notes()):
+        assert f"| `{code}` |" in page
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert all(re.search("[\u4e00-\u9fff]", row) and re.search("[A-Za-z]{4}", row) for row in rows)
