@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.cleaning import is_cjk
 from tasks.ingest.extraction import Extraction, Line
+from tasks.ingest.lexicon import find_type_in_title
 from tasks.ingest.pdf import (
     Page,
     Row,
@@ -336,7 +340,55 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
         for row in page.rows:
             kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
             lines.append(Line(row.text, page=number, kind=kind))
-    return lines
+    return repair_lines(lines)
+
+
+# What the Chinese numbers of headings are taken for: strokes look like dashes, equals signs and kana.
+_STROKES = {
+    **dict.fromkeys("—–-－ー_一", "一"),
+    **dict.fromkeys("=＝ニ二", "二"),
+    **dict.fromkeys("三≡Ξ彡", "三"),
+    **dict.fromkeys("+＋十", "十"),
+    **dict.fromkeys("入人八", "八"),
+}
+_HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*([、.．])\s*(?=[^\s\d])")
+_LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
+_CHINESE = "一二三四五六七八九十"
+_OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
+
+
+def repair_lines(lines: Sequence[Line]) -> list[Line]:
+    """Mend what OCR does to the marks of a paper: the strokes of 一、 and 二、, and options glued to their neighbour.
+
+    A lost number before `、` is given back where the line names a type of questions. Nothing else is touched.
+    """
+    repaired: list[Line] = []
+    last = 0
+    for line in lines:
+        text = line.text
+        heading = _HEADING.match(text)
+        lost = None if heading else _LOST_NUMBER.match(text)
+        if heading and (heading.group(2) == "、" or heading.group(1) in _CHINESE):
+            number = _STROKES.get(heading.group(1), heading.group(1))
+            text = f"{number}、{text[heading.end() :]}"
+            last = _CHINESE.index(number) + 1
+        elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
+            text = f"{_CHINESE[last]}、{text[lost.end() :]}"
+            last += 1
+        repaired.append(replace(line, text=_part_options(text)))
+    return repaired
+
+
+def _part_options(text: str) -> str:
+    """`A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`, where the other labels of the line leave no doubt."""
+    labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
+    if len(labels) < 3 or labels != sorted(set(labels)):
+        return text
+    for letter in "ABCD":
+        glued = list(re.finditer(rf"(?<=[A-Za-z0-9]){letter}(?=[.．、]\s*\S)", text))
+        if letter not in labels and len(glued) == 1:
+            text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
+    return text
 
 
 def _judge(scores: list[float]) -> list[str]:

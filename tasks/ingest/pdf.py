@@ -611,9 +611,15 @@ def _first_word_width(row: Row) -> float:
     return count * (row.right - row.left) / max(len(text), 1)
 
 
+_ANSWER = re.compile(
+    r"\s*(?:【[^【】]{2,8}】|(?:(?:参考|正确|标准)?答案?|解|(?:答案|试题)?解析)\s*[:：]|"
+    r"(?:Answers?|Ans|Solutions?|Key|Explanation)\s*[.:：])"
+)
+
+
 def _starts_anew(text: str) -> bool:
-    """A row that begins with a number or an option label begins something new."""
-    if _OPTION.match(text):
+    """A row that begins with a number, an option label or the word for an answer begins something new."""
+    if _OPTION.match(text) or _ANSWER.match(text):
         return True
     label = parse_label(text)
     return label is not None and not label.is_weak

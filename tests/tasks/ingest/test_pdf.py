@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.extraction import join_lines
+from tasks.ingest.extraction import Line, join_lines
 from tasks.ingest.pdf import (
     Page,
     Row,
@@ -315,3 +315,30 @@ def test_blanks_that_are_drawn_as_lines_are_read_as_blanks_and_underlined_words_
         "二、简答题",
         "1. 简述名词解释的写法。",
     ]
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("—、Explain the following terms", "一、Explain the following terms"),
+        ("-、 单项选择题", "一、单项选择题"),
+        ("ニ、判断题", "二、判断题"),
+        ("十、论述题", "十、论述题"),
+        ("A.地址 B.端口 C.协议IPD.掩码", "A.地址 B.端口 C.协议IP D.掩码"),
+        ("— 表示破折号", "— 表示破折号"),
+        ("、其余部分照旧。", "、其余部分照旧。"),
+        ("A. RAID  B. PLC. Both", "A. RAID  B. PLC. Both"),
+        ("-5.3 是负数", "-5.3 是负数"),
+    ],
+)
+def test_what_ocr_does_to_marks_is_mended_and_nothing_else(read: str, meant: str) -> None:
+    from tasks.ingest.ocr import repair_lines
+
+    assert [line.text for line in repair_lines([Line(read)])] == [meant]
+
+
+def test_a_lost_chinese_number_is_given_back_where_a_type_is_named() -> None:
+    from tasks.ingest.ocr import repair_lines
+
+    lines = [Line("一、名词解释"), Line("1. 熵"), Line("、简答题（每题5分）"), Line("、其他")]
+    assert [line.text for line in repair_lines(lines)][2:] == ["二、简答题（每题5分）", "、其他"]
