@@ -47,8 +47,11 @@ def _make_row(
     notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
     weights = read_notes()
     confidence = round(max(0.0, 1.0 - sum(weights[note].weight for note in notes if note in weights)), 2)
-    options = [{"label": label, "text": text} for label, text in draft.options]
-    identity = compute_question_uuid(draft.question_type, draft.stem, draft.material, options)
+    # a picture's place is in the text of the document; the question says by its note that there is one
+    stem = _leave_out_pictures(draft.stem)
+    material = _leave_out_pictures(draft.material) if draft.material else draft.material
+    options = [{"label": label, "text": _leave_out_pictures(text)} for label, text in draft.options]
+    identity = compute_question_uuid(draft.question_type, stem, material, options)
     if confidence < threshold:
         status = "low_confidence"
     elif not draft.answer:
@@ -71,10 +74,10 @@ def _make_row(
         "sub_discipline": sub_discipline,
         "source_kind": document["source_kind"],
         "language": own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
-        "stem": draft.stem,
-        "material": draft.material,
+        "stem": stem,
+        "material": material,
         "options": options,
-        "answer": draft.answer,
+        "answer": [_leave_out_pictures(text) for text in draft.answer],
         "explanation": draft.explanation,
         "marks": draft.marks,
         "text_start": draft.start,
@@ -83,6 +86,16 @@ def _make_row(
         "parse_notes": notes,
         "status": status,
     }
+
+
+def _leave_out_pictures(text: str) -> str:
+    """The text without the signs for pictures; what consists of pictures alone keeps them."""
+    if IMAGE not in text:
+        return text
+    mark = rf"[ \t]*{re.escape(IMAGE)}[ \t]*"
+    wide = r"[\u3000-\u9fff\uff00-\uffef]"
+    rest = re.sub(rf"(?<={wide}){mark}|{mark}(?={wide})", "", text)
+    return re.sub(r"[ \t]*\n\s*", "\n", re.sub(mark, " ", rest)).strip() or text
 
 
 def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None, str | None]:

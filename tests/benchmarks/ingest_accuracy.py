@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.documents import IngestOptions, parse_documents
-from tasks.ingest.extraction import IMAGE
 from tasks.ingest.lexicon import find_fine_type
 
 # What the truth files call the types, where it is not the name of a finer type.
@@ -83,8 +82,8 @@ def compare(
 
 
 def fold(text: str) -> str:
-    """Fold a text for comparison: NFKC, no white space, no punctuation, no marks of pictures (the truth has none)."""
-    folded = unicodedata.normalize("NFKC", text.replace(IMAGE, "")).casefold()
+    """Fold a text for comparison: NFKC, no white space, no punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
     return "".join(character for character in folded if unicodedata.category(character)[0] not in "ZPC")
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from schemas.documents import DOCUMENT_STATUSES
 from tasks.ingest import notes
+from tasks.ingest.content import Draft
 from tasks.ingest.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
+from tasks.ingest.questions import make_questions
 from tests.tasks.ingest.test_layouts import CASES
 
 SOURCES = Path(notes.__file__).parent
@@ -47,3 +51,23 @@ def test_every_status_of_a_document_has_a_meaning_and_the_page_shows_all_codes_i
         assert f"| `{code}` |" in page
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert all(re.search("[\u4e00-\u9fff]", row) and re.search("[A-Za-z]{4}", row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("波形为正弦的是（）\n[image]", "波形为正弦的是（）"),
+        ("如图 [image] 所示电路", "如图所示电路"),
+        ("Find the current in [image] the circuit.", "Find the current in the circuit."),
+        ("[image]", "[image]"),
+        ("[image] [image]", "[image] [image]"),
+        ("no picture [1]", "no picture [1]"),
+    ],
+)
+def test_signs_for_pictures_stay_out_of_what_is_asked_and_the_note_says_so(text: str, shown: str) -> None:
+    document = dict.fromkeys(
+        ("document_id", "document_name", "source_kind", "discipline", "sub_discipline"), "x"
+    )
+    (row,), _ = make_questions([Draft(stem=text, question_type="short_answer")], document, None, 0.6)
+    assert row["stem"] == shown
+    assert ("needs_figure" in row["parse_notes"]) == ("[image]" in text)
