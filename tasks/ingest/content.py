@@ -34,11 +34,17 @@ from tasks.ingest.pieces import Piece, join_pieces
 from tasks.ingest.sections import MARKS_GROUP
 
 _MARKS_TAIL = re.compile(
-    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?)\s*[)）\]】]\s*$",
+    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*(?:total)?[)）\]】]()\s*$",
     re.IGNORECASE,
 )
+_PART_MARKS = re.compile(
+    r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
+    re.IGNORECASE,
+)
+_MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 _BARE_MARKS_TAIL = re.compile(
-    r"(?<=[.?!:)\]。？])\s*(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?)\s*\.?\s*$", re.IGNORECASE
+    r"(?<=[.?!:)\]。？])\s*(?:(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?|mks?)\s*\.?|\[(\d{1,2})\])\s*$",
+    re.IGNORECASE,
 )
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
 # what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
@@ -53,6 +59,7 @@ _INSTRUCTS = re.compile(
 _FIRST_PART = re.compile(
     r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
 )
+_ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|要求)\s*[:：]")
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
 )
@@ -133,6 +140,7 @@ def read_content(
         answers = _prefer_correct(answers, draft)
     answer_text = clean_text(answers, language) if answers else ""
     draft.explanation = clean_text(explanation, language) if explanation else None
+    body = _take_margin_marks(body, draft)
     draft.stem = clean_text(join_pieces(body), language)
     _take_marks(draft)
     if draft.options:
@@ -213,7 +221,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
             explanations.append(piece.cut(lead + explanation_mark.end()))
             continue
         label = piece.label
-        if mode == "answer" and label is not None and label.style == part_style and label.value > last_part:
+        if mode != "body" and label is not None and label.style == part_style and label.value > last_part:
             mode = "body"
         if (
             mode != "body"
@@ -222,7 +230,15 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         ):
             mode = "body"  # the key stood on the stem's line, the options follow
         if mode == "body":
-            if label is not None and label.style in ("romanp", "letterp", "nump", "paren", "cnp"):
+            if label is not None and label.style in (
+                "romanp",
+                "romanl",
+                "letterp",
+                "letter",
+                "nump",
+                "paren",
+                "cnp",
+            ):
                 if not part_style and label.value == 1:
                     part_style = label.style
                 last_part = label.value if label.style == part_style else last_part
@@ -304,12 +320,23 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
     return list(pieces), []
 
 
+def _take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
+    """Take `… of the Otto cycle.      10`: marks in the right margin of a question, behind a wide gap."""
+    if not body or draft.options or sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
+        return body
+    tail = _MARGIN.search(body[-1].text)
+    if tail is None:
+        return body
+    draft.marks = draft.marks if draft.marks is not None else float(tail.group(1))
+    return [*body[:-1], body[-1].cut(0, tail.start())]
+
+
 def _take_marks(draft: Draft) -> None:
-    if len(re.findall(r"[（(]\s*\d+(?:\.\d+)?\s*(?:分|pts?|points?|marks?)\s*[)）]", draft.stem)) > 1:
+    if len(_PART_MARKS.findall(draft.stem)) > 1:
         return  # marks of the parts stay where they are
     tail = _MARKS_TAIL.search(draft.stem) or _BARE_MARKS_TAIL.search(draft.stem)
     if tail and tail.start() > 0:
-        draft.marks = draft.marks if draft.marks is not None else float(tail.group(1))
+        draft.marks = draft.marks if draft.marks is not None else float(tail.group(1) or tail.group(2))
         draft.stem = draft.stem[: tail.start()].rstrip()
 
 
@@ -539,8 +566,14 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
         r"[？?]\s*$", join_pieces(paragraphs[0])
     ):
         cut = 2
+    asked = [place for place, paragraph in enumerate(paragraphs) if _ASKING.match(paragraph[0].text)]
+    cut = max(cut, asked[0] + 1 if asked else 0)
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
+        before = join_pieces(paragraphs[cut - 1]).strip()
+        if len(before) > 40 and re.search(r"[\w,，、\-]$", before) and re.match(r"[a-z]", text):
+            cut += 1  # a sentence that a converter broke
+            continue
         is_part = _SUBPART.match(text) and re.search(r"[？?]\s*(?:[（(].{0,8}[)）])?$", text)
         if (
             re.search(r"[？?]\s*(?:[（(]\s*\d+\s*(?:分|points?|pts?|marks?)\s*[)）])?$", text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK
+from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, METADATA
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.pieces import Piece, join_pieces
 from tasks.ingest.sections import Section, divide, is_chapter
@@ -20,6 +20,7 @@ REGION = re.compile(
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 _NUMBERED = re.compile(r"(?:第\s*)?\d")
+_KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 _LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=\d)")
 _MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
@@ -112,6 +113,8 @@ def read_key_line(text: str) -> list[KeyEntry]:
     """
     stripped = text.strip().strip("|").strip()
     if not _NUMBERED.match(stripped):
+        section = _KEY_SECTION.match(stripped)  # `II. 1. C  2. B`
+        stripped = stripped[section.end() :] if section else stripped
         colon = _LEAD.match(stripped)
         stripped = stripped[colon.end() :] if colon else stripped
         if not _NUMBERED.match(stripped):
@@ -173,7 +176,7 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
         begins_keys = bool(section.pieces) and bool(read_key_line(section.pieces[0].text))
         if section.is_question and not (
             begins_keys
-            or (label is not None and label.value == 1 and label.style in ("num", "nump", "paren"))
+            or (label is not None and label.value == 1 and label.style in ("num", "nump", "paren", "word"))
         ):
             found.entries.append(_read_entry(1, section.pieces))
         else:
@@ -263,6 +266,7 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     mark = ANSWER_MARK.match(text)
     if mark:
         text = text[mark.end() :].strip()
+    text = METADATA.sub("", text).strip()
     explanation = EXPLANATION_MARK.search(text)
     if explanation:
         return KeyEntry(
@@ -274,7 +278,11 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
 def _read_table_numbers(text: str) -> list[int]:
     """Read the first row of a key table: `题号 | 1 | 2 | 3`."""
     cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
-    if cells and re.fullmatch(r"题\s*号|序\s*号|No\.?|Question|Item|#", cells[0], re.IGNORECASE):
+    if cells and re.fullmatch(
+        r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#",
+        cells[0],
+        re.IGNORECASE,
+    ):
         cells = cells[1:]
     elif not cells or not cells[0].isdigit():
         return []
@@ -285,7 +293,7 @@ def _read_table_numbers(text: str) -> list[int]:
 
 def _read_table_keys(text: str, count: int) -> list[str]:
     cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
-    if cells and re.fullmatch(r"答\s*案|Answers?|Keys?|选项", cells[0], re.IGNORECASE):
+    if cells and re.fullmatch(r"答\s*案|Answers?|Ans\.?|Keys?|选项", cells[0], re.IGNORECASE):
         cells = cells[1:]
     if len(cells) == count and all(re.fullmatch(_MARK, cell) for cell in cells):
         return cells

@@ -45,7 +45,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "wordp",
         re.compile(
-            r"(?:Question|Problem|Exercise|QUESTION|PROBLEM|Q)\s*[.#]?\s*\d{1,2}\s*[.\-]?\s*\(?([a-h])\)?\s*(?:[.．:：)）]\s*|(?=\s|[(\[])|$)"
+            r"(?:Question|Problem|Exercise|QUESTION|PROBLEM|Q)\s*[.#]?\s*\d{1,2}[.\-]?([a-h])\s*(?:[.．:：)）]\s*|(?=\s|[(\[])|$)"
         ),
     ),
     (
@@ -75,6 +75,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"[（(]\s*(\d{1,3})\s*[)）]\s*[、.．,，:：]?\s*")),
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
+    ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))\s*")),
     ("num", re.compile(r"([⒈-⒛])\s*")),
     ("paren", re.compile(r"(\d{1,3})\s*[)）]\s*[、.．]?\s*")),

@@ -25,6 +25,7 @@ _MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
     ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
 )
+_BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _CORRECT = re.compile(
     r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
@@ -67,7 +68,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     """
     chain = _find_best(pieces, is_choice)
     if chain is None:
-        return None
+        return _split_boxes(pieces)
     notes: list[str] = []
     labels = [mark.label for mark in chain]
     expected = list(_LETTERS[: len(chain)])
@@ -89,14 +90,14 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     first = chain[0]
     stem = list(pieces[: first.piece])
     head = pieces[first.piece].cut(0, first.begin)
-    if head.text.strip() and not (starred and _STAR.fullmatch(head.text)):
+    if head.text.strip(_BULLETS):
         stem.append(head)
     return OptionSplit(stem, options, notes, starred)
 
 
 def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     """Whether `split_options` would find options; it costs half as much."""
-    return _find_best(pieces, is_choice) is not None
+    return _find_best(pieces, is_choice) is not None or _split_boxes(pieces) is not None
 
 
 def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
@@ -118,6 +119,21 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
         if best is None or score > best[0]:
             best = (score, style, chain)
     return best[2] if best is not None else None
+
+
+_BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
+
+
+def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
+    """Separate options without labels, each behind a circle or box to be ticked; they are called A, B, C … in order."""
+    marks = [(index, match.end()) for index, piece in enumerate(pieces) if (match := _BOX.match(piece.text))]
+    if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
+        return None
+    options: list[tuple[str, list[Piece]]] = []
+    for place, (index, end) in enumerate(marks):
+        last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
+        options.append((_LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
+    return OptionSplit(list(pieces[: marks[0][0]]), options, [])
 
 
 def _take_stars(
@@ -142,7 +158,7 @@ def _take_stars(
     ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):
-            if content and (star := _STAR.search(content[-1].text)):
+            if len(content) and (star := _STAR.search(content[-1].text)) and label not in behind:
                 last = content[-1].cut(0, star.start())
                 options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
         return before
@@ -205,7 +221,7 @@ def _scan(text: str, is_choice: bool) -> _Scan:
 def _find_marks(
     text: str, style: str, pattern: re.Pattern[str]
 ) -> Iterator[tuple[int, int, str, bool, bool]]:
-    lead = len(text) - len(text.lstrip(" \t|•·●-*"))
+    lead = len(text) - len(text.lstrip(_BULLETS))
     for match in pattern.finditer(text):
         begin = match.start()
         at_start = begin <= lead
@@ -333,7 +349,7 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
     found.extend(pieces[mark.piece + 1 : last])
     if following is not None:
         head = pieces[last].cut(0, following.begin)
-        if head.text.strip():
+        if head.text.strip(_BULLETS):
             found.append(head)
     return found
 
@@ -341,7 +357,7 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
 def option_text(pieces: Sequence[Piece]) -> str:
     """Return the text of one option on one line; the bar of a table cell is dropped."""
     text = join_pieces([piece for piece in pieces if piece.text.strip()])
-    return re.sub(r"\s*\n\s*", " ", text).strip().strip("|").strip()
+    return re.sub(r"\s*\n\s*", " ", text).strip().strip("|").rstrip("○◯□☐▢ \t").strip()
 
 
 def strip_separators(texts: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,10 +58,13 @@ class Piece:
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """Clean the lines of a document; blank lines and page furniture are left out."""
     pieces: list[Piece] = []
+    is_marked_up = sum(1 for line in lines if _HEADING.match(line.text)) >= 2
     for line, start in zip(lines, starts, strict=True):
         if line.kind == "furniture" or not line.text.strip():
             continue
         text, sources = clean_line(line.text)
+        if is_marked_up:
+            text, sources = _strip_markup(text, sources)
         if not text.strip():
             continue
         pieces.append(
@@ -80,6 +84,21 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
             )
         )
     return pieces
+
+
+_HEADING = re.compile(r"\s*#{1,6}\s+\S")
+_MARKUP = re.compile(r"^\s*#{1,6}\s+|\*\*|^\s*```\w*\s*$|<br\s*/?>")
+
+
+def _strip_markup(text: str, sources: Sequence[int]) -> tuple[str, list[int]]:
+    """Take the heading and bold marks of Markdown out of a line."""
+    kept: list[int] = []
+    position = 0
+    for match in _MARKUP.finditer(text):
+        kept.extend(range(position, match.start()))
+        position = match.end()
+    kept.extend(range(position, len(text)))
+    return "".join(text[index] for index in kept), [sources[index] for index in kept]
 
 
 def join_pieces(pieces: Sequence[Piece]) -> str:

@@ -21,20 +21,20 @@ MARKS_EACH = re.compile(
     re.IGNORECASE,
 )
 MARKS_GROUP = re.compile(
-    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?)\s*[)）\]】]\s*",
+    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|%)\s*[)）\]】]\s*",
     re.IGNORECASE,
 )
 INSTRUCTION = re.compile(
     r"在?(?:每|下列)(?:小)?题?(?:各题|列出|给出|的|中|只有|有|至少)|下列各题|请将|将(?:正确|所选|答案)|(?:错选|多选|少选|漏选)|每(?:小)?题\d|判断下列|只有一(?:个|项)|答在|写在答题|答题纸|"
     r"本(?:大|小)?题(?:共|满分)|共\d+(?:小)?题|填(?:入|写|在|上)|正确的(?:打|划|画|填|写)|用[“\"]?√|"
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
-    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|write (?:the letter|[\"“]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
 )
-_CHOOSE_SOME = re.compile(
+CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
 )
 _REQUEST = re.compile(
@@ -48,6 +48,10 @@ _TITLE_END = re.compile(
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}")
+OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
+READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|text|extract|poem|article)\b")
+_INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
+BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 _STRONG_STYLES = ("cn", "part", "roman", "cnp")
 _ENGLISH_LIMIT = 110
 
@@ -115,9 +119,25 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
             current.breaks.add(len(current.pieces))
             continue
         current.pieces.append(piece)
+    last = 0
     for section in sections:
-        section.is_question = _is_question(section)
+        section.is_question = _is_question(section, last)
+        if section.fine is None and not section.is_question:
+            section.marks = None  # `Section A [20 marks]` tells the sum
+        last = max(
+            (value for value in _child_numbers(section) if value == last + 1 or value > 1), default=last
+        )
     return sections
+
+
+def _child_numbers(section: Section) -> list[int]:
+    """The numbers of the lines of a section, without those in brackets, which count parts."""
+    labels = (piece.label for piece in section.pieces if piece.kind != "table")
+    return [
+        label.value
+        for label in labels
+        if label is not None and label.style in ("num", "paren", "word", "bracket") and not label.is_weak
+    ]
 
 
 def is_chapter(text: str) -> bool:
@@ -134,8 +154,15 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         heading = read_heading(piece.text)
         if heading is None:
             continue
-        is_sure = heading.label is not None and heading.label.style not in ("capital", "word")
-        if is_sure or _starts_list(pieces, index, heading.label is not None):
+        style = heading.label.style if heading.label is not None else ""
+        if style in ("capital", "word"):
+            is_heading = _heads_list(pieces, index, heading)
+        elif style == "num" and piece.text.isascii():
+            # `3. Programming` may as well be the title of a question
+            is_heading = heading.marks is not None or _heads_list(pieces, index, heading)
+        else:
+            is_heading = bool(style) or _starts_list(pieces, index) or _heads_text(pieces, index, heading)
+        if is_heading:
             typed[index] = heading
     for index, heading in list(typed.items()):
         # `Question Two: 10 marks` above `Essay Questions` is the number of that section
@@ -149,6 +176,13 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
+    if "num" in styles and any(
+        following is not None and following.style == "num"
+        for index, heading in typed.items()
+        for following in [_next_label(pieces, index)]
+        if heading.label is not None and heading.label.style == "num"
+    ):
+        styles.discard("num")  # the questions are counted in the same style as the sections
     has_numbers = False
     for index, piece in enumerate(pieces):
         if index in typed:
@@ -162,11 +196,13 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         has_numbers = has_numbers or (label is not None and label.style in ("num", "word"))
         if label is None or label.is_weak or label.style == "cnp":
             continue
-        if label.style not in _STRONG_STYLES and not (label.style == "word" and "word" in styles):
+        if label.style not in _STRONG_STYLES and not (
+            label.style in ("word", "num") and label.style in styles
+        ):
             continue
-        if has_numbers and not typed and label.style != "part":
+        if has_numbers and not styles and label.style != "part" and (not typed or label.style == "roman"):
             continue  # numbers stand above it: it counts statements inside a question
-        if label.style == "roman" and len(piece.text.strip()) < 6:
+        if label.style == "roman" and len(piece.text.strip()) < 6 and not last.get("roman"):
             continue
         expected = last.get(label.style, 0) + 1
         if label.value != expected or (styles and label.style not in styles and label.style != "part"):
@@ -187,14 +223,54 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
     )
 
 
-def _starts_list(pieces: Sequence[Piece], index: int, needs_numbers: bool = False) -> bool:
+def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
+    return next((piece.label for piece in pieces[index + 1 : index + 4] if piece.label is not None), None)
+
+
+def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
+    """Whether the questions of a list follow a heading whose label could as well be that of one question.
+
+    Letters and bullets list questions only where a question is one line: statements, terms, gaps.
+    """
+    is_short_kind = heading.fine is not None and heading.fine.question_type in (
+        "true_false",
+        "fill_in_the_blank",
+        "term_explanation",
+    )
+    own = heading.label.style if heading.label is not None else ""
+    for place, piece in enumerate(pieces[index + 1 : index + 4], start=index + 1):
+        label = piece.label
+        if label is not None and not label.is_weak:
+            if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
+                return label.style != own or label.value == 1
+            is_choice = heading.fine is not None and heading.fine.question_type == "multiple_choice"
+            if label.style in ("romanp", "romanl"):
+                return is_short_kind or is_choice
+            return is_short_kind and label.style in ("letter", "letterp")
+        if is_short_kind and BULLET.match(piece.text):
+            return place + 1 < len(pieces) and BULLET.match(pieces[place + 1].text) is not None
+    return False
+
+
+def _heads_text(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
+    """Whether `Essay (40 points)` stands above one question without a number."""
+    text = pieces[index].text.strip()
+    if index + 1 >= len(pieces) or heading.fine is None or match_exactly(heading.title) is None:
+        return False
+    if heading.fine.question_type not in ("essay", "short_answer", "calculation", "material_analysis"):
+        return False
+    has_marks = MARKS.search(text) is not None
+    following = pieces[index + 1]
+    is_text = following.label is None and len(following.text.strip()) > 30
+    return is_text and (has_marks or (heading.fine.name == "essay" and text == heading.title))
+
+
+def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
         label = piece.label
-        if needs_numbers and label is not None:
-            return label.style in ("num", "paren", "nump", "bracket", "wordp", "word") and not label.is_weak
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
             return True
         if INSTRUCTION.search(piece.text):
@@ -218,25 +294,50 @@ def read_heading(text: str) -> Heading | None:
     unwrapped = body.strip("【】[]《》 \t*")
     if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
         return Heading(label, unwrapped, match_exactly(unwrapped), None, len(text))
+    lead = MARKS_GROUP.match(body) if label is not None and label.style == "word" else None
+    if lead:  # `Q1 [12 marks] Circle the best answer.`
+        body, shift = body[lead.end() :], shift + lead.end()
     title, end = _cut_title(body)
     if not title:
         return None
     is_strong = label is not None and label.style in (*_STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
+    if fine is None and label is not None and label.style == "word" and len(body) <= _ENGLISH_LIMIT:
+        fine = None if re.search(r"[？?]", body) else find_type_by_pattern(body)
+        if fine is not None and fine.question_type in _INSTRUCTED:
+            return Heading(label, body, fine, _read_marks(body), len(text))
+        return None
     if fine is None:
         return None
     tail = body[end:]
-    each = MARKS_EACH.search(body)
-    marks = next((float(group) for group in each.groups() if group), None) if each else None
+    marks = _read_marks(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
     if remainder and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""
     if remainder and not is_strong:
         return None
-    if label is not None and label.style == "word" and (remainder or match_exactly(title) is None):
+    if remainder and label is not None and label.style in ("word", "capital"):
+        remainder = "" if len(remainder) <= 60 else remainder
+    if (
+        label is not None
+        and label.style == "word"
+        and (len(remainder) > 60 or not _is_sure_title(title, fine))
+    ):
         return None  # `Problem 1: True/False` heads a list, `Question 1. Essay on …` is a question
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
+
+
+def _is_sure_title(title: str, fine: FineType) -> bool:
+    """Whether a title is a type's name, or tells how to answer a list: `Circle the best answer`."""
+    if match_exactly(title) is not None:
+        return True
+    return fine.question_type in _INSTRUCTED and find_type_by_pattern(title) is fine
+
+
+def _read_marks(body: str) -> float | None:
+    each = MARKS_EACH.search(body)
+    return next((float(group) for group in each.groups() if group), None) if each else None
 
 
 def _read_capital(text: str) -> Label | None:
@@ -314,13 +415,23 @@ def _skip_remarks(tail: str) -> int:
     return position
 
 
-def _is_question(section: Section) -> bool:
-    """Whether an untyped heading is one question by itself rather than the title of several."""
+def _is_question(section: Section, last: int = 0) -> bool:
+    """Whether an untyped heading is one question by itself rather than the title of several.
+
+    `last` is the number of the last question before it: numbers that go on from it count questions.
+    """
     if section.fine is not None or section.number is None or not section.pieces:
         return False
     first = section.pieces[0].text.strip()
-    if _CHOOSE_SOME.search(first[:160]) or (
-        len(first) < 60 and len(section.pieces) > 1 and _CHOOSE_SOME.search(section.pieces[1].text[:160])
+    children_numbers = _child_numbers(section)
+    if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
+        return False
+    if section.style == "part" and sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) > 1:
+        return False  # several choice questions
+    if section.style == "part" and any(READ_PASSAGE.search(piece.text) for piece in section.pieces[:3]):
+        return len(children_numbers) < 2
+    if CHOOSE_SOME.search(first[:160]) or (
+        len(first) < 60 and len(section.pieces) > 1 and CHOOSE_SOME.search(section.pieces[1].text[:160])
     ):
         return False
     children = [piece.label for piece in section.pieces[1:]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from tasks.ingest.answers import read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
@@ -25,7 +26,7 @@ from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.options import offers_options, split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
-from tasks.ingest.sections import INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
+from tasks.ingest.sections import BULLET, CHOOSE_SOME, INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
 from tasks.ingest.sequences import Candidate, choose_questions
 from tasks.ingest.tables import QuestionTable, find_question_tables, read_question_table
 
@@ -36,6 +37,7 @@ QUESTION_STYLES = (
     "bracket",
     "nump",
     "paren",
+    "dec",
     "cn",
     "cnp",
     "circ",
@@ -55,7 +57,7 @@ _FORM = re.compile(
 )
 _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
-    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]))"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 _CASE = re.compile(
     r"^\s*【?(?:案例|材料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
@@ -66,7 +68,10 @@ _RANGE = re.compile(
 )
 _INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
 _LEADING_BRACKET = re.compile(
-    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=\d{1,3}\s*[.．、)）])"
+    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=\d{1,3}\s*[.．、)）](?!\d))"
+)
+_LEADING_CHOICE = re.compile(
+    r"^\s*(?:T|True|TRUE)\s*(?:\s|/|or)\s*(?:F|False|FALSE)\s*(?:_+\s*)?(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
 )
 _LEADING_BLANK = re.compile(
     r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
@@ -75,8 +80,10 @@ _OPTION_A = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
-    r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|good luck|"
-    r"(?:please )?turn (?:the )?(?:page|over)(?: the page)?|(?:see|go to|continued? on) (?:the )?next page|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
+    r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
+    r"good luck|(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
+    r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
+    r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
     re.IGNORECASE,
 )
@@ -210,7 +217,14 @@ def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
 def _split_part(
     pieces: list[Piece], language: str | None, tables: _Tables
 ) -> tuple[list[Draft], list[KeySection]]:
-    pieces = [_move_bracket(piece) for piece in _drop_notices(pieces) if not _is_noise(piece, language)]
+    pieces = _letter_options(pieces)
+    if len(pieces) > 2 and pieces[-1].text.strip() == pieces[0].text.strip():
+        pieces = pieces[:-1]  # the title again, above the answers
+    pieces = [
+        _move_bracket(piece)
+        for piece in _drop_page_numbers(_drop_notices(pieces))
+        if not _is_noise(piece, language)
+    ]
     sections = divide(_drop_titles(pieces))
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
@@ -280,8 +294,93 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
     return kept
 
 
+_PAGE_TAIL = re.compile(
+    r"(.{0,60}?)[\s|,–—-]*\b(?:Page|page|PAGE|p\.)\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?\s*"
+)
+
+
+def _drop_page_numbers(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the page numbers that a converter left in the text: lone numbers that rise one by one, far apart."""
+    furniture: dict[str, list[int]] = {}
+    for index, piece in enumerate(pieces):
+        page = _PAGE_TAIL.fullmatch(piece.text)
+        if page:
+            furniture.setdefault(page.group(1).strip(), []).append(index)
+    running = {index for places in furniture.values() if len(places) > 1 for index in places}
+    if running:
+        pieces = [piece for index, piece in enumerate(pieces) if index not in running]
+    lone = [
+        (index, int(piece.text))
+        for index, piece in enumerate(pieces)
+        if re.fullmatch(r"\s*\d{1,3}\s*", piece.text)
+    ]
+    if len(lone) < 2:
+        return pieces
+    steps = pairwise(lone)
+    if any(number != last + 1 or index - before < 8 for (before, last), (index, number) in steps):
+        return pieces
+    dropped = {index for index, _ in lone}
+    return [piece for index, piece in enumerate(pieces) if index not in dropped]
+
+
+_NUMBER_KEY = re.compile(
+    r"\s*(?:(?:the )?(?:correct )?(?:answer|ans|key)(?: is)?)\s*[:：.]?\s*[(]?([1-6])[)]?(?=\s*(?:$|[.,;。，)]|\s))",
+    re.IGNORECASE,
+)
+
+
+def _letter_options(pieces: list[Piece]) -> list[Piece]:
+    """Write options that are numbered 1 2 3 4, and their key `Answer: 2`, with letters.
+
+    Only where a paper does so throughout: a run from 1 stands right before each of several such keys.
+    """
+    runs: list[tuple[int, list[tuple[int, Label]]]] = []
+    for index, piece in enumerate(pieces):
+        key = _NUMBER_KEY.match(piece.text)
+        if not key:
+            continue
+        run: list[tuple[int, Label]] = []
+        for place in range(index - 1, max(index - 16, -1), -1):
+            label = pieces[place].label
+            if label is None or label.style not in ("num", "paren", "nump", "circ"):
+                continue
+            if run and (label.style != run[0][1].style or label.value != run[0][1].value - 1):
+                break
+            run.insert(0, (place, label))
+            if label.value == 1:
+                break
+        if len(run) in (3, 4, 5, 6) and run[0][1].value == 1 and int(key.group(1)) <= len(run):
+            runs.append((index, run))
+    if len(runs) < 2:
+        return pieces
+    changed = list(pieces)
+    for index, run in runs:
+        for place, label in run:
+            changed[place] = _relabel(pieces[place], pieces[place].text.index(label.text), label.end, label)
+        key = _NUMBER_KEY.match(pieces[index].text)
+        if key:
+            piece = pieces[index]
+            letter = chr(ord("A") + int(key.group(1)) - 1)
+            text = f"{piece.text[: key.start(1)]}{letter}{piece.text[key.end(1) :]}"
+            changed[index] = replace(piece, text=text)
+    return changed
+
+
+def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
+    """Return an option with a letter in place of its number."""
+    mark = f"{chr(ord('A') + label.value - 1)}. "
+    rest = piece.cut(end)
+    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
+    return replace(
+        piece, text=mark + rest.text, sources=(*([source] * len(mark)), *rest.sources), label_length=0
+    )
+
+
 def _move_bracket(piece: Piece) -> Piece:
     """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+    choice = _LEADING_CHOICE.match(piece.text)
+    if choice:
+        return piece.cut(choice.end())  # `T F 1. …`: one of the two is to be circled
     blank = _LEADING_BLANK.match(piece.text)
     if blank:
         rest = piece.cut(blank.end())
@@ -544,9 +643,22 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
                             True,
                         )
                     )
+    if style == "paren" and section.fine is not None and section.fine.question_type != "multiple_choice":
+        for index, label in labelled:
+            if label.style == "paren":
+                spots.extend(
+                    (
+                        index,
+                        match.start(),
+                        Label("paren", int(match.group(1)), match.end() - match.start(), match.group(0)),
+                        True,
+                    )
+                    for match in re.finditer(r"(?<=\s\s)(\d{1,3})[)）]\s*(?=\S)", section.pieces[index].text)
+                )
     spots.sort(key=lambda spot: (spot[0], spot[1]))
     kind = section.fine.question_type if section.fine else None
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
+    rows = _find_rows(section, spots) if kind in ("term_explanation", "short_answer") else set()
     marks: list[_Mark] = []
     for place, (index, begin, label, is_inline) in enumerate(spots):
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
@@ -563,10 +675,31 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         if is_inline and is_short_kind and (has_options or not expects_options):
             before_text = section.pieces[index].text[:begin]
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
+        if (index, begin) in rows:
+            hint -= 1.0
         marks.append(
             (index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label)
         )
     return marks, style
+
+
+def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) -> set[tuple[int, int]]:
+    """Return the places of numbers inside lines that list short questions in a row: `1. FOB   2. CIF   3. L/C`."""
+    found: set[tuple[int, int]] = set()
+    lines: dict[int, list[tuple[int, int, Label, bool]]] = {}
+    for spot in spots:
+        lines.setdefault(spot[0], []).append(spot)
+    for index, row in lines.items():
+        values = [spot[2].value for spot in row]
+        text = section.pieces[index].text
+        if len(row) < 2 or row[0][1] or values != list(range(values[0], values[0] + len(values))):
+            continue
+        ends = [spot[1] for spot in row[1:]] + [len(text)]
+        parts = [text[spot[1] + spot[2].end : end] for spot, end in zip(row, ends, strict=True)]
+        is_wide = all(re.search(r"\s{2,}$|\t$", part) for part in parts[:-1])
+        if all(len(part.strip()) <= 40 for part in parts) and (is_wide or len(row) >= 3):
+            found.update((spot[0], spot[1]) for spot in row[1:])
+    return found
 
 
 def _stop(label: Label) -> str:
@@ -594,11 +727,22 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         if len(words) > 1 or not any(label.style == "num" for _, label in strong):
             return "word"
     for _, label in strong:
-        if label.style in ("letter", "letterp", "romanl", "romanp"):
+        if label.style in ("letter", "letterp", "romanl", "romanp", "dec"):
             continue  # these number the parts of a question
         if label.style == "circ" and (len(counts) > 1 or section.fine is None):
             continue
         if label.value == 1 or (carry is not None and label.value == carry + 1):
+            return label.style
+    kind = section.fine.question_type if section.fine is not None else None
+    parts = {"multiple_choice": ("romanp", "romanl", "dec")}.get(
+        kind or "",
+        ("romanp", "romanl", "letterp", "letter", "dec")
+        if kind in ("true_false", "fill_in_the_blank", "term_explanation")
+        else ("dec",),
+    )
+    for _, label in strong:
+        # below `1. True or False` or `1. Choose the best answer` the parts are the questions
+        if label.style in parts and label.value == 1 and counts[label.style] > 1:
             return label.style
     main = [style for style in ("num", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
     if main:
@@ -664,13 +808,15 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
     lines = [line for line in lines if line.text.strip()]
     while (
         lines
-        and INSTRUCTION.search(lines[0].text)
+        and (INSTRUCTION.search(lines[0].text) or CHOOSE_SOME.search(lines[0].text))
         and not _MATERIAL.match(lines[0].text)
         and len(lines[0].text) < 160
     ):
         lines = lines[1:]
     if not lines:
         return None, None
+    opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
+    lines = lines[opening:]
     text = join_pieces(lines)
     is_marked = _MATERIAL.match(lines[0].text) is not None
     is_analysis = section.fine is not None and (
@@ -689,7 +835,7 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
 def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
     """Split a typed section without numbers: terms of one line, one per line, or a single question."""
     if section.fine is None:
-        return []
+        return _split_dialogue(section.pieces)
     pieces = [
         piece for piece in section.pieces if not (INSTRUCTION.search(piece.text) and len(piece.text) < 120)
     ]
@@ -703,7 +849,7 @@ def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece],
         return []
     if kind == "term_explanation":
         terms: list[tuple[Label | None, list[Piece], str | None]] = []
-        for piece in pieces:
+        for piece in map(_cut_bullet, pieces):
             if len(piece.text) > 200:
                 return [(None, pieces, None)]
             for first, last in _term_spans(piece.text):
@@ -712,9 +858,43 @@ def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece],
     if kind == "multiple_choice":
         return _split_by_options(pieces)
     if kind in ("true_false", "fill_in_the_blank") and section.fine.name != "cloze":
-        return [(None, [piece], None) for piece in pieces]
+        return [(None, [_cut_bullet(piece)], None) for piece in pieces]
     label = Label(section.style, section.number or 0, 0, section.label) if section.number else None
     return [(label, pieces, None)]
+
+
+_ASKED = re.compile(r"\s*(?:Q|Ques|Question|问)\s*[:：]\s*(?=\S)")
+_REPLIED = re.compile(r"\s*(?:A|Ans)\s*[:：]\s*(?=\S)")
+
+
+def _split_dialogue(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split `Q: …` `A: …` pairs, where a paper has no numbers."""
+    asked = [index for index, piece in enumerate(pieces) if _ASKED.match(piece.text)]
+    if len(asked) < 2:
+        return []
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    for place, index in enumerate(asked):
+        last = asked[place + 1] if place + 1 < len(asked) else len(pieces)
+        lines: list[Piece] = []
+        for piece in pieces[index:last]:
+            match = _ASKED.match(piece.text) if piece is pieces[index] else _REPLIED.match(piece.text)
+            if match and piece is not pieces[index] and not re.match(r"\s*Ans", piece.text):
+                rest = piece.cut(match.end())
+                mark = "Answer: "
+                lines.append(
+                    replace(
+                        rest, text=mark + rest.text, sources=(*([piece.start] * len(mark)), *rest.sources)
+                    )
+                )
+            else:
+                lines.append(piece.cut(match.end()) if match and piece is pieces[index] else piece)
+        found.append((None, lines, None))
+    return found
+
+
+def _cut_bullet(piece: Piece) -> Piece:
+    bullet = BULLET.match(piece.text)
+    return piece.cut(bullet.end()) if bullet else piece
 
 
 def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[Piece], str | None]]:
@@ -759,7 +939,9 @@ def _prints_answers(chunks: Sequence[list[Piece]]) -> bool:
         is_asking = re.search(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]", text)
         if is_asking:
             asked += 1
-        if re.search(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]", text + " \n") or any(
+        offered = re.search(r"[（(]\s*A\s*[)）][\s\S]*[（(]\s*B\s*[)）]", text) is not None
+        keyed = r"√|×|✓|✗|T|F|对|错" if offered else r"[A-J]{1,6}|√|×|✓|✗|T|F|对|错"
+        if re.search(rf"[（(]\s*(?:{keyed})\s*[)）]\s*[^A-J(（]", text + " \n") or any(
             re.fullmatch(r"\s*[A-J]{1,6}\s*", line.text) for line in lines[1:]
         ):
             answered += 1
