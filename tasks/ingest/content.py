@@ -60,6 +60,7 @@ _FIRST_PART = re.compile(
     r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
 )
 _ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|要求)\s*[:：]")
+_ASKS_TRUTH = re.compile(r"(?i)\s*[(（\[]?(?:true\s*(?:or|/)\s*false|T\s*/\s*F)\b")
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
 )
@@ -449,7 +450,11 @@ def _settle_free(
         draft.answer, draft.stem = judged.answer, clean_text(judged.text, language)
         draft.explanation = draft.explanation or judged.remark
     if kind is None:
-        truth = read_truth(answer_text.split("\n")[0]) if answer_text and len(answer_text) < 8 else None
+        first = answer_text.split("\n")[0]
+        if _ASKS_TRUTH.match(draft.stem):
+            first = re.split(r"[\s.,;:。，；]", first.strip())[0]
+        truth = read_truth(first) if first and len(first) < 8 else None
+        truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
         if judged is not None or (truth is not None and len(draft.stem) > 4):
             kind = "true_false"
         else:

@@ -19,12 +19,12 @@ REGION = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
-_NUMBERED = re.compile(r"(?:第\s*)?\d")
+_NUMBERED = re.compile(r"(?:第\s*|Q\.?\s?)?\d")
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
-_LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=\d)")
+_LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=(?:Q\.?\s?)?\d)")
 _MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
-    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 _RANGE = re.compile(r"(\d{1,3})\s*(?:[-—–~～至到－]|to)\s*(\d{1,3})\s*(?:题)?\s*[.．、:：)）]?\s*")
 _LETTERS_RUN = re.compile(rf"(?:\s*{_MARK}\s*[,，、;；]?\s*)+")

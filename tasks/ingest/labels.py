@@ -75,6 +75,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("nump", re.compile(r"[（(]\s*(\d{1,3})\s*[)）]\s*[、.．,，:：]?\s*")),
     ("nump", re.compile(r"([⑴-⒇])\s*")),
     ("bracket", re.compile(r"[\[【]\s*(\d{1,4})\s*[\]】]\s*[、.．:：]?\s*")),
+    ("capnum", re.compile(r"[A-H](\d{1,2})[.)]\s+(?=\S)")),
+    ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[A-Z])")),
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))\s*")),
     ("num", re.compile(r"([⒈-⒛])\s*")),

@@ -175,7 +175,10 @@ def _take_stars(
 
 def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool:
     """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
-    if len(chain) < 2 or not all(mark.at_start for mark in chain):
+    if len(chain) < 2 or not all(
+        mark.at_start or (len(chain) > 3 and _ends_wide(pieces[mark.piece].text, mark.begin))
+        for mark in chain
+    ):
         return False
     texts = [
         option_text(_slice(pieces, mark, following))

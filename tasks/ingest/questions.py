@@ -18,6 +18,11 @@ _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
 )
 
+# `(1) 0.22 (2) 0.11 (3) 0.43 (4) 2.2`: short numbered values on one line are rather options than parts
+_NUMBERED_OPTIONS = re.compile(
+    r"(?:^|\n)\s*\(1\)\s*[^()\n?]{1,24}\(2\)\s*[^()\n?]{1,24}\(3\)\s*[^()\n?]{1,24}(?:\(4\)|\n|$)"
+)
+
 
 def make_questions(
     drafts: Sequence[Draft],
@@ -126,7 +131,9 @@ def _find_doubts(draft: Draft) -> list[str]:
         notes.append("type_inferred")
     if draft.question_type == "multiple_choice":
         notes.extend(_find_option_doubts(draft))
-    elif re.search(r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem, re.DOTALL):
+    elif re.search(
+        r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem, re.DOTALL
+    ) or _NUMBERED_OPTIONS.search(stem):
         notes.append("options_in_stem")
     if draft.question_type == "fill_in_the_blank" and draft.answer:
         blanks = len(BLANK.findall(stem))

@@ -426,6 +426,9 @@ def _is_question(section: Section, last: int = 0) -> bool:
     children_numbers = _child_numbers(section)
     if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
         return False
+    own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
+    if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
+        return False  # `A1.` `A2.` below `Part A`
     if section.style == "part" and sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) > 1:
         return False  # several choice questions
     if section.style == "part" and any(READ_PASSAGE.search(piece.text) for piece in section.pieces[:3]):

@@ -19,6 +19,7 @@ class Candidate:
     `is_weak`: may be ordinary text. `is_inline`: stands inside a line. `has_options`: options follow before
     the next candidate. `after_break`: a chapter or part begins between the last candidate and this one.
     `indent_hint`: cost added for reading it as a question (evidence against), negative for evidence in favour.
+    `until`: the last of several numbers that one question has (`4-6. Name three …`), else 0.
     """
 
     value: int
@@ -27,6 +28,7 @@ class Candidate:
     has_options: bool = False
     after_break: bool = False
     hint: float = 0.0
+    until: int = 0
 
 
 def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects_options: bool) -> list[int]:
@@ -61,7 +63,7 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
                     and not _has_options_since(candidates, path.index, index)
                 ):
                     price += 1.5
-                offer((candidate.value, 0), cost + price + candidate.hint, _Path(index, path))
+                offer((candidate.until or candidate.value, 0), cost + price + candidate.hint, _Path(index, path))
             offer(*_nest(candidate, last, nested, cost, expects_options), path)
             if candidate.is_weak or candidate.is_inline:
                 offer((last, nested), cost + (0.0 if candidate.is_inline else 0.2), path)

@@ -38,6 +38,7 @@ QUESTION_STYLES = (
     "nump",
     "paren",
     "dec",
+    "capnum",
     "cn",
     "cnp",
     "circ",
@@ -513,11 +514,36 @@ def _split_section(
             material, material_until = _read_material(tail, section)
             shared = _shared_options(tail)
     del style
+    if expects_options:
+        found = _move_leading_keys(found)
     if section.fine is not None and section.fine.name == "matching":
         found = _share_matches(found, preamble)
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = _join_shared(found, section)
     return found, picks[-1][2].value
+
+
+_LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")
+
+
+def _move_leading_keys(
+    found: list[tuple[Label | None, list[Piece], str | None]],
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Put keys printed right behind the numbers, `1.B Which …`, behind the stems, where nearly all questions have one."""
+    matches = [_LEADING_KEY.match(lines[0].text) if lines else None for _, lines, _ in found]
+    letters = [match.group(1) for match in matches if match]
+    if len(letters) < 2 or len(letters) < 0.8 * len(found) or set(letters) == {"A"}:
+        return found
+    moved: list[tuple[Label | None, list[Piece], str | None]] = []
+    for (label, lines, material), match in zip(found, matches, strict=True):
+        if match is None:
+            moved.append((label, lines, material))
+            continue
+        letter = lines[0].cut(match.start(1), match.end(1))
+        mark = replace(letter, text=f"Answer: {letter.text}", sources=(letter.start,) * 9, label_length=0)
+        head = replace(lines[0].cut(match.end()), start=lines[0].start)
+        moved.append((label, [head, *lines[1:], mark], material))
+    return moved
 
 
 _Chunk = tuple[Label | None, list[Piece], str | None]
@@ -586,6 +612,8 @@ def _join_shared(
     """Make one question of the numbered questions below one material, unless they offer options of their own."""
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
+    singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
+    offered = {material for _, lines, material in found if offers_options(lines, False)}
     for label, lines, material in found:
         has_options = offers_options(lines, False)
         numbered = (
@@ -595,11 +623,16 @@ def _join_shared(
         )
         if material is not None and material == last and joined and not has_options:
             joined[-1][1].extend([*numbered, *lines[1:]])
+            singles.pop(len(joined) - 1, None)
         elif material is not None and not has_options:
             joined.append((None, [*numbered, *lines[1:]], material))
+            singles[len(joined) - 1] = (label, lines, material)
         else:
             joined.append((label, lines, material))
         last = None if has_options else material
+    for place, single in singles.items():
+        if single[2] in offered:
+            joined[place] = single  # a question of its own beside choice questions on the same text
     section_label = Label(section.style, section.number or 0, 0, section.label)
     return [
         (label or (section_label if section.number else None), lines, material)
@@ -678,7 +711,7 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         if (index, begin) in rows:
             hint -= 1.0
         marks.append(
-            (index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint), label)
+            (index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label)), label)
         )
     return marks, style
 
@@ -700,6 +733,12 @@ def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) 
         if all(len(part.strip()) <= 40 for part in parts) and (is_wide or len(row) >= 3):
             found.update((spot[0], spot[1]) for spot in row[1:])
     return found
+
+
+def _until(label: Label) -> int:
+    """The second number of `4-6.`, else 0."""
+    last = label.text.replace("–", "-").partition("-")[2].strip(" .)")
+    return int(last) if label.style == "num" and last.isdigit() else 0
 
 
 def _stop(label: Label) -> str:
