@@ -63,7 +63,9 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
                     and not _has_options_since(candidates, path.index, index)
                 ):
                     price += 1.5
-                offer((candidate.until or candidate.value, 0), cost + price + candidate.hint, _Path(index, path))
+                offer(
+                    (candidate.until or candidate.value, 0), cost + price + candidate.hint, _Path(index, path)
+                )
             offer(*_nest(candidate, last, nested, cost, expects_options), path)
             if candidate.is_weak or candidate.is_inline:
                 offer((last, nested), cost + (0.0 if candidate.is_inline else 0.2), path)

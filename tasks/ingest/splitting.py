@@ -711,7 +711,12 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         if (index, begin) in rows:
             hint -= 1.0
         marks.append(
-            (index, begin, Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label)), label)
+            (
+                index,
+                begin,
+                Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label)),
+                label,
+            )
         )
     return marks, style
 
@@ -737,8 +742,12 @@ def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) 
 
 def _until(label: Label) -> int:
     """The second number of `4-6.`, else 0."""
-    last = label.text.replace("–", "-").partition("-")[2].strip(" .)")
-    return int(last) if label.style == "num" and last.isdigit() else 0
+    return _last_number(label.text) if label.style == "num" else 0
+
+
+def _last_number(label: str) -> int:
+    last = label.replace("–", "-").partition("-")[2].strip(" .)")
+    return int(last) if last.isdigit() else 0
 
 
 def _stop(label: Label) -> str:
@@ -1111,7 +1120,7 @@ def report_gaps(result: Split) -> None:
             and draft.value is not None
             and last.value is not None
         ):
-            if draft.value > last.value + 1:
+            if draft.value > (_last_number(last.number_label) or last.value) + 1:
                 draft.notes.append("number_gap_before")
             elif draft.value <= last.value and draft.value != 1:
                 draft.notes.append("number_not_increasing")
