@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tasks.ingest.labels import Label
+from tasks.ingest.labels import Label, read_number
 from tasks.ingest.lexicon import FineType, find_type_by_pattern, find_type_in_title, match_exactly, simplify
 from tasks.ingest.pieces import Piece
 
@@ -28,7 +28,7 @@ INSTRUCTION = re.compile(
     r"在?(?:每|下列)(?:小)?题?(?:各题|列出|给出|的|中|只有|有|至少)|下列各题|请将|将(?:正确|所选|答案)|(?:错选|多选|少选|漏选)|每(?:小)?题\d|判断下列|只有一(?:个|项)|答在|写在答题|答题纸|"
     r"本(?:大|小)?题(?:共|满分)|共\d+(?:小)?题|填(?:入|写|在|上)|正确的(?:打|划|画|填|写)|用[“\"]?√|"
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
-    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
@@ -39,6 +39,10 @@ CHOOSE_SOME = re.compile(
 )
 _REQUEST = re.compile(
     r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
+)
+_LEADING_MARKS = re.compile(
+    r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
+    re.IGNORECASE,
 )
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
@@ -159,7 +163,13 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             is_heading = _heads_list(pieces, index, heading)
         elif style == "num" and piece.text.isascii():
             # `3. Programming` may as well be the title of a question
-            is_heading = heading.marks is not None or _heads_list(pieces, index, heading)
+            is_named = match_exactly(heading.title) is not None
+            is_heading = (heading.marks is not None and is_named) or _heads_list(pieces, index, heading)
+            if heading.label is not None and _LEADING_MARKS.match(piece.text[heading.label.end :]):
+                # `3. (16 points) The reader-writer problem` asks; `1. (20 points) True or false` heads a list
+                is_heading = (
+                    is_heading and heading.fine is not None and heading.fine.question_type in _INSTRUCTED
+                )
         else:
             is_heading = bool(style) or _starts_list(pieces, index) or _heads_text(pieces, index, heading)
         if is_heading:
@@ -294,7 +304,7 @@ def read_heading(text: str) -> Heading | None:
     unwrapped = body.strip("【】[]《》 \t*")
     if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
         return Heading(label, unwrapped, match_exactly(unwrapped), None, len(text))
-    lead = MARKS_GROUP.match(body) if label is not None and label.style == "word" else None
+    lead = _LEADING_MARKS.match(body) if label is not None and label.style in ("word", "num") else None
     if lead:  # `Q1 [12 marks] Circle the best answer.`
         body, shift = body[lead.end() :], shift + lead.end()
     title, end = _cut_title(body)
@@ -302,7 +312,7 @@ def read_heading(text: str) -> Heading | None:
         return None
     is_strong = label is not None and label.style in (*_STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
-    if fine is None and label is not None and label.style == "word" and len(body) <= _ENGLISH_LIMIT:
+    if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
         fine = None if re.search(r"[？?]", body) else find_type_by_pattern(body)
         if fine is not None and fine.question_type in _INSTRUCTED:
             return Heading(label, body, fine, _read_marks(body), len(text))
@@ -344,7 +354,10 @@ def _read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter, which `_find_headings` lets count above a list only."""
     match = re.match(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])", text)
     if match is None:
-        return None
+        # `II Short answer questions`: a numeral without a stop
+        roman = re.match(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])", text)
+        value = read_number(roman.group(1)) if roman else None
+        return Label("roman", value, roman.end(), roman.group(1)) if roman and value else None
     letter = match.group(1) or match.group(2)
     return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
 
@@ -424,6 +437,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     first = section.pieces[0].text.strip()
     children_numbers = _child_numbers(section)
+    if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
+        return False
     if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
         return False
     own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]

@@ -26,7 +26,16 @@ from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.options import offers_options, split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
-from tasks.ingest.sections import BULLET, CHOOSE_SOME, INSTRUCTION, MARKS_GROUP, Section, divide, is_chapter
+from tasks.ingest.sections import (
+    BULLET,
+    CHOOSE_SOME,
+    INSTRUCTION,
+    MARKS_GROUP,
+    OPTION_A,
+    Section,
+    divide,
+    is_chapter,
+)
 from tasks.ingest.sequences import Candidate, choose_questions
 from tasks.ingest.tables import QuestionTable, find_question_tables, read_question_table
 
@@ -491,7 +500,7 @@ def _split_section(
         own = Label(section.style, section.number or 0, 0, section.label) if section.number else None
         return [(own, [piece for piece in pieces if not _is_instruction(piece)], None)], carry
     material, material_until = _read_material(preamble, section)
-    shared = _shared_options(preamble)
+    shared = _shared_options(preamble, expects_options)
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None
         lines = _lines_between(pieces, index, begin + label.end, following)
@@ -501,6 +510,7 @@ def _split_section(
             lines[0] = replace(
                 lines[0], start=first.sources[begin] if begin < len(first.sources) else first.start
             )
+        lines = [_cut_echo(line, candidate.value) for line in lines[:2]] + lines[2:]
         lines, tail = _cut_material(lines, section)
         if section.breaks:
             lines = _cut_breaks(lines, pieces, index, section.breaks)
@@ -544,6 +554,15 @@ def _move_leading_keys(
         head = replace(lines[0].cut(match.end()), start=lines[0].start)
         moved.append((label, [head, *lines[1:], mark], material))
     return moved
+
+
+_ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
+
+
+def _cut_echo(line: Piece, value: int) -> Piece:
+    """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`: it repeats the number."""
+    echo = _ECHO.search(line.text)
+    return line.cut(0, echo.start()) if echo and int(echo.group(1)) == value else line
 
 
 _Chunk = tuple[Label | None, list[Piece], str | None]
@@ -843,9 +862,14 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
     return lines, []
 
 
-def _shared_options(lines: Sequence[Piece]) -> list[Piece]:
+def _shared_options(lines: Sequence[Piece], expects_options: bool = False) -> list[Piece]:
     """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
     first = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), None)
+    if first is None and expects_options and len(lines) < 12:
+        start = next((place for place, line in enumerate(lines) if OPTION_A.match(line.text)), None)
+        split = split_options(lines[start:], True) if start is not None else None
+        if start is not None and split is not None and len(split.options) >= 4 and not split.notes:
+            return list(lines[start:])
     if first is None or not offers_options(lines[first + 1 :], True):
         return []
     return list(lines[first + 1 :])
