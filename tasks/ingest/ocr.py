@@ -31,6 +31,9 @@ UNSURE = 0.8
 # Degrees: below the first a page counts as level, beyond the second it is not a page askew but turned.
 MIN_TILT = 0.4
 MAX_TILT = 8
+# From the start of a character to that of the next one, in pitches of the Chinese characters of its line.
+CJK_PITCH = 1.4
+LATIN_PITCH = 1.15
 
 _Box = tuple[list[tuple[float, float]], str, float]
 
@@ -153,13 +156,64 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
 
 
 def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
-    found = engine(picture)
+    found = engine(picture, return_word_box=True)
     if found.boxes is None:
         return []
+    words = found.word_results or [()] * len(found.txts)
     return [
-        ([(float(x), float(y)) for x, y in corners], str(text), float(score))
-        for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        (
+            [(float(x), float(y)) for x, y in corners],
+            restore_gaps(str(text), _read_starts(word)),
+            float(score),
+        )
+        for corners, text, score, word in zip(found.boxes, found.txts, found.scores, words, strict=True)
     ]
+
+
+def _read_starts(words: Sequence[Any]) -> list[tuple[str, float]]:
+    """The characters of a box and where each begins, from left to right."""
+    starts: list[tuple[str, float]] = []
+    for text, _, corners in words:
+        left, right = float(corners[0][0]), float(corners[1][0])
+        letters = [letter for letter in str(text) if not letter.isspace()]
+        starts += [
+            (letter, left + place * (right - left) / len(letters)) for place, letter in enumerate(letters)
+        ]
+    return starts
+
+
+def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
+    """Put back the spaces that OCR drops between Chinese terms and before option labels.
+
+    `starts` are the characters of the text, without spaces, with the abscissa at which each begins. What is wider than
+    the usual pitch of the Chinese characters of the box by nearly half (places are known to a quarter) is a gap.
+    """
+    letters = [letter for letter in text if not letter.isspace()]
+    if letters != [letter for letter, _ in starts] or len(letters) < 5:
+        return text
+    steps = [right - left for (_, left), (_, right) in pairwise(starts)]
+    pitches = sorted(
+        step
+        for step, one, other in zip(steps, letters, letters[1:], strict=False)
+        if is_cjk(one) and is_cjk(other)
+    )
+    if len(pitches) < 4:
+        return text
+    pitch = pitches[len(pitches) // 2]
+    parts: list[str] = []
+    place = -1
+    for index, character in enumerate(text):
+        parts.append(character)
+        if character.isspace():
+            continue
+        place += 1
+        following = text[index + 1 : index + 2]
+        if not following or following.isspace() or not following.isalnum() or not character.isalnum():
+            continue
+        usual = CJK_PITCH if is_cjk(character) else LATIN_PITCH
+        if steps[place] > usual * pitch:
+            parts.append(" " * max(1, min(round(steps[place] / pitch - 1), 8)))
+    return "".join(parts)
 
 
 def _find_turned(engine: Any, picture: Any, angle: float) -> list[_Box]:
