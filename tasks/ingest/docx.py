@@ -454,7 +454,7 @@ class _Walker:
         if self.fields and self.fields[-1][0] == "code":
             return ""
         if name == "t":
-            return child.text or ""
+            return _read_symbols(child.text or "", properties)
         if name in ("tab", "ptab"):
             return "\t"
         if name in ("br", "cr"):
@@ -555,6 +555,21 @@ def _read_switch(properties: etree._Element | None, name: str) -> bool | None:
     if element is None:
         return None
     return (read_attribute(element, "val") or "1") not in ("0", "false", "off")
+
+
+def _read_symbols(text: str, properties: etree._Element | None) -> str:
+    """Characters set in a symbol font show its signs: `ü` in Wingdings is a tick, `Ö` in Symbol a root sign."""
+    fonts = find_child(properties, "rFonts")
+    font = (read_attribute(fonts, "ascii") or read_attribute(fonts, "hAnsi") or "").casefold()
+    if font != "symbol" and not font.startswith("wingdings"):
+        return text
+    shown: list[str] = []
+    for character in text:
+        code = ord(character)
+        low = code & 0xFF if 0xF000 <= code <= 0xF0FF else code
+        known = SYMBOL_FONT.get(low) if font == "symbol" else _SYMBOLS.get((font, low))
+        shown.append(known or character)
+    return "".join(shown)
 
 
 def _is_dark(colour: str) -> bool:

@@ -18,6 +18,7 @@ from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
     Source,
+    find_companion,
     list_sources,
     parse_sources,
     render_document_json,
@@ -127,9 +128,12 @@ def _read_known(lake: Lake) -> set[str]:
 def _skip_known(
     sources: Sequence[Source], known: set[str], summary: IngestSummary, progress: Progress
 ) -> Iterator[Source]:
-    """Only the files whose bytes are neither landed nor met earlier in this run."""
+    """Only the files whose bytes are neither landed nor met earlier in this run.
+
+    Of two files with the same bytes the one beside which an answer file lies is read.
+    """
     met = set(known)
-    for source in sources:
+    for source in sorted(sources, key=lambda source: find_companion(source.path) is None):
         sha256 = _hash_file(source.path)
         if sha256 in met:
             summary.skipped += 1

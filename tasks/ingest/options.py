@@ -36,6 +36,10 @@ _STARRED = re.compile(r"[*✓✔√★☑→>]")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 _LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
+_CJK = "[\u4e00-\u9fff“《]"
+_GLUED = re.compile(
+    rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
+)
 _SMALL = ("small_bracketed", "small_stopped")
 _WEAK = ("comma", "spaced", *_SMALL)
 
@@ -69,7 +73,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     chain = _find_best(pieces, is_choice)
     if chain is None:
         return _split_boxes(pieces)
-    notes: list[str] = []
+    notes = ["options_glued"] if _GLUED.fullmatch(pieces[chain[0].piece].text) else []
     labels = [mark.label for mark in chain]
     expected = list(_LETTERS[: len(chain)])
     if labels != expected:
@@ -118,6 +122,8 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
         score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - (0.9 if style in _WEAK else 0)
         if best is None or score > best[0]:
             best = (score, style, chain)
+    if best is None and is_choice:
+        return _find_glued(pieces) or None
     return best[2] if best is not None else None
 
 
@@ -170,6 +176,19 @@ def _take_stars(
                     return []
                 options[place] = (label, [*content[:-1], content[-1].cut(0, end.start())])
         return behind
+    return []
+
+
+def _find_glued(pieces: Sequence[Piece]) -> list[Marker]:
+    """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`); [] where there are none."""
+    for index, piece in enumerate(pieces):
+        match = _GLUED.fullmatch(piece.text)
+        if index and match:
+            places = [match.start(group) for group in ("a", "b", "c", "d") if match.group(group)]
+            return [
+                Marker(index, place, place + 1, _LETTERS[order], order == 0, False)
+                for order, place in enumerate(places)
+            ]
     return []
 
 

@@ -37,7 +37,7 @@ from tasks.ingest.sections import (
     is_chapter,
 )
 from tasks.ingest.sequences import Candidate, choose_questions
-from tasks.ingest.tables import QuestionTable, find_question_tables, read_question_table
+from tasks.ingest.tables import QuestionTable, find_key_tables, find_question_tables, read_question_table
 
 QUESTION_STYLES = (
     "word",
@@ -152,21 +152,30 @@ class _Tables:
     ) -> None:
         self.lines, self.starts, self.language, self.warnings = lines, starts, language, warnings
         self.tables: list[QuestionTable] = find_question_tables(lines)
+        taken = {line for table in self.tables for line in table.lines}
+        self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
 
     def replace_rows(self, pieces: list[Piece]) -> list[Piece]:
-        """Put one piece of kind `questions` in the place of the rows of every such table."""
-        if not self.tables:
+        """Put one piece of kind `questions` in the place of every such table, key lines in that of a key table."""
+        tables = {self.starts[line]: place for place, table in enumerate(self.tables) for line in table.lines}
+        keys = {self.starts[line]: place for place, (span, _) in enumerate(self.keys) for line in span}
+        if not tables and not keys:
             return pieces
-        spans = [(self.starts[table.lines[0]], self.starts[table.lines[-1]]) for table in self.tables]
         kept: list[Piece] = []
-        last = -1
+        seen: set[str] = set()
         for piece in pieces:
-            place = next((at for at, (first, end) in enumerate(spans) if first <= piece.start <= end), None)
-            if place is None:
+            is_table = piece.start in tables
+            if not is_table and piece.start not in keys:
                 kept.append(piece)
-            elif place != last:
+                continue
+            place = tables[piece.start] if is_table else keys[piece.start]
+            if f"{is_table}{place}" in seen:
+                continue
+            seen.add(f"{is_table}{place}")
+            if is_table:
                 kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
-                last = place
+            else:
+                kept.extend(_write_keys(piece, self.keys[place][1], kept))
         return kept
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
@@ -180,6 +189,20 @@ class _Tables:
                 drafts.extend(found)
                 self.warnings.extend(warnings)
         return drafts
+
+
+def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
+    """Write the rows of a key table as the lines that key lines are read from."""
+    if any(is_region_heading(other.text) for other in before):
+        texts = [
+            f"{entry.number}. {entry.text}" + (f" 解析：{entry.explanation}" if entry.explanation else "")
+            for entry in sorted(entries, key=lambda entry: entry.number)
+        ]
+    else:
+        texts = ["  ".join(f"{entry.number}. {entry.text}" for entry in entries)]
+        if not read_key_line(texts[0]):
+            return [piece]
+    return [replace(piece, text=text, sources=(), kind="body") for text in texts]
 
 
 def _merge_repeated(drafts: list[Draft], answered: Sequence[Draft], language: str | None) -> list[Draft]:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.cleaning import join_wrapped
-from tasks.ingest.columns import Header, find_header, fold_header, guess_columns
+from tasks.ingest.columns import Header, find_header, find_role, fold_header, guess_columns
 from tasks.ingest.content import Draft
 from tasks.ingest.extraction import Line, Sheet
+from tasks.ingest.keys import KeyEntry
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.sheets import read_rows
 
@@ -80,6 +81,41 @@ def _fits(
         return True
     is_cut = lines[first].page > lines[before.lines[-1]].page
     return is_cut and len(rows[0]) == len(before.header.names)
+
+
+def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
+    """Return the tables that hold one answer to a row (`题号 | 答案`, also several such pairs side by side)."""
+    found: list[tuple[range, list[KeyEntry]]] = []
+    index = 0
+    while index < len(lines):
+        first = index
+        while index < len(lines) and lines[index].table == lines[first].table:
+            index += 1
+        if lines[first].table:
+            entries = _read_key_table([list(line.cells) for line in lines[first:index]])
+            if entries:
+                found.append((range(first, index), entries))
+    return found
+
+
+def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
+    for index, row in enumerate(rows[:3]):
+        roles = [find_role(cell) for cell in row]
+        numbers = [column for column, role in enumerate(roles) if role == "number"]
+        answers = [column for column, role in enumerate(roles) if role == "answer"]
+        if not numbers or len(numbers) != len(answers) or "stem" in roles or "options" in roles:
+            continue
+        explained = roles.index("explanation") if "explanation" in roles and len(numbers) == 1 else None
+        entries: list[KeyEntry] = []
+        for place, column in enumerate(numbers):
+            for other in rows[index + 1 :]:
+                number = re.fullmatch(r"\s*(\d{1,3})\s*[.．、]?\s*", other[column])
+                text = other[answers[place]].strip()
+                if number and text:
+                    explanation = other[explained].strip() if explained is not None else ""
+                    entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
+        return entries if len(entries) >= 2 else []
+    return []
 
 
 def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:

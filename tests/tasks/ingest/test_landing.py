@@ -202,3 +202,23 @@ def test_an_answer_file_that_comes_later_is_found(tmp_path: Path) -> None:
     assert find_companion(paper) == answers
     answers.unlink()
     assert find_companion(paper) is None
+
+
+def test_of_two_copies_of_a_paper_the_one_with_its_answer_file_is_read(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    paper = "一、选择题\n1. 下列为质数的是（ ）\nA. 四 B. 六 C. 七 D. 九\n"
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    write(folder, "a copy.txt", paper)
+    write(folder, "final.txt", paper)
+    write(folder, "final答案.txt", "参考答案\n一、选择题\n1. C\n")
+    write(folder, "~$final.txt", "open")
+    land_documents(lake, settings, [folder])
+    rows = lake.query("select source_path, status from documents order by source_path").to_dicts()
+    assert [(Path(row["source_path"]).name, row["status"]) for row in rows] == [
+        ("final.txt", "parsed"),
+        ("final答案.txt", "no_questions"),
+        ("~$final.txt", "unsupported"),
+    ]
+    assert lake.query("select answer from questions")["answer"].to_list() == [["C"]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tasks.ingest.content import Draft
 from tasks.ingest.docx import read_docx
 from tasks.ingest.extraction import join_lines
+from tasks.ingest.plain_text import read_html
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
 
@@ -215,3 +216,59 @@ def test_print_that_contradicts_the_printed_keys_is_no_key() -> None:
         blocks += [f"{place + 1}{printed[1:]}", *print_options(texts, key, RED)]
     drafts, _ = read(blocks)
     assert [draft.answer for draft in drafts[4:]] == [[], [], [], []]
+
+
+def test_a_table_with_one_answer_to_a_row_answers_the_questions() -> None:
+    questions = [
+        "一、选择题",
+        "1. 栈的特点是（ ）",
+        "A. 先进先出 B. 后进先出",
+        "2. 队列的特点是（ ）",
+        "A. 先进先出 B. 后进先出",
+    ]
+    explained = table([["题号", "答案", "解析"], ["1", "B", "见第三章"], ["2", "A", "见第四章"]])
+    drafts, _ = read([*questions, "参考答案", explained])
+    assert [(draft.answer, draft.explanation) for draft in drafts] == [
+        (["B"], "见第三章"),
+        (["A"], "见第四章"),
+    ]
+    beside = table([["题号", "答案", "题号", "答案"], ["1", "B", "2", "A"]])
+    drafts, _ = read([*questions, beside])
+    assert [draft.answer for draft in drafts] == [["B"], ["A"]]
+
+
+def test_options_glued_together_without_stops_are_parted_and_marked() -> None:
+    drafts, _ = read(["一、选择题", "1. OSI模型的第一层是（ ）", "A物理层B网络层C传输层D应用层"])
+    assert rows(drafts) == [
+        ("multiple_choice", "OSI模型的第一层是（）", ["物理层", "网络层", "传输层", "应用层"], [])
+    ]
+    assert drafts[0].notes == ["options_glued"]
+
+
+def test_ticks_typed_in_a_symbol_font_are_read() -> None:
+    def tick(character: str, font: str) -> str:
+        return run(character, f'<w:rFonts w:ascii="{font}" w:hAnsi="{font}"/>')
+
+    drafts, _ = read(
+        [
+            "一、判断题",
+            paragraph("1. 水是化合物。（", tick("ü", "Wingdings"), "）"),
+            paragraph("2. 铁是非金属。（", tick("û", "Wingdings"), "）"),
+            paragraph("3. 金刚石是碳。（", tick("\uf0d6", "Symbol"), "）"),
+        ]
+    )
+    assert [draft.answer for draft in drafts] == [["true"], ["false"], ["true"]]
+
+
+def test_a_web_page_keeps_the_text_around_a_table_of_questions() -> None:
+    page = (
+        "<html><body><h2>消防安全知识测试（共两部分，请在规定的时间内独立完成，不得翻阅任何资料，不得与他人讨论）</h2>"
+        "<p>一、单选题</p><table><tr><th>序号</th><th>题目</th><th>A</th><th>B</th><th>答案</th></tr>"
+        "<tr><td>1</td><td>报警电话是哪一个？</td><td>110</td><td>119</td><td>B</td></tr></table>"
+        "<p>二、简答题</p><p>1. 简述灭火的基本方法。</p></body></html>"
+    )
+    lines = read_html(page.encode()).lines
+    assert rows(split_lines(lines, join_lines(lines)[1]).drafts) == [
+        ("multiple_choice", "报警电话是哪一个？", ["110", "119"], ["B"]),
+        ("short_answer", "简述灭火的基本方法。", [], []),
+    ]
