@@ -68,6 +68,14 @@ def find_role(
     for role, known_names in _default_names().items():
         if folded in {fold_header(known) for known in known_names}:
             return role
+    # `题目 Question`: a header in two languages
+    both = re.fullmatch(
+        r"([^\x00-\x7f]+)\s*[ /|]\s*([\x00-\x7f]+)|([\x00-\x7f]+)\s*[ /|]\s*([^\x00-\x7f]+)", folded
+    )
+    for part in both.groups() if both else ():
+        named = find_role(part) if part else None
+        if named is not None:
+            return named
     if len(folded) <= 16 or folded.isascii():
         return next((role for role, pattern in _LOOSE_NAMES if pattern.search(folded)), None)
     return None

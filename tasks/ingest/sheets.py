@@ -254,7 +254,7 @@ def _read_number_keys(drafts: Sequence[Draft]) -> None:
 def _count_number_keys(drafts: Sequence[Draft]) -> None:
     keyed = [draft for draft in drafts if draft.options and (draft.answer or draft.number_keys)]
     numbered = [draft for draft in keyed if draft.number_keys]
-    if not numbered or len(numbered) < 0.8 * len(keyed):
+    if len(numbered) < 0.8 * len(keyed) or all(draft.answer for draft in numbered):
         return
     first = 0 if any(0 in draft.number_keys for draft in numbered) else 1
     for draft in numbered:
@@ -336,13 +336,16 @@ def read_record(
 def _set_key(draft: Draft, answer: str) -> None:
     if not answer:
         return
-    if re.fullmatch(r"\s*\d+(?:\s*[,，;；、]\s*\d+)*\s*", answer) and not any(
-        text == answer for _, text in draft.options
-    ):
-        # whether a number counts from 0 or from 1 only the whole column can tell
-        draft.number_keys = [int(token) for token in re.findall(r"\d+", answer)]
-        draft.notes.append("key_is_a_number")
+    named = re.fullmatch(r"(?i)\s*(?:选项|备选项|option|choice|answer|opt)[\s_\-]*(\d)\s*", answer)
+    if named and 0 < int(named.group(1)) <= len(draft.options):
+        draft.answer = [draft.options[int(named.group(1)) - 1][0]]
         return
+    if re.fullmatch(r"\s*\d+(?:\s*[,，;；、]\s*\d+)*\s*", answer):
+        # whether a number counts from 0 or from 1, or is itself an option, only the whole column can tell
+        draft.number_keys = [int(token) for token in re.findall(r"\d+", answer)]
+        if not any(text == answer for _, text in draft.options):
+            draft.notes.append("key_is_a_number")
+            return
     set_choice_answer(draft, answer)
 
 

@@ -273,6 +273,8 @@ def _split_part(
             section.pieces = [piece for piece in section.pieces if piece.table < 0]
             section.is_question = False
         section.pieces = _take_key_lines(section, keys)
+        if in_tables and all(piece.label is None for piece in section.pieces):
+            continue  # what is left besides the tables are instructions
         if number == 0 and section.is_cover and has_typed and not _has_options_ahead(section.pieces):
             continue
         if section.is_question:

@@ -131,11 +131,20 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     is_strong = _STRONG_STEM.search(stem) is not None
     if not (offers or answers) and not (is_strong and ({"number", "type"} & set(header.columns))):
         return None
-    if not is_strong and not offers:
+    if not is_strong and not offers and not _are_keys(rows, header):
         return None
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
     return header if any(len(text) >= MIN_STEM for text in stems) else None
+
+
+def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:
+    """Whether the answer column holds letters or judgements, and nothing else."""
+    column = header.columns.get("answer")
+    if column is None:
+        return False
+    keys = [row[column] for row in rows[header.row + 1 :] if column < len(row) and row[column].strip()]
+    return len(keys) >= 2 and all(_KEY.match(key) for key in keys)
 
 
 def _continue_header(before: Header, rows: Sequence[Sequence[str]]) -> Header | None:

@@ -437,3 +437,32 @@ def test_options_in_one_cell_may_be_joined_by_dashes_and_dollar_signs() -> None:
         (["红", "绿", "蓝", "黑"], ["A", "B", "C"]),
         (["5", "6", "7", "8"], ["C"]),
     ]
+
+
+def test_keys_that_name_the_option_by_its_place_are_read_as_letters() -> None:
+    head: list[object] = ["题目", "选项1", "选项2", "选项3", "正确选项"]
+    named: list[list[object]] = [
+        head,
+        ["氧气的分子式是", "N2", "O2", "H2", "选项2"],
+        ["最轻的气体是", "氢", "氮", "氦", "选项1"],
+    ]
+    assert [answer for *_, answer in read_workbook_rows(named)] == [["B"], ["A"]]
+    # an option that is itself a number does not change what the numbers of the column mean
+    head = ["question", "option1", "option2", "option3", "correct"]
+    counted: list[list[object]] = [
+        head,
+        ["Largest ocean?", "Atlantic", "Pacific", "Arctic", "1"],
+        ["Fastest land animal?", "Cheetah", "Lion", "Horse", "0"],
+        ["Smallest prime?", "1", "3", "2", "2"],
+    ]
+    assert [answer for *_, answer in read_workbook_rows(counted)] == [["B"], ["A"], ["C"]]
+    sums: list[list[object]] = [head, ["1+1", "1", "2", "3", "2"], ["2+2", "2", "3", "4", "4"]]
+    assert [answer for *_, answer in read_workbook_rows(sums)] == [["B"], ["C"]]
+
+
+def test_a_header_in_two_languages_names_its_role() -> None:
+    assert [find_role(name) for name in ("题目 Question", "Answer / 答案", "选项 Options")] == [
+        "stem",
+        "answer",
+        "options",
+    ]
