@@ -12,6 +12,10 @@ MAX_THICKNESS = 2.6
 TOUCH = 3.0
 MIN_BLANK = 9.0
 MAX_PATHS = 6000
+# A page with more lines than this is a drawing: nothing on it is a table or a blank.
+MAX_CROSSINGS = 200_000
+MAX_BLANKS = 400
+MAX_GRIDS = 40
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,8 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
 
 def find_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
     """Return the ruled tables that the lines of a page make."""
+    if len(level) * len(upright) > MAX_CROSSINGS:
+        return []
     parents = list(range(len(level) + len(upright)))
 
     def root(index: int) -> int:
@@ -163,7 +169,7 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
         grid.rows = _distinct([rule.at for rule in grid.level])[::-1]
         if len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2):
             grids.append(grid)
-    return grids
+    return grids[:MAX_GRIDS]
 
 
 def _distinct(places: Sequence[float]) -> list[float]:
@@ -174,4 +180,5 @@ def _distinct(places: Sequence[float]) -> list[float]:
 def find_blanks(level: Sequence[Rule], grids: Sequence[Grid]) -> list[Rule]:
     """Return the lines that may stand for something to fill in: those that frame no table."""
     frames = {id(rule) for grid in grids for rule in grid.level}
-    return [rule for rule in level if id(rule) not in frames and rule.high - rule.low >= MIN_BLANK]
+    blanks = [rule for rule in level if id(rule) not in frames and rule.high - rule.low >= MIN_BLANK]
+    return blanks if len(blanks) <= MAX_BLANKS else []
