@@ -34,6 +34,7 @@ MAX_TILT = 8
 # From the start of a character to that of the next one, in pitches of the Chinese characters of its line.
 CJK_PITCH = 1.4
 LATIN_PITCH = 1.15
+SURE_PITCH = 2.2
 
 _Box = tuple[list[tuple[float, float]], str, float]
 
@@ -200,6 +201,8 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
     if len(pitches) < 4:
         return text
     pitch = pitches[len(pitches) // 2]
+    # where places are known only to half a pitch, a step of one and a half says nothing
+    sure = SURE_PITCH if _measure_grain(pitches) > 0.3 * pitch else 0.0
     parts: list[str] = []
     place = -1
     for index, character in enumerate(text):
@@ -210,10 +213,16 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
         following = text[index + 1 : index + 2]
         if not following or following.isspace() or not following.isalnum() or not character.isalnum():
             continue
-        usual = CJK_PITCH if is_cjk(character) else LATIN_PITCH
+        usual = max(CJK_PITCH if is_cjk(character) else LATIN_PITCH, sure)
         if steps[place] > usual * pitch:
             parts.append(" " * max(1, min(round(steps[place] / pitch - 1), 8)))
     return "".join(parts)
+
+
+def _measure_grain(steps: Sequence[float]) -> float:
+    """The finest distance between two sizes of steps (sorted), sizes within two pixels being one; 0 for one size."""
+    jumps = [right - left for left, right in pairwise(steps) if right - left > 2]
+    return min(jumps, default=0.0)
 
 
 def _find_turned(engine: Any, picture: Any, angle: float) -> list[_Box]:

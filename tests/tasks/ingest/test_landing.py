@@ -108,6 +108,7 @@ def test_the_summary_counts_by_status_and_type_and_names_every_problem(
                 "error": "The file has no bytes. Save it again, or leave it out.",
             }
         ],
+        "assistance": None,
     }
 
 

@@ -354,3 +354,13 @@ def test_spaces_that_ocr_drops_between_chinese_terms_come_back_by_the_places_of_
     assert restore_gaps("优先比HRD轮转算法表", glued) == "优先比HR D轮转算法表"
     # where text and places do not agree nothing is guessed
     assert restore_gaps("信号量线程", starts) == "信号量线程"
+
+
+def test_a_coarse_reading_of_places_makes_no_gaps_but_wide_ones_stay() -> None:
+    from tasks.ingest.ocr import restore_gaps
+
+    text = "平面波能量密度和能流"
+    coarse = [0, 18, 45, 63, 81, 108, 126, 153, 171, 189]
+    assert restore_gaps(text, list(zip(text, coarse, strict=True))) == text
+    wide = [0, 20, 40, 60, 120, 140, 160, 180, 200, 220]
+    assert restore_gaps(text, list(zip(text, wide, strict=True))) == "平面波能  量密度和能流"
