@@ -196,7 +196,8 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
     pitches = sorted(
         step
         for step, one, other in zip(steps, letters, letters[1:], strict=False)
-        if is_cjk(one) and is_cjk(other)
+        # stops have a width of their own
+        if is_cjk(one) and is_cjk(other) and one.isalnum() and other.isalnum()
     )
     if len(pitches) < 4:
         return text

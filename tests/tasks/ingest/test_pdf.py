@@ -362,5 +362,8 @@ def test_a_coarse_reading_of_places_makes_no_gaps_but_wide_ones_stay() -> None:
     text = "平面波能量密度和能流"
     coarse = [0, 18, 45, 63, 81, 108, 126, 153, 171, 189]
     assert restore_gaps(text, list(zip(text, coarse, strict=True))) == text
+    with_stops = "）写平面波能量密度"
+    uneven = [0, 20, 44, 61, 85, 102, 126, 142, 159]
+    assert restore_gaps(with_stops, list(zip(with_stops, uneven, strict=True))) == with_stops
     wide = [0, 20, 40, 60, 120, 140, 160, 180, 200, 220]
     assert restore_gaps(text, list(zip(text, wide, strict=True))) == "平面波能  量密度和能流"
