@@ -46,13 +46,17 @@ FALSE_WORDS = (
     "⨯",
 )
 _TF = r"√|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
-_KEY = r"[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9}"
+_KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
 ANSWER_MARK = re.compile(
-    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|答|解)(?:及解析|与解析|要点)?"
+    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解)(?:及解析|与解析|要点)?"
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
     r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
+)
+# `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
+PROGRAM_ANSWER = re.compile(
+    r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
 )
 EXPLANATION_MARK = re.compile(
     r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由)\s*[:：]|"
@@ -62,12 +66,12 @@ INLINE_ANSWER = re.compile(
     r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题|我的|你的|您的|学生|考生)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
 )
 IGNORED_MARK = re.compile(
-    r"^\s*(?:【\s*)?(?:难度|难易度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|STA|LOC|BLM|KEY|Page\s*Ref|Skill|Objective|AACSB|Bloom['’]?s?(?: \w+)?|Learning Objectives?|Learning Outcome)\s*(?:】|[:：])"
+    r"^\s*(?:【\s*)?(?:难度|难易度|难易程度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|STA|LOC|BLM|KEY|Page\s*Ref|Skill|Objective|AACSB|Bloom['’]?s?(?: \w+)?|Learning Objectives?|Learning Outcome)\s*(?:】|[:：])"
 )
 CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
 STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)答案\s*[:：]")
 METADATA = re.compile(
-    r"\s*(?:[【\[（(]?(?:难度|难易度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
+    r"\s*(?:[【\[（(]?(?:难度|难易度|难易程度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
     re.DOTALL,
 )
 TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
@@ -92,6 +96,8 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     With `labels` (the offered ones) every letter must be among them.
     """
     folded = re.sub(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+", "", text.strip().strip("（()）[]【】"))
+    if re.fullmatch(r"[①-⑩]+", folded):
+        folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
     folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
     if not folded or not re.fullmatch(r"[A-Ja-j]{1,10}", folded):
         return None

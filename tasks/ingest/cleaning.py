@@ -28,6 +28,7 @@ _REMOVED = dict.fromkeys(
     "",
 )
 _WIDE = {0xFF10 + value: chr(0x30 + value) for value in range(10)}
+_WIDE[0xFF3F] = "_"  # the blank of a fill-in question
 _WIDE |= {0xFF21 + value: chr(0x41 + value) for value in range(26)}
 _WIDE |= {0xFF41 + value: chr(0x61 + value) for value in range(26)}
 _NARROW = {0xFF61: "。", 0xFF62: "「", 0xFF63: "」", 0xFF64: "、", 0xFF65: "・"}

@@ -13,6 +13,7 @@ from tasks.ingest.answers import (
     IGNORED_MARK,
     INLINE_ANSWER,
     METADATA,
+    PROGRAM_ANSWER,
     STUDENT_MARK,
     TYPE_TAG,
     read_bare_key,
@@ -57,13 +58,22 @@ _INSTRUCTS = re.compile(
     r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
 )
 _FIRST_PART = re.compile(
-    r"^\s*(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
+    r"^\s*(?:(?:问题?|请问|请回答|试问)\s*[:：]\s*)?(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
+)
+_ASKING_LEAD = re.compile(
+    r"\s*(?:请(?:根据(?:以上|上述)(?:材料|资料|案例))?(?:回答|思考|分析)?(?:以下|下列|上述)?(?:问题)?|(?:思考)?问题?|试问|回答(?:下列|以下)?问题)\s*[:：]?\s*"
 )
 _ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|要求)\s*[:：]")
 _ASKS_TRUTH = re.compile(r"(?i)\s*[(（\[]?(?:true\s*(?:or|/)\s*false|T\s*/\s*F)\b")
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
 )
+_WRITES_CODE = re.compile(r"编写|编程|编制|写(?:出|一个)?.{0,12}(?:程序|函数|语句|代码|算法|过程)|实现|设计")
+_CODE = re.compile(
+    r"[;{}]\s*$|^\s*[{}#]|^\s*(?:#\s*include|using\b|import\b|from\s+\w+\s+import|public\b|private\b|class\b|def\b|void\b|int\b|char\b|float\b|double\b|main\s*\(|for\s*\(|while\s*\(|if\s*\(|else\b|return\b|print\w*\s*\(|cout\b|cin\b|(?i:select|insert|update|create)\s+\w)|^\s*//|/\*.*\*/"
+)
+_PADDED = re.compile(r"[（(]\s+([^（()）\s][^（()）]{0,38}?)\s+[)）]")
+_PROOF = re.compile(r"\s*证明?\s*[:：]\s*")
 _OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
@@ -77,6 +87,7 @@ class Draft:
     number_label: str = ""
     value: int | None = None
     section: int = 0
+    section_number: int | None = None
     fine: FineType | None = None
     question_type: str = ""
     stem: str = ""
@@ -123,7 +134,7 @@ def read_content(
     )
     if split is None and kind in ("fill_in_the_blank", "short_answer", "term_explanation"):
         split = _strict_options(body)
-        if split is not None:
+        if split is not None and draft.fine is not None and draft.fine.name != "cloze":
             draft.notes.append("options_under_other_heading")
     is_letter = bool(
         answers and "\n" not in answers.strip() and read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0])
@@ -201,7 +212,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         if IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
         # a line that only goes on with the sentence before it opens nothing
-        answer_mark = None if runs_on else ANSWER_MARK.match(text)
+        answer_mark = None if runs_on else (ANSWER_MARK.match(text) or _match_program(piece, pieces, body))
         explanation_mark = None if runs_on else EXPLANATION_MARK.match(text.lstrip())
         runs_on = piece.wraps
         if answer_mark and (body or mode == "body"):
@@ -272,6 +283,21 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     if not body and answers:
         return pieces, "", ""
     return body, answer_text.strip(), join_pieces(explanations).strip()
+
+
+def _match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) -> re.Match[str] | None:
+    """Match `运行结果：24` or `参考程序：` where the answer follows it and a question precedes it."""
+    if body and _PROOF.match(piece.text) and any("证" in line.text for line in body):
+        return _PROOF.match(piece.text)
+    match = PROGRAM_ANSWER.match(piece.text)
+    if match is None or not body:
+        return None
+    rest = piece.text[match.end() :].strip(" _")
+    if rest:
+        return match
+    is_last = pieces[-1] is piece
+    asks_to_write = _WRITES_CODE.search(body[0].text) is not None
+    return match if not is_last and (asks_to_write or "参考" in match.group(0)) else None
 
 
 def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
@@ -485,11 +511,25 @@ def _settle_free(
             else [answer_text]
         )
     elif kind == "fill_in_the_blank":
-        _take_filled_blanks(draft, language, is_answered)
+        _take_filled_blanks(draft, join_pieces(body), language, is_answered)
         if not draft.answer and is_answered and len(body) > 1:
             _take_unmarked(draft, body, language)
-    elif is_answered:
+    elif is_answered or _is_written_code(body):
         _take_unmarked(draft, body, language)
+
+
+def _is_written_code(body: Sequence[Piece]) -> bool:
+    """Whether the program that the question asks for stands below it: nothing but code, and the question is complete."""
+    first = body[0].text.strip() if body else ""
+    code = [piece.text for piece in body[1:]]
+    return (
+        len(code) >= 3
+        and first.endswith(("。", "."))
+        and _WRITES_CODE.search(first) is not None
+        and re.search(r"[如以]下|下列|下面|补充|完成|填|改", first) is None
+        and all(_CODE.search(line) or len(line.strip()) < 60 for line in code)
+        and sum(1 for line in code if _CODE.search(line)) >= 0.6 * len(code)
+    )
 
 
 def split_material(text: str) -> tuple[str | None, str]:
@@ -509,14 +549,25 @@ def split_material(text: str) -> tuple[str | None, str]:
         if first == len(rest) and len(rest) > 1 and _REQUEST.match(rest[-1]):
             first = len(rest) - 1
     material, asking = rest[:first], rest[first:]
+    # a line that only says that questions follow belongs to neither
+    if material and asking and _ASKING_LEAD.fullmatch(material[-1]):
+        material = material[:-1]
+    if len(asking) > 1 and _ASKING_LEAD.fullmatch(asking[0]):
+        asking = asking[1:]
     if not material or not (asking or opening):
         return None, text
     joined = "\n".join(material).strip()
     if not asking and not opening:
         return None, text
-    if len(re.findall(r"(?m)^\s*【?(?:材料|案例|资料|Material|Case|Passage)", joined)) == 1:
+    if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:
         joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
     return joined or None, "\n".join([*opening, *asking]).strip()
+
+
+def drop_asking_lead(material: str) -> str:
+    """Drop the last line of a material where it only says that questions follow (`请回答：`)."""
+    lines = material.split("\n")
+    return "\n".join(lines[:-1]) if len(lines) > 1 and _ASKING_LEAD.fullmatch(lines[-1]) else material
 
 
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
@@ -537,7 +588,7 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
     draft.stem = _TRUTH_PLACE.sub("", draft.stem).rstrip()
 
 
-def _take_filled_blanks(draft: Draft, language: str | None, is_answered: bool) -> None:
+def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
     """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`; in an answered paper also `是（质）的`."""
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
     filled = underlined.findall(draft.stem)
@@ -547,7 +598,8 @@ def _take_filled_blanks(draft: Draft, language: str | None, is_answered: bool) -
         return
     if BLANK.search(draft.stem):
         return
-    padded = re.findall(r"[（(]\s{1,}([^（()）]{1,40}?)\s{1,}[)）]", draft.stem)
+    # the spaces before a closing bracket are gone from the cleaned stem
+    padded = _PADDED.findall(raw)
     tight = re.findall(r"（([^（()）]{1,40})）", draft.stem) if is_answered and not padded else []
     if tight:
         draft.answer = [text.strip() for text in tight]
@@ -556,9 +608,17 @@ def _take_filled_blanks(draft: Draft, language: str | None, is_answered: bool) -
         return
     if padded:
         draft.answer = [text.strip() for text in padded]
-        draft.stem = clean_text(
-            re.sub(r"[（(]\s{1,}([^（()）]{1,40}?)\s{1,}[)）]", "（）", draft.stem), language
-        )
+        draft.stem = clean_text(_PADDED.sub("（）", raw), language)
+        return
+    # `宗旨是 为人民服务 。`: an underline lost in conversion leaves the answer between spaces
+    spaced = re.compile(
+        r"(?<=[\u4e00-\u9fff：=]) +([\u4e00-\u9fff\d][^\s，。；：]{0,29}) +(?=[\u4e00-\u9fff，。；、])"
+    )
+    found = spaced.findall(raw)
+    if found:
+        draft.answer = [text.strip() for text in found]
+        draft.stem = clean_text(spaced.sub("____", raw), language)
+        draft.notes.append("answer_without_mark")
 
 
 def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:
@@ -573,6 +633,19 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
         cut = 2
     asked = [place for place, paragraph in enumerate(paragraphs) if _ASKING.match(paragraph[0].text)]
     cut = max(cut, asked[0] + 1 if asked else 0)
+    if not _WRITES_CODE.search(join_pieces(paragraphs[0])):
+        # a program below the question is part of it
+        while cut < len(paragraphs) and _CODE.search(join_pieces(paragraphs[cut])):
+            cut += 1
+        if _CODE.search(join_pieces(paragraphs[0])):
+            cut = max(
+                (place + 1 for place, lines in enumerate(paragraphs) if _CODE.search(join_pieces(lines))),
+                default=cut,
+            )
+    while cut < len(paragraphs) and paragraphs[cut][0].kind == "table":
+        cut += 1  # the data of the question, and what is asked of them
+        if cut < len(paragraphs) and re.search(r"求|计算|试|请|要求", join_pieces(paragraphs[cut])):
+            cut += 1
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, METADATA
+from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.pieces import Piece, join_pieces
 from tasks.ingest.sections import Section, divide, is_chapter
@@ -19,15 +20,23 @@ REGION = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
-_NUMBERED = re.compile(r"(?:第\s*|Q\.?\s?)?\d")
+_NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 _LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=(?:Q\.?\s?)?\d)")
 _MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
-    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
-_RANGE = re.compile(r"(\d{1,3})\s*(?:[-—–~～至到－]|to)\s*(\d{1,3})\s*(?:题)?\s*[.．、:：)）]?\s*")
+_RANGE = re.compile(
+    r"[（(]?\s*(?:第\s*)?(\d{1,3})\s*(?:[-—–~～至到－]+|to)\s*(\d{1,3})\s*(?:小?题)?\s*[)）]?\s*[.．、:：]?\s*"
+)
 _LETTERS_RUN = re.compile(rf"(?:\s*{_MARK}\s*[,，、;；]?\s*)+")
+
+_LINE_OF_ANSWERS = re.compile(
+    r"\s*【?(?:参考|标准|正确)?答案】?\s*[:：]?\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+)
+_OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
+_ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
 
 
 @dataclass
@@ -37,6 +46,7 @@ class KeyEntry:
     number: int
     text: str
     explanation: str | None = None
+    label: str = ""
 
 
 @dataclass
@@ -47,6 +57,7 @@ class KeySection:
     fine: FineType | None
     entries: list[KeyEntry] = field(default_factory=list)
     title: str = ""
+    whole: KeyEntry | None = None
 
 
 def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
@@ -65,8 +76,13 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     marks = find_region_headings(pieces) if headings is None else headings
     if not marks:
         return None
-    if len(marks) > 1 and len(marks) > 0.05 * len(pieces) and len(marks) > 2:
-        return None  # printed after every question
+    if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
+        opening = [
+            index for index in marks if _opens_answers(pieces[index + 1 : index + 6], pieces[:index], False)
+        ]
+        if len(opening) < 0.6 * len(marks):
+            return None  # printed after every question
+    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
         following = pieces[index + 1 : index + 6]
         if not following or (index == 0 and len(pieces) > 40):
@@ -82,12 +98,48 @@ def is_region_heading(text: str) -> bool:
     return len(folded) <= 48 and bool(REGION.match(folded)) and not _NO_HEADING.search(folded)
 
 
+def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
+    """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
+    from tasks.ingest.sections import read_heading
+
+    found = [
+        index
+        for index, piece in enumerate(pieces)
+        if "答案" in piece.text and _LINE_OF_ANSWERS.match(piece.text) is not None
+    ]
+    if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
+        return list(pieces)
+    piece = pieces[found[0]]
+    mark = _LINE_OF_ANSWERS.match(piece.text)
+    rest = piece.cut(mark.end() if mark is not None else 0)
+    if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
+        return list(pieces)
+    head = piece.cut(0, len(piece.text) - len(rest.text))
+    return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
+
+
+def _is_title(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `… 试题及答案` names a paper with its answers: nothing is asked above it, questions follow it."""
+    if any(piece.label is not None for piece in pieces[:index]):
+        return False
+    rest = pieces[index + 1 :]
+    if any(is_region_heading(piece.text) for piece in rest):
+        return True
+    asking = 0
+    for piece in rest:
+        if _OFFERS.match(piece.text) or _ASKS.search(piece.text):
+            asking += 1
+        if asking > 1:
+            return True
+    return False
+
+
 def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
     from tasks.ingest.sections import read_heading
 
     for piece in following[:3]:
         text = piece.text
-        if read_key_line(text) or _read_table_numbers(text) or read_heading(text) is not None:
+        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
             return True
         label = piece.label
         if label is not None:
@@ -173,30 +225,48 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
         label = section.pieces[0].label if section.pieces else None
-        begins_keys = bool(section.pieces) and bool(read_key_line(section.pieces[0].text))
-        if section.is_question and not (
-            begins_keys
-            or (label is not None and label.value == 1 and label.style in ("num", "nump", "paren", "word"))
+        if (
+            section.is_question
+            and not _starts_numbers(section.pieces, label)
+            and not read_key_line(section.pieces[0].text)
         ):
-            found.entries.append(_read_entry(1, section.pieces))
+            number, pieces = 1, section.pieces
+            if label is not None and label.style in ("num", "nump", "paren") and not label.is_weak:
+                # `五、10．要点：…`: the question's own number
+                number, pieces = label.value, [section.pieces[0].cut(label.end), *section.pieces[1:]]
+            found.entries.append(_read_entry(number, pieces))
         else:
-            found.entries = _read_entries(section)
+            found.entries = read_entries(section)
         if found.entries:
+            if len(found.entries) > 1:
+                found.whole = _read_entry(1, section.pieces)
             sections.append(found)
     return sections
 
 
-def _read_entries(section: Section) -> list[KeyEntry]:
+def _starts_numbers(pieces: Sequence[Piece], label: Label | None) -> bool:
+    """Whether numbers begin here: a 1, or any number that a later line carries on."""
+    if label is None or label.style not in ("num", "nump", "paren", "word"):
+        return False
+    return label.value == 1 or any(
+        other is not None and other.style == label.style and other.value == label.value + 1
+        for other in (piece.label for piece in pieces[1:])
+    )
+
+
+def read_entries(section: Section) -> list[KeyEntry]:
+    """Read the answers of one section by their numbers, in whatever way they are printed."""
     entries: list[KeyEntry] = []
     current: tuple[int, str, list[Piece]] | None = None
     pending_numbers: list[int] = []
+    printed: dict[int, str] = {}
     for piece in section.pieces:
-        row = _read_table_numbers(piece.text)
+        row = read_table_numbers(piece.text)
         if row:
             pending_numbers = row
             continue
         if pending_numbers:
-            keys = _read_table_keys(piece.text, len(pending_numbers))
+            keys = read_table_keys(piece.text, len(pending_numbers))
             if keys:
                 entries += [KeyEntry(number, key) for number, key in zip(pending_numbers, keys, strict=True)]
                 pending_numbers = []
@@ -212,7 +282,7 @@ def _read_entries(section: Section) -> list[KeyEntry]:
             else:
                 entries += line
             continue
-        inline = _read_inline(piece)
+        inline = split_inline(piece)
         if len(inline) > 1 and (current is None or inline[0][0] == current[0] + 1):
             if current is not None:
                 entries.append(_read_entry(current[0], current[2]))
@@ -223,37 +293,53 @@ def _read_entries(section: Section) -> list[KeyEntry]:
         label = piece.label
         expected = current[0] + 1 if current is not None else (entries[-1].number + 1 if entries else None)
         is_first = current is None and (expected is None or (label is not None and label.value == expected))
-        if label is not None and label.style in ("num", "paren", "nump", "word", "bracket", "bare", "circ"):
+        if label is not None and label.style in (
+            "num",
+            "sub",
+            "paren",
+            "nump",
+            "word",
+            "bracket",
+            "bare",
+            "circ",
+        ):
             follows = current is not None and label.value == current[0] + 1 and label.style == current[1]
             if is_first or follows:
                 if current is not None:
                     entries.append(_read_entry(current[0], current[2]))
                 current = (label.value, label.style, [piece.cut(label.end)])
+                printed[label.value] = label.text
                 continue
         if current is not None:
             current[2].append(piece)
     if current is not None:
         entries.append(_read_entry(current[0], current[2]))
+    for entry in entries:
+        entry.label = printed.get(entry.number, "")
     if not entries and section.fine is not None and section.pieces:
         entries.append(_read_entry(1, section.pieces))
     return entries
 
 
-def _read_inline(piece: Piece) -> list[tuple[int, Piece]]:
+def split_inline(piece: Piece) -> list[tuple[int, Piece]]:
     """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
     marks = list(
-        re.finditer(r"(?:^\s*|\s+|[；;。]\s*)(?:[（(]\s*)?(\d{1,3})\s*[.．、)）:：](?!\d)\s*", piece.text)
+        re.finditer(
+            r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*", piece.text
+        )
     )
+    # `1、…（2）…`: the bracketed number counts the points of the first answer
+    marks = [mark for mark in marks if bool(mark.group(1)) == bool(marks[0].group(1))]
     if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):
         return []
-    numbers = [int(mark.group(1)) for mark in marks]
+    numbers = [int(mark.group(2)) for mark in marks]
     chosen = [marks[0]]
     for mark, number in zip(marks[1:], numbers[1:], strict=True):
-        if number == int(chosen[-1].group(1)) + 1:
+        if number == int(chosen[-1].group(2)) + 1:
             chosen.append(mark)
     parts = [
         (
-            int(mark.group(1)),
+            int(mark.group(2)),
             piece.cut(mark.end(), chosen[index + 1].start() if index + 1 < len(chosen) else None),
         )
         for index, mark in enumerate(chosen)
@@ -275,9 +361,17 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     return KeyEntry(number, text)
 
 
-def _read_table_numbers(text: str) -> list[int]:
+def _split_cells(text: str) -> list[str]:
+    """Split a row at bars, tabs and wide gaps; behind `题号` or `答案` single spaces separate, too."""
+    named = re.match(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])", text)
+    if named is not None and "|" not in text and "\t" not in text:
+        return [re.sub(r"\s", "", named.group(1)), *text[named.end() :].split()]
+    return [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+
+
+def read_table_numbers(text: str) -> list[int]:
     """Read the first row of a key table: `题号 | 1 | 2 | 3`."""
-    cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+    cells = _split_cells(text)
     if cells and re.fullmatch(
         r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#",
         cells[0],
@@ -291,8 +385,9 @@ def _read_table_numbers(text: str) -> list[int]:
     return numbers if is_run else []
 
 
-def _read_table_keys(text: str, count: int) -> list[str]:
-    cells = [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+def read_table_keys(text: str, count: int) -> list[str]:
+    """Read the second row of a key table: `答案 | A | C | B`; empty when it does not hold `count` keys."""
+    cells = _split_cells(text)
     if cells and re.fullmatch(r"答\s*案|Answers?|Ans\.?|Keys?|选项", cells[0], re.IGNORECASE):
         cells = cells[1:]
     if len(cells) == count and all(re.fullmatch(_MARK, cell) for cell in cells):

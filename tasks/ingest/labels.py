@@ -78,6 +78,8 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("capnum", re.compile(r"[A-H](\d{1,2})[.)]\s+(?=\S)")),
     ("num", re.compile(r"(\d{1,3})\s?[-–]\s?\d{1,3}\s?[.)]\s+(?=[A-Z])")),
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
+    # `2.1 …` in exercises: the chapter, then the number
+    ("sub", re.compile(r"(?!0)\d{1,2}[.．](?=[1-9])(\d{1,2})(?:\s+|\s*、\s*)(?=[\u4e00-\u9fff“《])")),
     ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))\s*")),
     ("num", re.compile(r"([⒈-⒛])\s*")),
     ("paren", re.compile(r"(\d{1,3})\s*[)）]\s*[、.．]?\s*")),
@@ -116,7 +118,13 @@ def parse_label(text: str) -> Label | None:
         value = _read_letter(token) if style in ("part", "letter", "letterp", "wordp") else read_number(token)
         if value is None:
             continue
-        is_weak = style == "num" and match.end() < len(body) and body[match.end()].isdigit()
+        # `3.14` may be a decimal, `6. 298 K` is not
+        is_weak = (
+            style == "num"
+            and match.end() < len(body)
+            and body[match.end()].isdigit()
+            and not body[match.end() - 1].isspace()
+        )
         if style == "romanl" and token in ("v", "x"):
             is_weak = True
         if style == "cn" and body[len(token) :].lstrip()[:1] in ",，.:：" and len(token) == 1:

@@ -40,6 +40,10 @@ _CJK = "[\u4e00-\u9fff“《]"
 _GLUED = re.compile(
     rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
 )
+# `①砂土 ②壤土`: offered answers only where the section says so and no letters stand
+_CIRCLED_NUMBERS = ("circled_number", re.compile(r"([①-⑩])\s*[.．、]?\s*"))
+# `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
+_LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")
 _SMALL = ("small_bracketed", "small_stopped")
 _WEAK = ("comma", "spaced", *_SMALL)
 
@@ -73,7 +77,8 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     chain = _find_best(pieces, is_choice)
     if chain is None:
         return _split_boxes(pieces)
-    notes = ["options_glued"] if _GLUED.fullmatch(pieces[chain[0].piece].text) else []
+    is_glued = not chain[1].has_gap and _GLUED.fullmatch(pieces[chain[0].piece].text) is not None
+    notes = ["options_glued"] if is_glued else []
     labels = [mark.label for mark in chain]
     expected = list(_LETTERS[: len(chain)])
     if labels != expected:
@@ -123,7 +128,7 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is None and is_choice:
-        return _find_glued(pieces) or None
+        return _find_circled(pieces) or _find_glued(pieces) or None
     return best[2] if best is not None else None
 
 
@@ -140,6 +145,19 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((_LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
     return OptionSplit(list(pieces[: marks[0][0]]), options, [])
+
+
+def _find_circled(pieces: Sequence[Piece]) -> list[Marker] | None:
+    """Return the circled numbers that offer answers where no letters do."""
+    style, pattern = _CIRCLED_NUMBERS
+    markers = [
+        Marker(index, *mark)
+        for index, piece in enumerate(pieces)
+        if "①" in piece.text or "②" in piece.text or "③" in piece.text or "④" in piece.text
+        for mark in _find_marks(piece.text, style, pattern)
+    ]
+    chain = _find_chain(markers, pieces) if len(markers) > 1 else []
+    return chain if len(chain) > 1 else None
 
 
 def _take_stars(
@@ -248,7 +266,9 @@ def _find_marks(
         begin = match.start()
         at_start = begin <= lead
         has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
-        if style == "spaced" and not (at_start or (has_gap and _ends_wide(text, begin))):
+        if style == "spaced" and not (
+            at_start or (has_gap and (_ends_wide(text, begin) or _LETTER_LINE.match(text)))
+        ):
             continue
         if style in _SMALL and not at_start and not has_gap:
             continue
@@ -257,8 +277,16 @@ def _find_marks(
         if not at_start and not has_gap and not _is_boundary(text[begin - 1], style):
             continue
         token = match.group(1)
-        label = chr(ord(token) - 0x24B6 + 65) if style == "circled" else token.upper()
+        label = _read_token(token)
         yield begin, match.end(), label, at_start, has_gap
+
+
+def _read_token(token: str) -> str:
+    """The letter of a printed label: A, a, Ⓐ and ① are all A."""
+    code = ord(token)
+    if 0x2460 <= code < 0x246A:
+        return chr(code - 0x2460 + 65)
+    return chr(code - 0x24B6 + 65) if 0x24B6 <= code < 0x24C0 else token.upper()
 
 
 def _ends_wide(text: str, end: int) -> bool:
@@ -379,7 +407,11 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
 def option_text(pieces: Sequence[Piece]) -> str:
     """Return the text of one option on one line; the bar of a table cell is dropped."""
     text = join_pieces([piece for piece in pieces if piece.text.strip()])
-    return re.sub(r"\s*\n\s*", " ", text).strip().strip("|").rstrip("○◯□☐▢ \t").strip()
+    text = re.sub(r"\s*\n\s*", " ", text).strip().rstrip("○◯□☐▢ \t")
+    if text.count("|") == 1:
+        return text.strip("|").strip()
+    # bars inside a formula (`|A|≠0`) stand without spaces
+    return re.sub(r"^\|\s+|\s+\|$", "", text).strip()
 
 
 def strip_separators(texts: Sequence[str]) -> list[str]:

@@ -116,7 +116,10 @@ def _find_doubts(draft: Draft) -> list[str]:
     notes: list[str] = []
     stem = draft.stem
     visible = len(re.sub(r"\s|[（()）_]", "", stem))
-    if visible < 2 or (visible < 4 and draft.question_type not in ("term_explanation", "calculation")):
+    is_blank_of_material = bool(draft.material and draft.options)
+    if is_blank_of_material and not visible:
+        pass  # a blank of the passage: its options are all that is printed
+    elif visible < 2 or (visible < 4 and draft.question_type not in ("term_explanation", "calculation")):
         notes.append("stem_too_short")
     if len(stem) > 6000 or (draft.question_type in ("multiple_choice", "true_false") and len(stem) > 1200):
         notes.append("stem_too_long")

@@ -34,6 +34,10 @@ CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
 )
+_GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
+_KEY_START = "0123456789第（("
+_SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}})\s+(?=[\u4e00-\u9fff])")
+_BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
 )
@@ -210,7 +214,13 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             label.style in ("word", "num") and label.style in styles
         ):
             continue
-        if has_numbers and not styles and label.style != "part" and (not typed or label.style == "roman"):
+        if (
+            has_numbers
+            and not styles
+            and label.style != "part"
+            and not last.get(label.style)
+            and (not typed or label.style == "roman")
+        ):
             continue  # numbers stand above it: it counts statements inside a question
         if label.style == "roman" and len(piece.text.strip()) < 6 and not last.get("roman"):
             continue
@@ -221,9 +231,18 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         last[label.style] = label.value
         text = piece.text[label.end :]
+        if label.style == "part" and len(text) < 40 and index + 1 in typed:
+            # `第Ⅰ卷（选择题 共6分）` above `一、选择题` only holds sections
+            found[index] = Heading(label, "", None, None, len(piece.text))
+            continue
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
     return found
+
+
+def _ends_with_keys(text: str) -> bool:
+    title = _GLUED_TITLE.match(text.strip()) or re.match(r"[^:：]{2,16}[:：]", text.strip())
+    return title is not None and _holds_keys(text.strip()[title.end() :])
 
 
 def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
@@ -277,6 +296,8 @@ def _heads_text(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
+    if re.search(r"\d", pieces[index].text) and _ends_with_keys(pieces[index].text):
+        return True
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
@@ -298,7 +319,7 @@ def read_heading(text: str) -> Heading | None:
     if label is not None and label.style not in (*_STRONG_STYLES, "num", "word", "nump"):
         label = None
     if label is None:
-        label = _read_capital(stripped)
+        label = _read_capital(stripped) or _read_spaced(stripped)
     body = stripped[label.end :] if label else stripped
     shift = offset + (label.end if label else 0)
     unwrapped = body.strip("【】[]《》 \t*")
@@ -310,6 +331,9 @@ def read_heading(text: str) -> Heading | None:
     title, end = _cut_title(body)
     if not title:
         return None
+    glued = _GLUED_TITLE.match(body)
+    if glued and glued.end() < end and match_exactly(glued.group(1)):
+        title, end = glued.group(1), glued.end(1)  # `单选题 1.A 2.C`
     is_strong = label is not None and label.style in (*_STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
@@ -323,9 +347,12 @@ def read_heading(text: str) -> Heading | None:
     marks = _read_marks(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
-    if remainder and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
+    if _BRACKETED_RANGE.match(tail) and _holds_keys(tail.strip()):
+        rest, remainder = 0, tail.strip()  # `单选题（1~5）ABBBD`
+    has_keys = bool(remainder) and remainder[0] in _KEY_START and _holds_keys(remainder)
+    if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""
-    if remainder and not is_strong:
+    if remainder and not is_strong and not has_keys:
         return None
     if remainder and label is not None and label.style in ("word", "capital"):
         remainder = "" if len(remainder) <= 60 else remainder
@@ -357,9 +384,30 @@ def _read_capital(text: str) -> Label | None:
         # `II Short answer questions`: a numeral without a stop
         roman = re.match(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])", text)
         value = read_number(roman.group(1)) if roman else None
-        return Label("roman", value, roman.end(), roman.group(1)) if roman and value else None
+        if roman and value:
+            return Label("roman", value, roman.end(), roman.group(1))
+        match = re.match(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)", text)
+        if match is None or match_exactly(text[match.end() :].strip()) is None:
+            return None
     letter = match.group(1) or match.group(2)
     return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
+
+
+def _read_spaced(text: str) -> Label | None:
+    """Read `二 简答题`: a numeral without a stop counts only before the name of a type."""
+    match = _SPACED_NUMERAL.match(text)
+    if match is None:
+        return None
+    name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
+    if name is None or match_exactly(name.group(0)) is None:
+        return None
+    return Label("cn", read_number(match.group(1)) or 0, match.end(), match.group(1))
+
+
+def _holds_keys(text: str) -> bool:
+    from tasks.ingest.keys import read_key_line
+
+    return bool(read_key_line(text))
 
 
 def _cut_title(body: str) -> tuple[str, int]:
@@ -464,7 +512,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if MARKS_EACH.search(first) and first_number is not None and len(first) < 120:
         return False  # `Read the programs (5 points each)`
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
-    if not numbered or numbered[0].value != 1 or len(numbered) < 2:
+    if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
         return True
     if len(numbered) and first_number and len(numbered) >= 2:
         between = [piece.text for piece in section.pieces[1 : first_number + 1]]

@@ -38,8 +38,9 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
     """
     # state: (last question number or 0, last number of the nested list or 0) → (cost, chosen path)
     states: dict[tuple[int, int], tuple[float, _Path | None]] = {(0, 0): (0.0, None)}
-    # where no number is 1 the paper is an excerpt: its first number may be any
-    start_price = 3.0 if any(candidate.value == 1 for candidate in candidates) else 0.5
+    # where no number is 1 and none goes on from the section before, the paper is an excerpt: it may begin at any
+    follows = {1} if carry is None else {1, carry + 1}
+    start_price = 3.0 if any(candidate.value in follows for candidate in candidates) else 0.5
     is_first = True
     for index, candidate in enumerate(candidates):
         following: dict[tuple[int, int], tuple[float, _Path | None]] = {}

@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from tasks.ingest.answers import read_key, read_truth, split_fillings
+from tasks.ingest.answers import ANSWER_MARK, read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
-from tasks.ingest.content import Draft, make_true_false, read_content, set_choice_answer
+from tasks.ingest.content import (
+    Draft,
+    drop_asking_lead,
+    make_true_false,
+    read_content,
+    set_choice_answer,
+)
 from tasks.ingest.emphasis import take_format_keys
 from tasks.ingest.extraction import Line
 from tasks.ingest.keys import (
@@ -18,12 +24,17 @@ from tasks.ingest.keys import (
     find_region,
     find_region_headings,
     is_region_heading,
+    part_answers,
+    read_entries,
     read_key_line,
     read_region,
+    read_table_keys,
+    read_table_numbers,
+    split_inline,
 )
 from tasks.ingest.kinds import BLANK
-from tasks.ingest.labels import Label
-from tasks.ingest.lexicon import FineType
+from tasks.ingest.labels import Label, parse_label
+from tasks.ingest.lexicon import FineType, match_type_name
 from tasks.ingest.options import offers_options, split_options
 from tasks.ingest.pieces import Piece, join_pieces, make_pieces
 from tasks.ingest.sections import (
@@ -43,6 +54,7 @@ QUESTION_STYLES = (
     "word",
     "wordp",
     "num",
+    "sub",
     "bracket",
     "nump",
     "paren",
@@ -66,11 +78,14 @@ _FORM = re.compile(
     r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]",
 )
 _MATERIAL = re.compile(
-    r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 _CASE = re.compile(
-    r"^\s*【?(?:案例|材料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
+    r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
+)
+_ASKS = re.compile(
+    r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?\s*$|^\s*(?:问题?|请问|请回答|要求|试(?:问|分析|述))\s*[:：]?"
 )
 _RANGE = re.compile(
     r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
@@ -87,6 +102,7 @@ _LEADING_BLANK = re.compile(
     r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
 )
 _OPTION_A = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
+_OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[)）.．、]")
 _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
@@ -97,8 +113,26 @@ _PAPER_END = re.compile(
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
     re.IGNORECASE,
 )
+_AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
+_MATCHING = re.compile(r"(?:^|[^\w])B1?\s*型|配伍|共用(?:备选)?(?:答案|选项)")
+_LEADING_TAG = re.compile(r"\s*[【\[（(]\s*([\u4e00-\u9fff]{2,8})\s*[】\])）]\s*(?=[\d（(第])")
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
+)
+
+# `第 2 页 共 4 页`, alone or behind the paper's short title
+_PAGE_NUMBER = re.compile(
+    r"[^。？?；;：:（(]{0,40}?(?:第\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*(?:共\s*[\d一二三四五六七八九十_]{1,3}\s*页)?|"
+    r"共\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*第\s*[\d一二三四五六七八九十_]{1,3}\s*页)\s*[)）]?[\s|\-—–·]*|"
+    r"[\-—–·~]\s*\d{1,3}\s*[\-—–·~]|[Pp]age\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?"
+)
+# the marker's boxes above a section: `得分 | 评卷人`
+_MARKER_BOX = re.compile(
+    r"(?:(?:本题)?得\s*分|评\s*卷\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
+)
+# the sealing line: `…密…封…线…`, `装订线内请勿答题`
+_SEAL = re.compile(
+    r"[密封线装订内外请勿不要准得答题卷上写字号姓名班级学院专业考生：:….·•\-—─━_=○〇◎\s|（）()※]+"
 )
 
 
@@ -123,7 +157,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     language = detect_language("\n".join(piece.text for piece in pieces if not _FORM.search(piece.text)))
     result = Split([], language=language)
     tables = _Tables(lines, starts, language, result.warnings)
-    body, regions = _take_regions(tables.replace_rows(pieces))
+    body, regions = _take_regions(part_answers(tables.replace_rows(pieces)))
     keys: list[tuple[int, KeySection]] = []
     drafts: list[Draft] = []
     for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
@@ -227,6 +261,9 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
     headings = find_region_headings(pieces)
     while rest:
         index = find_region(rest, headings)
+        while index is not None and _find_next_section(rest, index) is not None:
+            # the answers of one section, read with it
+            index = find_region(rest, [heading for heading in headings if heading > index])
         if index is None:
             bodies.append(rest)
             regions.append([])
@@ -243,6 +280,25 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
     return bodies, regions
 
 
+def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
+    """Return where questions go on behind the answers of one section: at the heading with the next number.
+
+    The answers of a whole paper begin with the first section again.
+    """
+    from tasks.ingest.sections import read_heading
+
+    before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
+    last = next((found.label for found in before if found is not None and found.label is not None), None)
+    if last is None:
+        return None
+    for place in range(index + 1, len(pieces)):
+        heading = read_heading(pieces[place].text)
+        if heading is not None and heading.label is not None:
+            is_next = (heading.label.style, heading.label.value) == (last.style, last.value + 1)
+            return place if is_next else None
+    return None
+
+
 def _has_options_ahead(pieces: Sequence[Piece]) -> bool:
     return any(_OPTION_A.match(piece.text) for piece in pieces)
 
@@ -254,10 +310,14 @@ def _split_part(
     if len(pieces) > 2 and pieces[-1].text.strip() == pieces[0].text.strip():
         pieces = pieces[:-1]  # the title again, above the answers
     pieces = [
-        _move_bracket(piece)
+        _move_tag(_move_bracket(piece))
         for piece in _drop_page_numbers(_drop_notices(pieces))
         if not _is_noise(piece, language)
     ]
+    for index, piece in enumerate(pieces[:6]):
+        title = _AFTER_TITLE.match(piece.text)
+        if title is not None:
+            pieces[index] = piece.cut(title.end())
     sections = divide(_drop_titles(pieces))
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
@@ -285,14 +345,16 @@ def _split_part(
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = _prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
+    filled = _find_filled(chunks)
     for number, section, label, lines, material in chunks:
-        draft = read_content(lines, section.fine, language, is_answered)
+        draft = read_content(lines, section.fine, language, is_answered or number in filled)
         if not draft.stem and not draft.options:
             continue
         draft.section = number
+        draft.section_number = section.number
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
-        draft.material = clean_text(material, language) if material else draft.material
+        draft.material = drop_asking_lead(clean_text(material, language)) if material else draft.material
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
@@ -446,6 +508,23 @@ def _move_bracket(piece: Piece) -> Piece:
     )
 
 
+def _move_tag(piece: Piece) -> Piece:
+    """Put a type printed before the number, `[单选题]1. …`, behind the number."""
+    match = _LEADING_TAG.match(piece.text)
+    if not match or match_type_name(match.group(1)) is None:
+        return piece
+    rest = piece.cut(match.end())
+    label = rest.label
+    if label is None or label.is_weak:
+        return piece
+    tag, number, text = piece.cut(0, match.end()), rest.cut(0, label.end), rest.cut(label.end)
+    return replace(
+        piece,
+        text=f"{number.text}{tag.text}{text.text}",
+        sources=(*number.sources, *tag.sources, *text.sources),
+    )
+
+
 def _drop_titles(pieces: list[Piece]) -> list[Piece]:
     """Leave out the paper's title where it is printed again before a chapter."""
     if not pieces:
@@ -474,14 +553,43 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
         return not re.search(r"\b1\b.*\b2\b", text)
     if len(text) < 120 and len(_FORM.findall(text)) >= 2:
         return True
+    if len(text) < 70 and _PAGE_NUMBER.fullmatch(text) and (piece.label is None or text[0] in "-—–·第共"):
+        return True
+    if len(text) < 40 and _is_marker_box(text):
+        return True
+    if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
+        return True
     return bool(_RULE.fullmatch(text) or _PAPER_END.fullmatch(text))
+
+
+def _is_marker_box(text: str) -> bool:
+    return re.search(r"[分人名师]", text) is not None and _MARKER_BOX.fullmatch(text) is not None
 
 
 def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
     found = KeySection(section.number, section.fine, title=section.title)
-    for piece in section.pieces:
+    pending: tuple[Piece, list[int]] | None = None
+    block = _find_block(section)
+    if block is not None:
+        begin, offset = block
+        answers = [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
+        answers = [piece for piece in answers if piece.text.strip()]
+        found.entries.extend(read_entries(Section(fine=section.fine, pieces=answers)))
+    for piece in section.pieces[: block[0] if block is not None else None]:
+        if pending is not None:
+            cells = read_table_keys(piece.text, len(pending[1]))
+            if cells:
+                found.entries.extend(map(KeyEntry, pending[1], cells))
+                pending = None
+                continue
+            kept.append(pending[0])
+            pending = None
+        numbers = read_table_numbers(piece.text)
+        if numbers:
+            pending = (piece, numbers)
+            continue
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             found.entries.extend(entries)
@@ -492,9 +600,47 @@ def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
             and _is_last(section, piece)
         ):
             kept.append(piece)
+    if pending is not None:
+        kept.append(pending[0])
     if found.entries:
         keys.append(found)
+        while kept and is_region_heading(kept[-1].text):
+            kept.pop()
     return kept
+
+
+def _find_block(section: Section) -> tuple[int, int] | None:
+    """Return where the answers of a whole section begin below its questions: `答案：1）… 2）…`, the piece and the index.
+
+    The first answer repeats the number of the first question, and there are several of both.
+    """
+    first: Label | None = None
+    seen = 0
+    for index, piece in enumerate(section.pieces):
+        label = piece.label
+        if label is not None and not label.is_weak and label.style in ("num", "nump", "paren", "bracket"):
+            if first is None:
+                first = label
+            seen += label.style == first.style and label.value == first.value + seen
+            continue
+        mark = ANSWER_MARK.match(piece.text)
+        if mark is None or first is None or seen < 2:
+            continue
+        rest = piece.cut(mark.end())
+        follows = rest if rest.text.strip() else None
+        if follows is None and index + 1 < len(section.pieces):
+            follows = section.pieces[index + 1]
+        start = follows.label if follows is not None else None
+        if start is None or (start.style, start.value) != (first.style, first.value):
+            continue
+        following = [other.label for other in section.pieces[index + 1 :]]
+        goes_on = any(
+            label is not None and label.style == first.style and label.value == first.value + 1
+            for label in following
+        )
+        if goes_on or (follows is rest and len(split_inline(rest)) > 1):
+            return index, mark.end()
+    return None
 
 
 def _is_last(section: Section, piece: Piece) -> bool:
@@ -507,6 +653,13 @@ def _split_section(
     """Return (label, lines, material) of every question in a section, and the last number used."""
     pieces = section.pieces
     expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
+    cases = _split_cases(section)
+    if cases:
+        return cases, carry
+    matching = _split_matching(section)
+    if matching:
+        last = matching[-1][0]
+        return matching, last.value if last is not None else carry
     marks, style = _find_candidates(section, carry, expects_options)
     if not marks:
         return _split_unnumbered(section), carry
@@ -632,6 +785,60 @@ def _share_matches(found: list[_Chunk], preamble: Sequence[Piece]) -> list[_Chun
     return found
 
 
+def _split_matching(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split a section of `B型题`: a list of options stands above the questions that share it, list after list."""
+    if not _MATCHING.search(section.title):
+        return []
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    shared: list[Piece] = []
+    for piece in section.pieces:
+        label = piece.label
+        if _OPTION_LINE.match(piece.text):
+            if shared and _OPTION_A.match(piece.text):
+                shared = []
+            shared.append(piece)
+        elif label is not None and label.style in ("num", "paren", "nump", "bracket") and shared:
+            found.append((label, [piece.cut(label.end)], None))
+            found[-1][1].extend(shared)
+        elif _MATERIAL.match(piece.text) or _RANGE.search(piece.text[:24]):
+            shared = []
+        elif found or shared:
+            return []  # something else stands between: left to the numbers
+    is_complete = all(len(lines) > 1 and offers_options(lines, True) for _, lines, _ in found)
+    return found if len(found) > 1 and is_complete else []
+
+
+def _split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split `案例一：… 问：… 案例二：… 问：…`: a case begins where the one before it has asked its questions.
+
+    Cases below a question number, and cases whose questions offer options, are left to the numbers.
+    """
+    if section.fine is None or section.fine.question_type not in (
+        "material_analysis",
+        "short_answer",
+        "essay",
+    ):
+        return []
+    starts: list[int] = []
+    asked = False
+    for index, piece in enumerate(section.pieces):
+        if _CASE.match(piece.text):
+            if not starts or asked:
+                starts.append(index)
+            asked = False
+        elif not starts and piece.label is not None and not _is_instruction(piece):
+            return []
+        elif piece.label is not None or _ASKS.search(piece.text):
+            asked = True
+    if len(starts) < 2 or not asked or split_options(section.pieces, False) is not None:
+        return []
+    ends = [*starts[1:], len(section.pieces)]
+    return [
+        (Label(section.style, place, 0, section.label), section.pieces[first:last], None)
+        for place, (first, last) in enumerate(zip(starts, ends, strict=True), start=1)
+    ]
+
+
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[_Mark]) -> bool:
     """Whether the numbers below a free-response heading count the parts of one question, whose text precedes them."""
     kind = section.fine.question_type if section.fine is not None else None
@@ -661,9 +868,7 @@ def _join_shared(
     for label, lines, material in found:
         has_options = offers_options(lines, False)
         numbered = (
-            [replace(lines[0], text=f"{label.text} {lines[0].text.strip()}", sources=())]
-            if label
-            else lines[:1]
+            [replace(lines[0], text=_put_label(label, lines[0].text), sources=())] if label else lines[:1]
         )
         if material is not None and material == last and joined and not has_options:
             joined[-1][1].extend([*numbered, *lines[1:]])
@@ -682,6 +887,11 @@ def _join_shared(
         (label or (section_label if section.number else None), lines, material)
         for label, lines, material in joined
     ]
+
+
+def _put_label(label: Label, text: str) -> str:
+    gap = "" if label.text[-1:] in "、．）】" or "⑴" <= label.text[-1:] <= "⒛" else " "
+    return f"{label.text}{gap}{text.strip()}"
 
 
 _Mark = tuple[int, int, Candidate, Label]
@@ -749,6 +959,8 @@ def _find_candidates(section: Section, carry: int | None, expects_options: bool)
         rest = section.pieces[index].text[begin + label.end :]
         if style == "num" and label.is_weak and not has_options and not re.match(r"\d{4}\s*年|\d{5,}", rest):
             hint += 1.0  # `3.14` at a line's start is rather a decimal
+        if is_inline and kind == "term_explanation":
+            hint -= 1.0
         if is_inline and is_short_kind and (has_options or not expects_options):
             before_text = section.pieces[index].text[:begin]
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
@@ -823,6 +1035,8 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
             continue  # these number the parts of a question
         if label.style == "circ" and (len(counts) > 1 or section.fine is None):
             continue
+        if label.style == "sub" and counts["sub"] < 2:
+            continue  # rather a decimal
         if label.value == 1 or (carry is not None and label.value == carry + 1):
             return label.style
     kind = section.fine.question_type if section.fine is not None else None
@@ -836,7 +1050,7 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         # below `1. True or False` or `1. Choose the best answer` the parts are the questions
         if label.style in parts and label.value == 1 and counts[label.style] > 1:
             return label.style
-    main = [style for style in ("num", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
+    main = [style for style in ("num", "sub", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
     if main:
         return max(main, key=lambda style: counts[style])
     weak = [label for _, label in labelled if label.is_weak]
@@ -915,6 +1129,9 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
     opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
     lines = lines[opening:]
     text = join_pieces(lines)
+    if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
+        lines = lines[1:]
+        text = join_pieces(lines)
     is_marked = _MATERIAL.match(lines[0].text) is not None
     is_analysis = section.fine is not None and (
         section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
@@ -922,6 +1139,7 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
     if (
         not is_marked
         and not (is_analysis and len(text) > 40)
+        and not (section.fine is not None and section.fine.name == "cloze" and len(text) > 40)
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None
@@ -1045,6 +1263,21 @@ def _prints_answers(chunks: Sequence[list[Piece]]) -> bool:
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
 
 
+def _find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """Return the fill-in sections whose blanks are filled: no question has an empty one, most have `（一年）`."""
+    found: dict[int, list[str]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
+            found.setdefault(number, []).append(join_pieces(lines))
+    return {
+        number
+        for number, texts in found.items()
+        if not any(BLANK.search(text) for text in texts)
+        and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
+        >= max(2, 0.6 * len(texts))
+    }
+
+
 def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
     """Give printed answers to their questions; return the sections of keys none of whose answers found one.
 
@@ -1065,6 +1298,11 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             # a key printed below the last section answers the whole paper
             target = _by_number(drafts) if len(values) == len(known) else target
         matched = 0
+        whole = _find_whole(target, key)
+        if whole is not None:
+            used.add((whole.section, key.entries[0].number))
+            apply_key(whole, key.whole or _join_entries(key), language)
+            continue
         for entry in key.entries:
             asked = target.get(entry.number)
             if asked is not None:
@@ -1074,6 +1312,28 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
         if not matched:
             unmatched.append(key)
     return unmatched
+
+
+def _find_whole(target: dict[int, Draft], key: KeySection) -> Draft | None:
+    """Return the one question whose parts the answers of this key section count."""
+    drafts = {id(draft): draft for draft in target.values()}
+    if len(drafts) != 1 or len(key.entries) < 2:
+        return None
+    draft = next(iter(drafts.values()))
+    parts = [label.value for label in map(parse_label, draft.stem.split("\n")) if label is not None]
+    numbers = [entry.number for entry in key.entries]
+    is_alone = draft.section_number is not None and draft.value == draft.section_number
+    is_whole = not draft.options and numbers[0] == 1 and (set(numbers) <= set(parts) or is_alone)
+    return draft if is_whole else None
+
+
+def _join_entries(key: KeySection) -> KeyEntry:
+    lines = [
+        f"{entry.label or f'{entry.number}.'}{'' if entry.label[-1:] in '、．）' else ' '}{entry.text}"
+        for entry in key.entries
+    ]
+    remarks = [entry.explanation for entry in key.entries if entry.explanation]
+    return KeyEntry(key.entries[0].number, "\n".join(lines), "\n".join(remarks) or None)
 
 
 def _find_target(
@@ -1094,6 +1354,8 @@ def _find_target(
         ]
         exact = [group for group in same if group[0].fine is not None and group[0].fine.name == key.fine.name]
         candidates = exact or same
+        numbered_alike = [group for group in candidates if group[0].section_number == key.number]
+        candidates = numbered_alike or candidates
         fresh = (
             group
             for group in candidates
@@ -1102,6 +1364,12 @@ def _find_target(
         if candidates:
             return _by_number(next(fresh, candidates[0]))
     if key.number is not None and key.fine is None:
+        placed = [group for group in groups if group[0].section_number == key.number]
+        unused = (
+            group for group in placed if not any((draft.section, draft.value or 0) in used for draft in group)
+        )
+        if placed:
+            return _by_number(next(unused, placed[0]))
         numbered = [
             group[0] for group in by_section.values() if len(group) == 1 and group[0].value == key.number
         ]
@@ -1109,9 +1377,16 @@ def _find_target(
             return {1: numbered[0], key.number: numbered[0]}
     if len(groups) == count and place < len(groups) and count > 1:
         return _by_number(groups[place])
-    values = [draft.value for draft in drafts if draft.value is not None]
-    if len(values) == len(set(values)):
-        return _by_number(drafts)
+    # a section that is one question counts by its own numeral, not by the numbers of the others
+    others = [
+        draft
+        for draft in drafts
+        if len(by_section[draft.section]) > 1 or draft.value is None or draft.value != draft.section_number
+    ]
+    for among in (drafts, others):
+        values = [draft.value for draft in among if draft.value is not None]
+        if values and len(values) == len(set(values)):
+            return _by_number(among)
     return _by_number(groups[0]) if groups and count == 1 else {}
 
 
