@@ -16,6 +16,7 @@ ALL = (
     "exam_speed",
     "demo_stages",
     "ingest_accuracy",
+    "ingest_speed",
     "dedupe_speed",
     "gscore_speed",
     "cgeval_run",

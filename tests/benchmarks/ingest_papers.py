@@ -375,3 +375,48 @@ _MAKERS = {
     "short_answer": _make_short,
     "material_analysis": _make_material,
 }
+
+
+@dataclass(frozen=True)
+class MadeFile:
+    """The bytes of a paper and what must be read from them."""
+
+    data: bytes
+    paper: MadePaper
+
+
+def make_file(kind: str, seed: int, size: int = 2_000) -> MadeFile:
+    """Make a paper as `txt`, `docx`, `xlsx` or `pdf`; the seed also chooses the layout."""
+    from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx
+
+    language, options, answers = LAYOUTS[seed % len(LAYOUTS)]
+    if kind == "pdf":
+        # what is wider than a page would be wrapped by no printer as it is here
+        paper = make_paper(size, seed, language, "stacked", "end")
+        pages = [paper.lines[start : start + 60] for start in range(0, len(paper.lines), 60)]
+        drawn = [[(30.0, 810.0 - 13 * row, line) for row, line in enumerate(page)] for page in pages]
+        return MadeFile(make_pdf(drawn, size=8), paper)
+    paper = make_paper(size, seed, language, options, answers)
+    if kind == "txt":
+        return MadeFile(paper.text.encode(), paper)
+    if kind == "docx":
+        return MadeFile(make_docx(paper.lines), paper)
+    names = {
+        "multiple_choice": "单选题",
+        "true_false": "判断题",
+        "fill_in_the_blank": "填空题",
+        "short_answer": "简答题",
+        "material_analysis": "材料分析题",
+    }
+    rows = []
+    for question in paper.questions:
+        padded = (*question.options, "", "", "", "")[:4]
+        rows.append([names[question.question_type], question.stem, *padded, _write_key(question)])
+    header = ["题型", "题目", "选项A", "选项B", "选项C", "选项D", "答案"]
+    return MadeFile(make_xlsx({paper.lines[0][:20]: [header, *rows]}), paper)
+
+
+def _write_key(question: MadeQuestion) -> str:
+    if question.question_type == "true_false":
+        return "√" if question.answer == ("true",) else "×"
+    return "；".join(question.answer)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tasks.ingest.extraction import Line, join_lines
 from tasks.ingest.splitting import split_lines
-from tests.benchmarks.ingest_papers import LAYOUTS, make_paper
+from tests.benchmarks.ingest_papers import LAYOUTS, make_file, make_paper
+from tests.benchmarks.ingest_speed import read_within
 
 
 @pytest.mark.parametrize("size", [2_000, 8_000, 40_000])
@@ -26,3 +29,15 @@ def test_every_question_of_a_made_paper_is_read_with_its_answer(
     ]
     assert (split.language, split.warnings) == (language, [])
     assert 0.5 * size < len(paper.text.encode()) < 1.5 * size
+
+
+@pytest.mark.parametrize("kind", ["txt", "docx", "xlsx", "pdf"])
+def test_every_question_of_a_made_file_is_read_with_its_answer(kind: str, tmp_path: Path) -> None:
+    for seed in range(len(LAYOUTS)):
+        made = make_file(kind, seed)
+        path = tmp_path / f"paper.{kind}"
+        path.write_bytes(made.data)
+        read = read_within(path)["questions"]
+        assert [(question["question_type"], tuple(question["answer"])) for question in read] == [
+            (question.question_type, question.answer) for question in made.paper.questions
+        ]
