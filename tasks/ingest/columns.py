@@ -46,6 +46,17 @@ def _default_names() -> dict[str, tuple[str, ...]]:
     return {role: tuple(str(name) for name in names) for role, names in yaml.safe_load(source).items()}
 
 
+@lru_cache(maxsize=1)
+def _default_roles() -> dict[str, str]:
+    """The role by folded name; of two roles with one name the first in the file has it."""
+    roles: dict[str, str] = {}
+    for role, names in _default_names().items():
+        for name in names:
+            roles.setdefault(fold_header(name), role)
+    return roles
+
+
+@lru_cache(maxsize=4096)
 def fold_header(text: str) -> str:
     """Fold a header cell for comparison: case, spaces, underscores, brackets with what they hold, marks."""
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text.casefold())
@@ -65,9 +76,9 @@ def find_role(
             return role
     if only_extra:
         return None
-    for role, known_names in _default_names().items():
-        if folded in {fold_header(known) for known in known_names}:
-            return role
+    role_by_name = _default_roles().get(folded)
+    if role_by_name is not None:
+        return role_by_name
     # `题目 Question`: a header in two languages
     both = re.fullmatch(
         r"([^\x00-\x7f]+)\s*[ /|]\s*([\x00-\x7f]+)|([\x00-\x7f]+)\s*[ /|]\s*([^\x00-\x7f]+)", folded

@@ -10,6 +10,7 @@ Protocol: one JSON object per line on stdin (`path`, `document`, `options`), one
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -29,6 +30,9 @@ _MORE_TIME = b"+%d\n"
 def serve() -> None:
     """Answer requests from stdin until it closes."""
     _preload()
+    # what is loaded stays: a collection in a child would write to every page it shares with this process
+    gc.collect()
+    gc.freeze()
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # nothing that a library prints may fall between the replies

@@ -126,6 +126,10 @@ def _text_above(rows: list[list[_Cell]], column: int) -> str:
     return ""
 
 
+# of a run: hidden, super- or subscript, underline, the ways in which it stands out
+_Look = tuple[bool, object, object, list[str]]
+
+
 class _Walker:
     def __init__(self, package: zipfile.ZipFile) -> None:
         self.package = package
@@ -138,6 +142,7 @@ class _Walker:
         self.embedded_formulas = 0
         self.fields: list[list[str]] = []
         self.pending_boxes: list[etree._Element] = []
+        self.looks: dict[object, _Look] = {}
         self.main = self._find_main()
         self.folder = posixpath.dirname(self.main)
         self.styles = self._read_styles()
@@ -408,10 +413,9 @@ class _Walker:
 
     def _read_run(self, run: etree._Element, paragraph_style: str | None) -> str:
         properties = find_child(run, "rPr")
-        if self._resolve(properties, paragraph_style, "is_hidden"):
+        is_hidden, script, underline, emphasis = self._read_look(properties, paragraph_style)
+        if is_hidden:
             return ""
-        script = self._resolve(properties, paragraph_style, "script")
-        underline = self._resolve(properties, paragraph_style, "underline")
         parts: list[str] = []
         for child in run:
             parts.append(self._read_run_child(child, properties, paragraph_style))
@@ -424,7 +428,22 @@ class _Walker:
             text = raise_text(text)
         elif script == "subscript":
             text = lower_text(text)
-        return mark_text(text, self._find_emphasis(properties, paragraph_style, underline))
+        return mark_text(text, emphasis)
+
+    def _read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
+        """Return how a run looks; a paper has few looks and many runs, so every look is resolved once."""
+        shape = tuple((child.tag, *child.items()) for child in properties) if properties is not None else None
+        look = self.looks.get((shape, paragraph_style))
+        if look is None:
+            underline = self._resolve(properties, paragraph_style, "underline")
+            look = (
+                bool(self._resolve(properties, paragraph_style, "is_hidden")),
+                self._resolve(properties, paragraph_style, "script"),
+                underline,
+                self._find_emphasis(properties, paragraph_style, underline),
+            )
+            self.looks[(shape, paragraph_style)] = look
+        return look
 
     def _find_emphasis(
         self, properties: etree._Element | None, paragraph_style: str | None, underline: object

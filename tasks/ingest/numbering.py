@@ -28,19 +28,14 @@ def local_name(element: etree._Element) -> str:
 
 def find_child(element: etree._Element | None, name: str) -> etree._Element | None:
     """Return the first child with this local name, or None."""
-    if element is None:
-        return None
-    for child in element:
-        if local_name(child) == name:
-            return child
-    return None
+    return None if element is None else next(element.iterchildren(f"{{*}}{name}"), None)
 
 
 def read_attribute(element: etree._Element | None, name: str) -> str | None:
     """Return the attribute with this local name whatever its namespace, or None."""
     if element is None:
         return None
-    for key, value in element.attrib.items():
+    for key, value in element.items():
         if str(key).rpartition("}")[2] == name:
             return str(value)
     return None
