@@ -295,7 +295,7 @@ def _land(*paths: Path, kill_at: int | None = None) -> dict[str, Any]:
         raise RuntimeError(f"landing ended with {code}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    kept = [mark for mark in marks if mark["at"] in (1000, 5000, 10_000)] or marks[-1:]
+    kept = [mark for mark in marks if mark["at"] in (100, 200, 500, 1000, 2000, 5000, 10_000)] or marks[-1:]
     return {**last, "wall": time.perf_counter() - began, "cpu": cpu, "marks": kept}
 
 
@@ -341,7 +341,12 @@ def _land_here(paths: Sequence[Path], home: Path) -> None:
 def _watch_children(largest: list[float]) -> None:
     while True:
         for pid in _list_descendants("self"):
-            largest[0] = max(largest[0], _read_peak(pid))
+            try:
+                is_reader = b"conversion_server" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            except OSError:
+                continue
+            # before it has become a server, a started process shows the peak of this one
+            largest[0] = max(largest[0], _read_peak(pid) if is_reader else 0.0)
         time.sleep(0.05)
 
 
