@@ -80,6 +80,14 @@ _SUBPART = re.compile(
 )
 
 
+# a part that asks, `(2) Draw the graph`, `（1）求……`; answers in parts seldom begin with a demand
+_ASKED_PART = re.compile(
+    r"^\s*(?:[（(]\s*(?:\d{1,2}|[ivx]{1,4}|[a-h])\s*[)）]|[a-h]\s*[).])\s*(?:(?i:(?:construct|convert|compute|calculate|find|give|draw|write|prove|eliminate|"
+    r"minimi[sz]e|explain|describe|design|determine|derive|discuss|estimate|evaluate|translate|sketch|solve|what|why|how|which|is|are|does)\b)|"
+    r"求|画出|写出|计算|证明|试|请|结合|运用|说明|简述|论述|谈谈|归纳|概括|给出|指出|列出|[^（()）]*[？?]\s*(?:[（(][^（()）]{1,12}[)）])?\s*$)"
+)
+
+
 @dataclass
 class Draft:
     """A question as split from its paper, not yet given an id. Offsets are into the raw text."""
@@ -646,6 +654,7 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
         cut += 1  # the data of the question, and what is asked of them
         if cut < len(paragraphs) and re.search(r"求|计算|试|请|要求", join_pieces(paragraphs[cut])):
             cut += 1
+    cut = _skip_shown(paragraphs, cut)
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()
@@ -671,6 +680,29 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
     if answer:
         draft.answer = [answer]
         draft.notes.append("answer_without_mark")
+
+
+def _skip_shown(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return where an unmarked answer may begin: behind the code or grammar that a stem shows, and the parts it asks."""
+    texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
+    place = cut
+    if any(text.endswith((":", "：", "{")) for text in texts[:cut]):
+        while place < len(texts) and _is_shown(texts[place], paragraphs[place]):
+            place += 1
+    parts = place
+    while parts < len(texts) and (
+        _ASKED_PART.match(texts[parts]) or _is_shown(texts[parts], paragraphs[parts])
+    ):
+        parts += 1
+    has_parts = any(_ASKED_PART.match(text) for text in texts[place:parts])
+    return parts if has_parts else place
+
+
+def _is_shown(text: str, pieces: Sequence[Piece]) -> bool:
+    """A line of code, grammar, formulas or a table rather than of prose."""
+    if pieces[0].kind == "table" or text in ("{", "}"):
+        return True
+    return not re.search(r"[\u4e00-\u9fff]", text) and re.search(r"[={}→|;]|->", text) is not None
 
 
 def _paragraphs(body: Sequence[Piece]) -> list[list[Piece]]:

@@ -11,13 +11,17 @@ from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, METADATA
 from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.pieces import Piece, join_pieces
-from tasks.ingest.sections import Section, divide, is_chapter
+from tasks.ingest.sections import OPTION_A, Section, divide, is_chapter
 
 REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
+)
+# `期末试题及参考答案` is the title of a paper that prints its answers
+_TITLE_WITH_ANSWERS = re.compile(
+    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 _NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
@@ -85,11 +89,21 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
         following = pieces[index + 1 : index + 6]
-        if not following or (index == 0 and len(pieces) > 40):
+        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
             continue
         if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
             return index
     return None
+
+
+def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a line `… 参考答案` is the title above a paper's questions: nothing is asked before it, choices follow."""
+    before, after = pieces[:index], pieces[index + 1 :]
+    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
+        return True
+    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
+        return False
+    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
 
 
 def is_region_heading(text: str) -> bool:
@@ -257,6 +271,11 @@ def _starts_numbers(pieces: Sequence[Piece], label: Label | None) -> bool:
 def read_entries(section: Section) -> list[KeyEntry]:
     """Read the answers of one section by their numbers, in whatever way they are printed."""
     entries: list[KeyEntry] = []
+    if section.fine is not None and len(section.pieces) > 1:
+        first = next((piece.label for piece in section.pieces if piece.label is not None), None)
+        opening = ANSWER_MARK.match(section.pieces[0].text)
+        if opening and (first is None or first.value > 1 or section.pieces[0].text[opening.end() :].strip()):
+            return [_read_entry(1, section.pieces)]  # the answer of a section that is one question
     current: tuple[int, str, list[Piece]] | None = None
     pending_numbers: list[int] = []
     printed: dict[int, str] = {}

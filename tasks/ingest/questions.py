@@ -142,6 +142,9 @@ def _find_doubts(draft: Draft) -> list[str]:
         blanks = len(BLANK.findall(stem))
         if blanks and len(draft.answer) != blanks:
             notes.append("blanks_and_answers_differ")
+    is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
+    if is_gap and not draft.answer and not BLANK.search(stem) and "_" not in stem:
+        notes.append("blank_missing")
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")
     if draft.question_type in ("multiple_choice", "true_false") and draft.value is not None:

@@ -55,6 +55,9 @@ _TITLE_END = re.compile(
     r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_TWO_LANGUAGES = re.compile(
+    r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
+)
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}")
 OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
 READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|text|extract|poem|article)\b")
@@ -328,6 +331,12 @@ def read_heading(text: str) -> Heading | None:
     lead = _LEADING_MARKS.match(body) if label is not None and label.style in ("word", "num") else None
     if lead:  # `Q1 [12 marks] Circle the best answer.`
         body, shift = body[lead.end() :], shift + lead.end()
+    elif label is not None and label.style in _STRONG_STYLES:
+        lead = _LEADING_MARKS.match(body)  # `一、（每小题5分，共30分）简答题`
+        named = body[lead.end() :].strip(" 。.:：") if lead else ""
+        fine = match_exactly(named) if named else None
+        if fine is not None:
+            return Heading(label, named, fine, _read_marks(body), len(text))
     title, end = _cut_title(body)
     if not title:
         return None
@@ -421,6 +430,11 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
         return None
     if _HAN.search(title):
+        mixed = _TWO_LANGUAGES.fullmatch(title)
+        if mixed:  # `判断题 True/False`, `Short answers 简答题`
+            fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
+            if fine is not None:
+                return fine
         if len(title) > (18 if is_strong else 12):
             return None
         folded = re.sub(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from tasks.ingest.answers import ANSWER_MARK, read_key, read_truth, split_fillings
+from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import (
     Draft,
@@ -93,7 +93,7 @@ _RANGE = re.compile(
 )
 _INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
 _LEADING_BRACKET = re.compile(
-    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=\d{1,3}\s*[.．、)）](?!\d))"
+    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
 )
 _LEADING_CHOICE = re.compile(
     r"^\s*(?:T|True|TRUE)\s*(?:\s|/|or)\s*(?:F|False|FALSE)\s*(?:_+\s*)?(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
@@ -128,7 +128,7 @@ _PAGE_NUMBER = re.compile(
 )
 # the marker's boxes above a section: `得分 | 评卷人`
 _MARKER_BOX = re.compile(
-    r"(?:(?:本题)?得\s*分|评\s*卷\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
+    r"(?:(?:本题)?得\s*分|评\s*[卷阅]\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|题\s*分|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
 )
 # the sealing line: `…密…封…线…`, `装订线内请勿答题`
 _SEAL = re.compile(
@@ -362,9 +362,41 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    _read_filled(drafts, language)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
+
+
+_FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
+_BETWEEN_BLANKS = re.compile(
+    r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
+)
+
+
+def _read_filled(drafts: Sequence[Draft], language: str | None) -> None:
+    """Read answers written on the lines to fill in, `a stream of ____tokens____`, where a whole section does so.
+
+    One question tells nothing: `____ differs from ____` looks the same.
+    """
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if draft.question_type == "fill_in_the_blank":
+            groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
+        if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
+            continue
+        found = [_FILLED.findall(draft.stem) for draft in open_ones]
+        runs = [len(re.findall(r"_+", draft.stem)) for draft in open_ones]
+        if any(count != 2 * len(texts) for count, texts in zip(runs, found, strict=True)):
+            continue
+        if any(_BETWEEN_BLANKS.match(text) for texts in found for text in texts):
+            continue
+        for draft, texts in zip(open_ones, found, strict=True):
+            draft.answer = [text.strip() for text in texts]
+            draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
+            draft.notes.append("answer_without_mark")
 
 
 def _drop_notices(pieces: list[Piece]) -> list[Piece]:
@@ -553,7 +585,11 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
         return not re.search(r"\b1\b.*\b2\b", text)
     if len(text) < 120 and len(_FORM.findall(text)) >= 2:
         return True
-    if len(text) < 70 and _PAGE_NUMBER.fullmatch(text) and (piece.label is None or text[0] in "-—–·第共"):
+    if (
+        len(text) < 70
+        and _PAGE_NUMBER.fullmatch(text)
+        and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
+    ):
         return True
     if len(text) < 40 and _is_marker_box(text):
         return True
@@ -1053,6 +1089,9 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     main = [style for style in ("num", "sub", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
     if main:
         return max(main, key=lambda style: counts[style])
+    run = [label.value for _, label in labelled if label.style == "num"]
+    if len(run) > 1 and run == list(range(1, len(run) + 1)):
+        return "num"  # some of them before a digit, `1.1911年`
     weak = [label for _, label in labelled if label.is_weak]
     values = [label.value for label in weak]
     if len(weak) >= 2 and values[0] == 1 and 2 in values:
@@ -1173,7 +1212,13 @@ def _split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece],
     if kind == "multiple_choice":
         return _split_by_options(pieces)
     if kind in ("true_false", "fill_in_the_blank") and section.fine.name != "cloze":
-        return [(None, [_cut_bullet(piece)], None) for piece in pieces]
+        chunks: list[tuple[Label | None, list[Piece], str | None]] = []
+        for piece in pieces:
+            if chunks and (ANSWER_MARK.match(piece.text) or EXPLANATION_MARK.match(piece.text.lstrip())):
+                chunks[-1][1].append(piece)  # it answers the line above
+            else:
+                chunks.append((None, [_cut_bullet(piece)], None))
+        return chunks
     label = Label(section.style, section.number or 0, 0, section.label) if section.number else None
     return [(label, pieces, None)]
 
@@ -1278,6 +1323,9 @@ def _find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece],
     }
 
 
+_FREE = ("short_answer", "essay", "calculation", "material_analysis")
+
+
 def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
     """Give printed answers to their questions; return the sections of keys none of whose answers found one.
 
@@ -1375,6 +1423,9 @@ def _find_target(
         ]
         if numbered:
             return {1: numbered[0], key.number: numbered[0]}
+        named = [group for group in groups if group[0].section_number == key.number]
+        if len(named) == 1 and {entry.number for entry in key.entries} <= set(_by_number(named[0])):
+            return _by_number(named[0])
     if len(groups) == count and place < len(groups) and count > 1:
         return _by_number(groups[place])
     # a section that is one question counts by its own numeral, not by the numbers of the others
@@ -1401,8 +1452,15 @@ def _by_number(drafts: Sequence[Draft]) -> dict[int, Draft]:
 
 def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     """Set a question's answer from a key entry, unless it has one; a contradiction is noted."""
+    if "answer_without_mark" in draft.notes and draft.question_type in _FREE and len(draft.answer) == 1:
+        # the answer is printed elsewhere: what was taken for it is the rest of the question
+        draft.stem = f"{draft.stem}\n{draft.answer.pop()}"
+        draft.notes.remove("answer_without_mark")
     before = list(draft.answer)
     text = clean_text(entry.text, language)
+    echo = draft.stem.strip(" 。.：:？?")
+    if 1 < len(echo) < 60 and re.match(r"\s*[：:]\s*\S", text[len(echo) :]) and text.startswith(echo):
+        text = text[len(echo) :].lstrip(" ：:")  # `目标管理：以目标为导向……`: the term again
     draft.answer = []
     if draft.options:
         set_choice_answer(draft, text)
