@@ -88,6 +88,10 @@ _ASKED_PART = re.compile(
 )
 
 
+BLANK_NUMBER = re.compile(r"\s*(?:[（(]\s*\d{1,2}\s*[)）]|[①-⑳])\s*")
+_KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
+
+
 @dataclass
 class Draft:
     """A question as split from its paper, not yet given an id. Offsets are into the raw text."""
@@ -325,6 +329,13 @@ def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None
         ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
+    place = next(index for index, (label, _) in enumerate(split.options) if label == last_by_place[0])
+    bare = _KEY_PLACE.sub("", texts[place])
+    if bare and not any(_KEY_PLACE.search(text) for text in texts[:place]):
+        draft.options[place] = (
+            last_by_place[0],
+            bare,
+        )  # `D. 自身调节   （   ）`: where the letter is to be written
     draft.starred = sorted(split.starred)
     draft.option_places = [
         (
@@ -600,6 +611,8 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
     """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`; in an answered paper also `是（质）的`."""
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
     filled = underlined.findall(draft.stem)
+    if filled and all(BLANK_NUMBER.fullmatch(text) for text in filled):
+        return  # `m = ___(1)___;`: the blanks are counted, not filled
     if filled and "____" not in draft.stem:
         draft.answer = [text.strip() for text in filled]
         draft.stem = clean_text(underlined.sub("____", draft.stem), language)
@@ -620,13 +633,18 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
         return
     # `宗旨是 为人民服务 。`: an underline lost in conversion leaves the answer between spaces
     spaced = re.compile(
-        r"(?<=[\u4e00-\u9fff：=]) +([\u4e00-\u9fff\d][^\s，。；：]{0,29}) +(?=[\u4e00-\u9fff，。；、])"
+        r"(?<=[\u4e00-\u9fff：=、，]) +((?![和与及或] )[\u4e00-\u9fff\d][^\s，。；：]{0,29}) +(?=[\u4e00-\u9fff，。；、．])"
     )
     found = spaced.findall(raw)
     if found:
         draft.answer = [text.strip() for text in found]
         draft.stem = clean_text(spaced.sub("____", raw), language)
         draft.notes.append("answer_without_mark")
+        return
+    # `分为      和      。`: a place to write in that is nothing but white space
+    gaps = re.compile(r"(?<=[\u4e00-\u9fff：:=≥≤>＝、，]) {3,}(?=[\u4e00-\u9fff，。；、．.,]|$)")
+    if gaps.search(raw):
+        draft.stem = clean_text(gaps.sub("____", raw), language)
 
 
 def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:

@@ -106,6 +106,21 @@ def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
     return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
 
 
+def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
+    if (
+        label.style not in ("nump", "romanp", "letterp")
+        or sum(1 for other in before if other.style == "num") < 2
+    ):
+        return False
+    for place, other in enumerate(reversed(before)):
+        if other.style != label.style:
+            break
+        if other.value == 1:
+            return place > 0
+    return False
+
+
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
@@ -165,7 +180,7 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
                 # the numbers of an answer part look like those of the questions, and there is more than one question
                 styles = [other.label for other in before if other.label is not None]
                 same = [other.value for other in styles if other.style == label.style]
-                return bool(same) and max(same) > 1
+                return bool(same) and max(same) > 1 and not _answers_parts(label, styles)
             return False
         if is_chapter(text):
             return True

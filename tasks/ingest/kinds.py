@@ -8,7 +8,7 @@ from tasks.ingest.lexicon import FineType
 
 BLANK = re.compile(r"_{2,}|[（(]\s*[)）]|﹍+|…{4,}|\[\s{2,}\]|\s_\s")
 _CALCULATE = re.compile(
-    r"计算|求(?:出|解|得|[A-Za-z\u4e00-\u9fff])|多少|解方程|证明|推导|试证|积分|导出|(?i:\b(?:calculate|compute|evaluate|derive|prove|solve|find the (?:value|number|probability|sum|area)|how (?:many|much)|determine the (?:value|number))\b)"
+    r"计算|求(?:出|解|得|[：:]|[A-Za-z\u4e00-\u9fff])|多少|解方程|证明|推导|试证|积分|导出|(?i:\b(?:calculate|compute|evaluate|derive|prove|solve|find the (?:value|number|probability|sum|area)|how (?:many|much)|determine the (?:value|number))\b)"
 )
 _NUMERIC = re.compile(r"\d+(?:\.\d+)?")
 _ESSAY = re.compile(

@@ -112,6 +112,13 @@ def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None
     return document["discipline"], draft.sub_discipline or document["sub_discipline"]
 
 
+# `Ⅳ 判断（10分，每题2分）`, `Part C (20 points, 2 each)`: no line of a question
+_HELD_HEADING = re.compile(
+    r"[ \n][ⅠⅡⅢⅣⅤⅥⅦⅧIVX一二三四五六七八九十]{1,3}\s?[、.．]?\s?[^\s（(]{2,10}\s?[（(][^（()）\n]{0,12}(?:每\s?(?:小)?[题空][^（()）\n]{0,6}分|共\s?\d{1,3}\s?分)|"
+    r"\n(?:Part|Section|PART|SECTION) [IVXA-H\d]{1,4}\b[^\n]{0,60}\d (?:points?|marks?|pts)"
+)
+
+
 def _find_doubts(draft: Draft) -> list[str]:
     notes: list[str] = []
     stem = draft.stem
@@ -142,13 +149,17 @@ def _find_doubts(draft: Draft) -> list[str]:
         blanks = len(BLANK.findall(stem))
         if blanks and len(draft.answer) != blanks:
             notes.append("blanks_and_answers_differ")
+    if _HELD_HEADING.search(shown):
+        notes.append("stem_holds_heading")
     is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
     if is_gap and not draft.answer and not BLANK.search(stem) and "_" not in stem:
         notes.append("blank_missing")
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")
     if draft.question_type in ("multiple_choice", "true_false") and draft.value is not None:
-        following = re.search(rf"(?:^|\n|\s)\s*{draft.value + 1}\s*[.．、]\s*\D", stem)
+        following = re.search(
+            rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{draft.value + 1}\s*[.．、]\s*\D", stem
+        )
         if following and following.start() > 10:
             notes.append("stem_holds_next_question")
     return notes

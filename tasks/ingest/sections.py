@@ -31,12 +31,12 @@ INSTRUCTION = re.compile(
     r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 CHAPTER = re.compile(
-    rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
+    rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|第[一二三四五六七八九十]部分\s+(?!.*题)|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
 )
 _GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
 _KEY_START = "0123456789第（("
-_SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}})\s+(?=[\u4e00-\u9fff])")
+_SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
 _BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
@@ -403,14 +403,15 @@ def _read_capital(text: str) -> Label | None:
 
 
 def _read_spaced(text: str) -> Label | None:
-    """Read `二 简答题`: a numeral without a stop counts only before the name of a type."""
+    """Read `二 简答题`, `Ⅱ 填空`: a numeral without a stop counts only before the name of a type."""
     match = _SPACED_NUMERAL.match(text)
     if match is None:
         return None
     name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
     if name is None or match_exactly(name.group(0)) is None:
         return None
-    return Label("cn", read_number(match.group(1)) or 0, match.end(), match.group(1))
+    style = "cn" if "\u4e00" <= match.group(1)[0] <= "\u9fff" else "roman"
+    return Label(style, read_number(match.group(1)) or 0, match.end(), match.group(1))
 
 
 def _holds_keys(text: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, read_key, read_truth, split_fillings
 from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import (
+    BLANK_NUMBER,
     Draft,
     drop_asking_lead,
     make_true_false,
@@ -121,6 +122,10 @@ _SCORE_TABLE = re.compile(
 )
 
 # `第 2 页 共 4 页`, alone or behind the paper's short title
+# `科目名称：分析化学（A）     第 2 页 共 2 页`: with the number of pages told, whatever stands before
+_PAGE_OF = re.compile(
+    r"[^。？?；;_]{0,40}第\s*\d{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*共\s*\d{1,3}\s*页\s*[)）]?\s*"
+)
 _PAGE_NUMBER = re.compile(
     r"[^。？?；;：:（(]{0,40}?(?:第\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*(?:共\s*[\d一二三四五六七八九十_]{1,3}\s*页)?|"
     r"共\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*第\s*[\d一二三四五六七八九十_]{1,3}\s*页)\s*[)）]?[\s|\-—–·]*|"
@@ -391,7 +396,9 @@ def _read_filled(drafts: Sequence[Draft], language: str | None) -> None:
         runs = [len(re.findall(r"_+", draft.stem)) for draft in open_ones]
         if any(count != 2 * len(texts) for count, texts in zip(runs, found, strict=True)):
             continue
-        if any(_BETWEEN_BLANKS.match(text) for texts in found for text in texts):
+        if any(
+            _BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for texts in found for text in texts
+        ):
             continue
         for draft, texts in zip(open_ones, found, strict=True):
             draft.answer = [text.strip() for text in texts]
@@ -584,6 +591,8 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
         return not re.search(r"\b1\b.*\b2\b", text)
     if len(text) < 120 and len(_FORM.findall(text)) >= 2:
+        return True
+    if len(text) < 80 and _PAGE_OF.fullmatch(text):
         return True
     if (
         len(text) < 70
@@ -1342,11 +1351,12 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
     for place, key in enumerate(keys):
         target = _find_target(drafts, key, place, len(keys), used, by_section)
         numbers = {entry.number for entry in key.entries}
-        if not numbers & {draft.value for draft in target.values()} and numbers <= known:
+        whole = _find_whole(target, key)
+        if whole is None and not numbers & {draft.value for draft in target.values()} and numbers <= known:
             # a key printed below the last section answers the whole paper
             target = _by_number(drafts) if len(values) == len(known) else target
+            whole = _find_whole(target, key)
         matched = 0
-        whole = _find_whole(target, key)
         if whole is not None:
             used.add((whole.section, key.entries[0].number))
             apply_key(whole, key.whole or _join_entries(key), language)
@@ -1423,9 +1433,6 @@ def _find_target(
         ]
         if numbered:
             return {1: numbered[0], key.number: numbered[0]}
-        named = [group for group in groups if group[0].section_number == key.number]
-        if len(named) == 1 and {entry.number for entry in key.entries} <= set(_by_number(named[0])):
-            return _by_number(named[0])
     if len(groups) == count and place < len(groups) and count > 1:
         return _by_number(groups[place])
     # a section that is one question counts by its own numeral, not by the numbers of the others
