@@ -352,13 +352,15 @@ def _split_part(
     has_tables = bool(drafts)
     filled = _find_filled(chunks)
     for number, section, label, lines, material in chunks:
-        draft = read_content(lines, section.fine, language, is_answered or number in filled)
+        fine = None if label is not None and label.style == "bonus" else section.fine
+        draft = read_content(lines, fine, language, is_answered or number in filled)
         if not draft.stem and not draft.options:
             continue
         draft.section = number
         draft.section_number = section.number
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
+        _cut_own_number(draft)
         draft.material = drop_asking_lead(clean_text(material, language)) if material else draft.material
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
@@ -404,6 +406,15 @@ def _read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.answer = [text.strip() for text in texts]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
             draft.notes.append("answer_without_mark")
+
+
+def _cut_own_number(draft: Draft) -> None:
+    """Drop the question's own number before its answer: `答案：1.就绪，执行` below question 1."""
+    if not draft.answer or draft.value is None or draft.question_type != "fill_in_the_blank":
+        return
+    own = re.match(rf"{draft.value}\s*[.．、]\s*(?=\D)", draft.answer[0])
+    if own and not any(re.match(rf"{draft.value + 1}\s*[.．、]", text) for text in draft.answer[1:]):
+        draft.answer[0] = draft.answer[0][own.end() :]
 
 
 def _drop_notices(pieces: list[Piece]) -> list[Piece]:
@@ -699,7 +710,7 @@ def _split_section(
     pieces = section.pieces
     expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
     cases = _split_cases(section)
-    if cases:
+    if cases and not _goes_on(section, carry):
         return cases, carry
     matching = _split_matching(section)
     if matching:
@@ -747,6 +758,7 @@ def _split_section(
             material, material_until = _read_material(tail, section)
             shared = _shared_options(tail)
     del style
+    found = _cut_bonus(found)
     if expects_options:
         found = _move_leading_keys(found)
     if section.fine is not None and section.fine.name == "matching":
@@ -777,6 +789,25 @@ def _move_leading_keys(
         head = replace(lines[0].cut(match.end()), start=lines[0].start)
         moved.append((label, [head, *lines[1:], mark], material))
     return moved
+
+
+_BONUS = re.compile(
+    r"\s*((?:Bonus|BONUS|Extra [Cc]redit|EXTRA CREDIT)(?: (?:[Qq]uestion|[Pp]roblem|QUESTION|PROBLEM))?|附加题)\s*(?=[:：（(\[])[:：]?\s*"
+)
+
+
+def _cut_bonus(
+    found: list[tuple[Label | None, list[Piece], str | None]],
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Make a question of `Bonus (5 pts): …` behind the last numbered one."""
+    label, lines, material = found[-1]
+    for place, line in enumerate(lines[1:], start=1):
+        bonus = _BONUS.match(line.text)
+        if bonus and (line.text[bonus.end() :].strip() or place + 1 < len(lines)):
+            own = Label("bonus", label.value + 1 if label is not None else 1, 0, bonus.group(1))
+            rest = [replace(line.cut(bonus.end()), start=line.start), *lines[place + 1 :]]
+            return [*found[:-1], (label, lines[:place], material), (own, rest, None)]
+    return found
 
 
 _ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
@@ -851,6 +882,14 @@ def _split_matching(section: Section) -> list[tuple[Label | None, list[Piece], s
             return []  # something else stands between: left to the numbers
     is_complete = all(len(lines) > 1 and offers_options(lines, True) for _, lines, _ in found)
     return found if len(found) > 1 and is_complete else []
+
+
+def _goes_on(section: Section, carry: int | None) -> bool:
+    """Whether the numbers below short-answer passages go on from the section before: they count questions then."""
+    if not carry or section.fine is None or section.fine.question_type == "material_analysis":
+        return False
+    numbers = [piece.label.value for piece in section.pieces if piece.label and piece.label.style == "num"]
+    return len(numbers) > 1 and numbers == list(range(carry + 1, carry + 1 + len(numbers)))
 
 
 def _split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
