@@ -152,7 +152,7 @@ def _find_doubts(draft: Draft) -> list[str]:
     if _HELD_HEADING.search(shown):
         notes.append("stem_holds_heading")
     is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
-    if is_gap and not draft.answer and not BLANK.search(stem) and "_" not in stem:
+    if is_gap and len(draft.answer) != 1 and not BLANK.search(stem) and "_" not in stem:
         notes.append("blank_missing")
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")

@@ -167,7 +167,7 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         style = heading.label.style if heading.label is not None else ""
         if style in ("capital", "word"):
-            is_heading = _heads_list(pieces, index, heading)
+            is_heading = _heads_list(pieces, index, heading) and not _stands_in_options(pieces, index)
         elif style == "num" and piece.text.isascii():
             # `3. Programming` may as well be the title of a question
             is_named = match_exactly(heading.title) is not None
@@ -257,6 +257,17 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
 
 def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
     return next((piece.label for piece in pieces[index + 1 : index + 4] if piece.label is not None), None)
+
+
+def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `C. Job analysis` is an option: the letter before it stands on the line above, or `B.` below `A.`."""
+    letter = pieces[index].text.strip()[:1]
+    above = pieces[index - 1].text.strip() if index else ""
+    below = pieces[index + 1].text.strip() if index + 1 < len(pieces) else ""
+    return any(
+        text[:1] == chr(ord(letter) + step) and text[1:2] in ".．、)） " and letter in "ABCDEFGH"
+        for text, step in ((above, -1), (below, 1))
+    )
 
 
 def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:

@@ -370,6 +370,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     _read_filled(drafts, language)
+    _read_trailing_letters(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
@@ -406,6 +407,30 @@ def _read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.answer = [text.strip() for text in texts]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
             draft.notes.append("answer_without_mark")
+
+
+_TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
+
+
+def _read_trailing_letters(drafts: Sequence[Draft]) -> None:
+    """Read keys printed bare behind the stems, `… level need is D`, where every question of a section has one."""
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if draft.options:
+            groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        open_ones = [draft for draft in group if not draft.answer]
+        matches = [_TRAILING_LETTER.search(draft.stem) for draft in open_ones]
+        letters = [match.group(1) for match in matches if match]
+        if (
+            len(group) < 3
+            or len(letters) < len(open_ones)
+            or len({*letters, *(key for draft in group for key in draft.answer)}) < 2
+        ):
+            continue
+        for draft, match in zip(open_ones, matches, strict=True):
+            if match is not None and match.group(1) in {label for label, _ in draft.options}:
+                draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
 
 
 def _cut_own_number(draft: Draft) -> None:
