@@ -74,11 +74,25 @@ METADATA = re.compile(
     r"\s*(?:[【\[（(]?(?:难度|难易度|难易程度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
     re.DOTALL,
 )
+_WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
+_CIRCLED = re.compile(r"[①-⑩]+")
+_LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
+_TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
 _BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({_TF})\s*[)）\]】]?\s*[.。]?\s*$")
+
+
+def has_colon(text: str) -> bool:
+    """Whether a colon stands in the text: without one most marks of answers match nothing."""
+    return ":" in text or "：" in text
+
+
+def find_explanation(text: str) -> re.Match[str] | None:
+    """Return the first mark of an explanation: `解析：`, `【解析】`, `Explanation:`."""
+    return EXPLANATION_MARK.search(text) if has_colon(text) or "【" in text else None
 
 
 @dataclass(frozen=True)
@@ -95,11 +109,11 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
 
     With `labels` (the offered ones) every letter must be among them.
     """
-    folded = re.sub(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+", "", text.strip().strip("（()）[]【】"))
-    if re.fullmatch(r"[①-⑩]+", folded):
+    folded = _WORD_BETWEEN.sub("", text.strip().strip("（()）[]【】"))
+    if not folded.isascii() and _CIRCLED.fullmatch(folded):
         folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
     folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
-    if not folded or not re.fullmatch(r"[A-Ja-j]{1,10}", folded):
+    if not folded or not _LETTERS_ONLY.fullmatch(folded):
         return None
     letters = folded.upper()
     if len(set(letters)) != len(letters) or (labels is not None and not set(letters) <= set(labels)):
@@ -146,7 +160,7 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
 
 def read_trailing_key(stem: str, labels: str) -> Found | None:
     """Take a key that stands unbracketed at the end of a stem (`… is ____ B`), behind blanks or wide space."""
-    match = re.search(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$", stem)
+    match = _TRAILING_KEY.search(stem) if stem.rstrip()[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
     if not match:
         return None
     letters = read_key(match.group(1), labels)

@@ -48,8 +48,8 @@ _UNEVEN = re.compile(f"[{''.join(re.escape(chr(code)) for code, text in _TABLE.i
 _CJK = r"\u3400-\u9fff\uf900-\ufaff"
 _GAPS = re.compile(r"[ \t\u3000]{2,}|[\t\u3000]")
 _IDLE_SPACE = re.compile(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])")
-_OPENING = re.compile(r"[(（]")
 _HAN = re.compile(f"[{_CJK}]")
+_HAN_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _BLANK = re.compile(r"([（(])[ \t]*([)）])")
 _PAIRS = {"(": "（", ")": "）"}
@@ -60,6 +60,8 @@ def clean_line(raw: str) -> tuple[str, Sequence[int]]:
 
     Runs of spaces and tabs are kept (they separate options and columns); `clean_text` collapses them.
     """
+    if raw.isascii() and raw.isprintable():
+        return raw, range(len(raw))
     composed = unicodedata.normalize("NFC", raw)
     if len(composed) == len(raw) and not _UNEVEN.search(composed):
         return composed.translate(_TABLE), range(len(raw))
@@ -90,7 +92,7 @@ def clean_text(text: str, language: str | None) -> str:
         joined = "\n".join(kept).strip()
     else:
         joined = _clean_spaces(text)
-    if not _OPENING.search(joined):
+    if "(" not in joined and "（" not in joined:
         return joined
     joined = match_brackets(joined, language)
     return _BLANK.sub(lambda match: _write_blank(joined, match, language), joined)
@@ -105,9 +107,11 @@ def _write_blank(text: str, match: re.Match[str], language: str | None) -> str:
 
 
 def _clean_spaces(line: str) -> str:
-    line = _GAPS.sub(" ", line).strip()
+    if "  " in line or "\t" in line or "\u3000" in line:
+        line = _GAPS.sub(" ", line)
+    line = line.strip()
     # spaces typed inside Chinese words or before Chinese punctuation carry nothing
-    return line if line.isascii() else _IDLE_SPACE.sub("", line)
+    return line if line.isascii() or " " not in line else _IDLE_SPACE.sub("", line)
 
 
 def match_brackets(text: str, language: str | None) -> str:
@@ -129,7 +133,7 @@ def match_brackets(text: str, language: str | None) -> str:
 
 def detect_language(text: str) -> str | None:
     """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
-    chinese = len(_HAN.findall(text))
+    chinese = sum(map(len, _HAN_RUN.findall(text)))
     words = len(_WORD.findall(text))
     if chinese + words < 2:
         return "zh" if chinese else ("en" if words else None)

@@ -16,6 +16,8 @@ from tasks.ingest.answers import (
     PROGRAM_ANSWER,
     STUDENT_MARK,
     TYPE_TAG,
+    find_explanation,
+    has_colon,
     read_bare_key,
     read_bare_truth,
     read_bracketed_key,
@@ -42,6 +44,7 @@ _PART_MARKS = re.compile(
     r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
     re.IGNORECASE,
 )
+_AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 _BARE_MARKS_TAIL = re.compile(
     r"(?<=[.?!:)\]。？])\s*(?:(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?|mks?)\s*\.?|\[(\d{1,2})\])\s*$",
@@ -89,6 +92,7 @@ _ASKED_PART = re.compile(
 
 
 BLANK_NUMBER = re.compile(r"\s*(?:[（(]\s*\d{1,2}\s*[)）]|[①-⑳])\s*")
+_KEY_TAIL = re.compile(r"(?:\s{3,}|\t)[（(]?\s*([A-J]{1,6})\s*[)）]?\s*$")
 _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 
 
@@ -134,7 +138,7 @@ def read_content(
         return draft
     pieces = _take_tags(list(pieces), draft)
     body, answers, explanation = _separate_answers(pieces)
-    if any(STUDENT_MARK.search(piece.text) for piece in pieces):
+    if any("答案" in piece.text and STUDENT_MARK.search(piece.text) for piece in pieces):
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")
@@ -148,10 +152,7 @@ def read_content(
         split = _strict_options(body)
         if split is not None and draft.fine is not None and draft.fine.name != "cloze":
             draft.notes.append("options_under_other_heading")
-    is_letter = bool(
-        answers and "\n" not in answers.strip() and read_key(re.split(r"[\s.．、)）:：]", answers.strip())[0])
-    )
-    if split is None and kind is None and is_letter:
+    if split is None and kind is None and _is_letter(answers.strip()):
         split = split_options(
             body, True
         )  # the answer is one letter: then `a)` `b)` at line starts are options
@@ -174,6 +175,14 @@ def read_content(
     return draft
 
 
+def _is_letter(answer: str) -> bool:
+    return (
+        bool(answer)
+        and "\n" not in answer
+        and read_key(_AFTER_LETTER.split(answer, maxsplit=1)[0]) is not None
+    )
+
+
 def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
     for _ in range(3):
@@ -192,7 +201,7 @@ def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         else:
             break
     # `… [单选题]` behind the stem, as survey programs print it
-    tail = _TAIL_TAG.search(pieces[0].text)
+    tail = _TAIL_TAG.search(pieces[0].text) if pieces[0].text.rstrip()[-1:] in "】]*＊" else None
     fine = match_type_name(tail.group(1)) if tail is not None else None
     if tail is not None and fine is not None and tail.start() > 0:
         draft.fine = draft.fine or fine
@@ -221,17 +230,21 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     runs_on = False
     for piece in pieces:
         text = piece.text
-        if IGNORED_MARK.match(text) and (mode != "body" or body):
+        # without a colon or a thick bracket only ANSWER_MARK matches anything
+        is_marked = has_colon(text) or "【" in text or "】" in text
+        if is_marked and IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
         # a line that only goes on with the sentence before it opens nothing
-        answer_mark = None if runs_on else (ANSWER_MARK.match(text) or _match_program(piece, pieces, body))
-        explanation_mark = None if runs_on else EXPLANATION_MARK.match(text.lstrip())
+        answer_mark = None if runs_on else ANSWER_MARK.match(text)
+        if answer_mark is None and is_marked and not runs_on:
+            answer_mark = _match_program(piece, pieces, body)
+        explanation_mark = EXPLANATION_MARK.match(text.lstrip()) if is_marked and not runs_on else None
         runs_on = piece.wraps
         if answer_mark and (body or mode == "body"):
             mode = "answer"
             answers.append([])
             rest = piece.cut(answer_mark.end())
-            inner = EXPLANATION_MARK.search(rest.text)
+            inner = find_explanation(rest.text)
             if inner:
                 answers[-1].append(rest.cut(0, inner.start()))
                 mode = "explanation"
@@ -266,20 +279,20 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
                 if not part_style and label.value == 1:
                     part_style = label.style
                 last_part = label.value if label.style == part_style else last_part
-            inline = INLINE_ANSWER.search(text)
+            inline = INLINE_ANSWER.search(text) if "答案" in text or "Ans" in text else None
             if inline and inline.start() > 0:
                 head = piece.cut(0, inline.start())
                 if head.text.strip():
                     body.append(head)
                 rest = piece.cut(inline.end())
-                inner = EXPLANATION_MARK.search(rest.text)
+                inner = find_explanation(rest.text)
                 answers.append([rest.cut(0, inner.start()) if inner else rest])
                 mode = "answer"
                 if inner:
                     mode = "explanation"
                     explanations.append(rest.cut(inner.end()))
                 continue
-            inner = EXPLANATION_MARK.search(text)
+            inner = EXPLANATION_MARK.search(text) if "【" in text else None
             if inner and inner.group(0).startswith("【"):
                 body.append(piece.cut(0, inner.start()))
                 explanations.append(piece.cut(inner.end()))
@@ -340,15 +353,17 @@ def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None
     draft.option_places = [
         (
             label,
-            [
-                source
-                for piece in pieces
-                for character, source in zip(piece.text, piece.sources, strict=False)
-                if character.isalnum()
-            ],
+            [source for piece in pieces for source in _place_letters(piece)],
         )
         for label, pieces in split.options
     ]
+
+
+def _place_letters(piece: Piece) -> Sequence[int]:
+    if piece.text.isalnum():
+        return piece.sources[: len(piece.text)]
+    pairs = zip(piece.text, piece.sources, strict=False)
+    return [source for character, source in pairs if character.isalnum()]
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
@@ -359,7 +374,7 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
         ):
             return list(pieces[:index]), list(pieces[index:])
     if pieces:
-        tail = re.search(r"(?:\s{3,}|\t)[（(]?\s*([A-J]{1,6})\s*[)）]?\s*$", pieces[-1].text)
+        tail = _KEY_TAIL.search(pieces[-1].text) if pieces[-1].text.rstrip()[-1:] in "ABCDEFGHIJ)）" else None
         if tail and read_key(tail.group(1), labels) is not None and pieces[-1].text[: tail.start()].strip():
             last = pieces[-1]
             return [*pieces[:-1], last.cut(0, tail.start())], [last.cut(tail.start(1), tail.end(1))]
@@ -368,7 +383,9 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
 
 def _take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
     """Take `… of the Otto cycle.      10`: marks in the right margin of a question, behind a wide gap."""
-    if not body or draft.options or sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
+    if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
+        return body
+    if sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
         return body
     tail = _MARGIN.search(body[-1].text)
     if tail is None:
@@ -378,9 +395,13 @@ def _take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
 
 
 def _take_marks(draft: Draft) -> None:
+    last = draft.stem.rstrip()[-1:]
+    if last not in ")）]】.tTsSkKſ\u212a":
+        return  # neither of the two marks below ends so
     if len(_PART_MARKS.findall(draft.stem)) > 1:
         return  # marks of the parts stay where they are
-    tail = _MARKS_TAIL.search(draft.stem) or _BARE_MARKS_TAIL.search(draft.stem)
+    tail = _MARKS_TAIL.search(draft.stem) if last in ")）]】" else None
+    tail = tail or _BARE_MARKS_TAIL.search(draft.stem)
     if tail and tail.start() > 0:
         draft.marks = draft.marks if draft.marks is not None else float(tail.group(1) or tail.group(2))
         draft.stem = draft.stem[: tail.start()].rstrip()
@@ -388,14 +409,15 @@ def _take_marks(draft: Draft) -> None:
 
 def _prefer_correct(text: str, draft: Draft) -> str:
     """Of `我的答案：A 正确答案：B` take B; drop remarks on difficulty and topic behind the answer."""
-    marks = list(CORRECT_MARK.finditer(text))
+    is_marked = has_colon(text)
+    marks = list(CORRECT_MARK.finditer(text)) if is_marked else []
     if marks:
         text = text[marks[-1].end() :]
     elif "student" in draft.notes:
         draft.notes.append("answer_is_a_students")
     if "student" in draft.notes:
         draft.notes.remove("student")
-    return METADATA.sub("", text).strip()
+    return METADATA.sub("", text).strip() if is_marked else text.strip()
 
 
 def _settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:

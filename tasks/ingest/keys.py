@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, METADATA
+from tasks.ingest.answers import ANSWER_MARK, METADATA, find_explanation, has_colon
 from tasks.ingest.labels import Label
 from tasks.ingest.lexicon import FineType
 from tasks.ingest.pieces import Piece, join_pieces
@@ -36,6 +36,16 @@ _RANGE = re.compile(
 )
 _LETTERS_RUN = re.compile(rf"(?:\s*{_MARK}\s*[,，、;；]?\s*)+")
 
+_DIGIT = re.compile(r"\d")
+# what stands in no entry: no line that holds much of it is made of keys
+_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-A-Ja-e√×✓✗○对错正确误TrueFalsRULS]+")
+_CELL_NAME = re.compile(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])")
+_CELL_GAP = re.compile(r"\||\t|\s{2,}")
+_NUMBER_CELL = re.compile(
+    r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#", re.IGNORECASE
+)
+_KEY_CELL = re.compile(r"答\s*案|Answers?|Ans\.?|Keys?|选项", re.IGNORECASE)
+_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*")
 _LINE_OF_ANSWERS = re.compile(
     r"\s*【?(?:参考|标准|正确)?答案】?\s*[:：]?\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
@@ -142,7 +152,21 @@ def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
-    return len(folded) <= 48 and bool(REGION.match(folded)) and not _NO_HEADING.search(folded)
+    return (
+        len(folded) <= 48
+        and _names_answers(folded)
+        and bool(REGION.match(folded))
+        and not _NO_HEADING.search(folded)
+    )
+
+
+def _names_answers(text: str) -> bool:
+    """Whether one of the words stands here without which REGION matches nothing: most lines have none."""
+    if "答案" in text or "评分标准" in text or "试题解析" in text:
+        return True
+    # answer, solution, key, marking: parts of them whose letters have no further forms in other case
+    lowered = text.lower()
+    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
@@ -210,6 +234,8 @@ def read_key_line(text: str) -> list[KeyEntry]:
 
     A single entry `1. A` counts only where nothing else stands on the line.
     """
+    if not _DIGIT.search(text):
+        return []
     stripped = text.strip().strip("|").strip()
     if not _NUMBERED.match(stripped):
         section = _KEY_SECTION.match(stripped)  # `II. 1. C  2. B`
@@ -221,13 +247,12 @@ def read_key_line(text: str) -> list[KeyEntry]:
     entries = _read_ranges(stripped)
     if entries:
         return entries
-    matches = list(_ENTRY.finditer(stripped))
-    if not matches:
+    solid = len("".join(stripped.split()))
+    if solid - sum(map(len, _FOREIGN.findall(stripped))) < 0.8 * solid - 2:
         return []
-    covered = sum(len(match.group(0)) for match in matches)
-    solid = len(re.sub(r"\s", "", stripped))
-    dense = sum(len(re.sub(r"\s", "", match.group(0))) for match in matches)
-    if not matches or dense < 0.8 * solid - 2 or covered == 0:
+    matches = list(_ENTRY.finditer(stripped))
+    dense = sum(len("".join(match.group(0).split())) for match in matches)
+    if not matches or dense < 0.8 * solid - 2:
         return []
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
@@ -375,11 +400,7 @@ def read_entries(section: Section) -> list[KeyEntry]:
 
 def split_inline(piece: Piece) -> list[tuple[int, Piece]]:
     """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
-    marks = list(
-        re.finditer(
-            r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*", piece.text
-        )
-    )
+    marks = list(_INLINE.finditer(piece.text))
     # `1、…（2）…`: the bracketed number counts the points of the first answer
     marks = [mark for mark in marks if bool(mark.group(1)) == bool(marks[0].group(1))]
     if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):
@@ -404,8 +425,8 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     mark = ANSWER_MARK.match(text)
     if mark:
         text = text[mark.end() :].strip()
-    text = METADATA.sub("", text).strip()
-    explanation = EXPLANATION_MARK.search(text)
+    text = METADATA.sub("", text).strip() if has_colon(text) else text
+    explanation = find_explanation(text)
     if explanation:
         return KeyEntry(
             number, text[: explanation.start()].strip(), text[explanation.end() :].strip() or None
@@ -415,24 +436,23 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
 
 def _split_cells(text: str) -> list[str]:
     """Split a row at bars, tabs and wide gaps; behind `题号` or `答案` single spaces separate, too."""
-    named = re.match(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])", text)
+    named = _CELL_NAME.match(text) if "号" in text or "案" in text else None
     if named is not None and "|" not in text and "\t" not in text:
         return [re.sub(r"\s", "", named.group(1)), *text[named.end() :].split()]
-    return [cell.strip() for cell in re.split(r"\||\t|\s{2,}", text) if cell.strip()]
+    return [cell.strip() for cell in _CELL_GAP.split(text) if cell.strip()]
 
 
 def read_table_numbers(text: str) -> list[int]:
     """Read the first row of a key table: `题号 | 1 | 2 | 3`."""
+    last = text.rstrip()[-1:]
+    if not last.isdecimal() and last != "|":
+        return []  # the last cell must be a number
     cells = _split_cells(text)
-    if cells and re.fullmatch(
-        r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#",
-        cells[0],
-        re.IGNORECASE,
-    ):
+    if cells and _NUMBER_CELL.fullmatch(cells[0]):
         cells = cells[1:]
-    elif not cells or not cells[0].isdigit():
+    elif not cells or not cells[0].isdecimal():
         return []
-    numbers = [int(cell) for cell in cells if cell.isdigit()]
+    numbers = [int(cell) for cell in cells if cell.isdecimal()]
     is_run = len(numbers) == len(cells) >= 2 and all(right == left + 1 for left, right in pairwise(numbers))
     return numbers if is_run else []
 
@@ -440,7 +460,7 @@ def read_table_numbers(text: str) -> list[int]:
 def read_table_keys(text: str, count: int) -> list[str]:
     """Read the second row of a key table: `答案 | A | C | B`; empty when it does not hold `count` keys."""
     cells = _split_cells(text)
-    if cells and re.fullmatch(r"答\s*案|Answers?|Ans\.?|Keys?|选项", cells[0], re.IGNORECASE):
+    if cells and _KEY_CELL.fullmatch(cells[0]):
         cells = cells[1:]
     if len(cells) == count and all(re.fullmatch(_MARK, cell) for cell in cells):
         return cells

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
             "壹": 1, "贰": 2, "叁": 3, "肆": 4, "伍": 5, "陆": 6, "柒": 7, "捌": 8, "玖": 9}  # fmt: skip
@@ -12,8 +12,7 @@ _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _CN = "一二三四五六七八九十百壹贰叁肆伍陆柒捌玖拾"
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """A label found at the start of a line.
 
     `style` names the form, `value` its number, `end` the index where the text begins. A weak label may as
@@ -92,25 +91,42 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元])")
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
-# All forms in one: most lines are no label, and one look tells; the group that matched names the form to begin with.
-_ANY = re.compile(
-    "|".join(
-        f"(?P<form{index}>(?{'i' if pattern.flags & re.IGNORECASE else ''}:{pattern.pattern}))"
-        for index, pattern in enumerate((*(pattern for _, pattern in _FORMS), _COMMA, _BARE))
-    )
-)
+# With what a label of each style may begin; a 0 stands for every digit.
+_STARTS = {
+    "part": "PSU第",
+    "wordp": "QPE",
+    "word": "QqPpEeNI【[第题试例",
+    "cn": _CN,
+    "cnp": "（(",
+    "nump": "（(" + "".join(map(chr, range(0x2474, 0x2488))),
+    "bracket": "[【",
+    "capnum": "ABCDEFGH",
+    "num": "0" + "".join(map(chr, range(0x2488, 0x249C))),
+    "dec": "0",
+    "sub": "0",
+    "paren": "0",
+    "circ": "".join(map(chr, (*range(0x2460, 0x2474), *range(0x3251, 0x3260)))),
+    "romanp": "（(",
+    "roman": "IVX" + "".join(map(chr, range(0x2160, 0x216C))),
+    "romanl": "ivx",
+    "letterp": "（(",
+    "letter": "abcdefgh",
+}
+# Most lines are no label, and their first character tells: the forms to try, in their order, by that character.
+_BY_START: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+for _style, _pattern in _FORMS:
+    for _character in _STARTS[_style]:
+        _BY_START.setdefault(_character, []).append((_style, _pattern))
 _WORDS = tuple(_SPELLED.split("|"))
 
 
 @lru_cache(maxsize=1 << 13)
 def parse_label(text: str) -> Label | None:
     """Return the label at the start of `text` (after white space), or None."""
-    lead = len(text) - len(text.lstrip())
-    body = text[lead:]
-    known = _ANY.match(body)
-    if known is None or known.lastgroup is None:
-        return None
-    for style, pattern in _FORMS[int(known.lastgroup.removeprefix("form")) :]:
+    body = text.lstrip()
+    lead = len(text) - len(body)
+    first = body[:1]
+    for style, pattern in _BY_START.get("0" if first.isdecimal() else first, ()):
         match = pattern.match(body)
         if not match:
             continue
@@ -130,7 +146,7 @@ def parse_label(text: str) -> Label | None:
         if style == "cn" and body[len(token) :].lstrip()[:1] in ",，.:：" and len(token) == 1:
             is_weak = True
         return Label(style, value, lead + match.end(), match.group(0).strip(), is_weak)
-    for style, pattern in (("num", _COMMA), ("bare", _BARE)):
+    for style, pattern in (("num", _COMMA), ("bare", _BARE)) if first.isdecimal() else ():
         match = pattern.match(body)
         if match:
             return Label(style, int(match.group(1)), lead + match.end(), match.group(1), True)

@@ -25,6 +25,18 @@ _MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
     ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
 )
+# of each of these sets a text must hold a character for the markers of a style to stand in it
+_CAPITALS, _SMALL_LETTERS = frozenset("ABCDEFGHIJ"), frozenset("abcdefghij")
+_NEEDED: dict[str, tuple[frozenset[str], ...]] = {
+    "bracketed": (frozenset("（([【"), frozenset(")）]】"), _CAPITALS),
+    "stopped": (frozenset(".．、:："), _CAPITALS),
+    "closed": (frozenset(")）"), _CAPITALS),
+    "comma": (frozenset(",，;；"), _CAPITALS),
+    "spaced": (_CAPITALS,),
+    "small_bracketed": (frozenset("（(["), frozenset(")）]"), _SMALL_LETTERS),
+    "small_stopped": (frozenset(".．、:：)）"), _SMALL_LETTERS),
+    "circled": (frozenset("ⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿ"),),
+}
 _BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _CORRECT = re.compile(
@@ -37,6 +49,8 @@ _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 _LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 _CJK = "[\u4e00-\u9fff“《]"
+_BREAK = re.compile(r"\s*\n\s*")
+_BARS = re.compile(r"^\|\s+|\s+\|$")
 _GLUED = re.compile(
     rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
 )
@@ -135,9 +149,17 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
 _BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
 
 
+def _may_begin(text: str, characters: str) -> bool:
+    return text.lstrip()[:1] in characters
+
+
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels, each behind a circle or box to be ticked; they are called A, B, C … in order."""
-    marks = [(index, match.end()) for index, piece in enumerate(pieces) if (match := _BOX.match(piece.text))]
+    marks = [
+        (index, match.end())
+        for index, piece in enumerate(pieces)
+        if _may_begin(piece.text, "○◯□☐▢") and (match := _BOX.match(piece.text))
+    ]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
     options: list[tuple[str, list[Piece]]] = []
@@ -249,8 +271,11 @@ def _scan(text: str, is_choice: bool) -> _Scan:
     if not _LETTER.search(text):
         return _NOTHING
     found: _Scan = {}
+    characters = set(text)
     for style, pattern in _MARKERS:
         if style in _WEAK and not is_choice and style != "small_stopped":
+            continue
+        if any(needed.isdisjoint(characters) for needed in _NEEDED[style]):
             continue
         marks = list(_find_marks(text, style, pattern))
         if marks:
@@ -407,11 +432,13 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
 def option_text(pieces: Sequence[Piece]) -> str:
     """Return the text of one option on one line; the bar of a table cell is dropped."""
     text = join_pieces([piece for piece in pieces if piece.text.strip()])
-    text = re.sub(r"\s*\n\s*", " ", text).strip().rstrip("○◯□☐▢ \t")
+    text = (_BREAK.sub(" ", text) if "\n" in text else text).strip().rstrip("○◯□☐▢ \t")
+    if "|" not in text:
+        return text.strip()
     if text.count("|") == 1:
         return text.strip("|").strip()
     # bars inside a formula (`|A|≠0`) stand without spaces
-    return re.sub(r"^\|\s+|\s+\|$", "", text).strip()
+    return _BARS.sub("", text).strip()
 
 
 def strip_separators(texts: Sequence[str]) -> list[str]:

@@ -576,7 +576,7 @@ def is_page_number(text: str, number: int, count: int) -> bool:
         return True
     if re.fullmatch(r"\d+/\d+", folded):
         return int(folded.split("/")[0]) == number
-    return folded.isdigit() and int(folded) in (number, number - 1, number + 1) and count > 1
+    return folded.isdecimal() and int(folded) in (number, number - 1, number + 1) and count > 1
 
 
 def mark_wraps(pages: list[Page]) -> None:

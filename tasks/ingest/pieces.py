@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 from tasks.ingest.cleaning import clean_line, join_wrapped
 from tasks.ingest.extraction import Line
 from tasks.ingest.labels import Label, parse_label
 
+_UNREAD = Label("", 0, 0, "")
 
-@dataclass(frozen=True)
+
+# not frozen: that takes three times as long to make, and a piece is made for every option of every question
+@dataclass(slots=True)
 class Piece:
-    """A cleaned line or part of one; `start` and `end` are offsets into the raw text.
+    """A cleaned line or part of one, never changed; `start` and `end` are offsets into the raw text.
 
     `wraps` says that the sentence runs on in the next piece; runs of white space are still there. A piece of
     kind `questions` stands for a whole table of questions, whose place in the list of them is `table`.
@@ -29,6 +31,7 @@ class Piece:
     page: int = 0
     label_length: int = 0
     table: int = -1
+    _label: Label | None = field(default=_UNREAD, init=False, repr=False, compare=False)
 
     def cut(self, first: int, last: int | None = None) -> Piece:
         """Return the part of the piece between two indices of its text."""
@@ -49,10 +52,12 @@ class Piece:
             self.page,
         )
 
-    @cached_property
+    @property
     def label(self) -> Label | None:
         """The label printed at the start of the piece."""
-        return parse_label(self.text)
+        if self._label is _UNREAD:
+            self._label = parse_label(self.text)
+        return self._label
 
 
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:

@@ -36,6 +36,13 @@ CHAPTER = re.compile(
 )
 _GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
 _KEY_START = "0123456789第（("
+_CAPITALS = "(（ABCDEFGHIVX"
+_CAPITAL = re.compile(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])")
+_ROMAN_WORD = re.compile(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])")
+_CAPITAL_TITLE = re.compile(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)")
+_TITLE_LEAD = re.compile(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?")
+_TITLE_TAIL = re.compile(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$")
+_ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
 _SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
 _BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
 CHOOSE_SOME = re.compile(
@@ -57,6 +64,11 @@ _TITLE_END = re.compile(
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TWO_LANGUAGES = re.compile(
     r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
+)
+_REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
+_REMARK = re.compile(
+    r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]|"
+    r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)"
 )
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}")
 OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
@@ -399,14 +411,16 @@ def _read_marks(body: str) -> float | None:
 
 def _read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter, which `_find_headings` lets count above a list only."""
-    match = re.match(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])", text)
+    if text[:1] not in _CAPITALS:
+        return None
+    match = _CAPITAL.match(text)
     if match is None:
         # `II Short answer questions`: a numeral without a stop
-        roman = re.match(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])", text)
+        roman = _ROMAN_WORD.match(text)
         value = read_number(roman.group(1)) if roman else None
         if roman and value:
             return Label("roman", value, roman.end(), roman.group(1))
-        match = re.match(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)", text)
+        match = _CAPITAL_TITLE.match(text)
         if match is None or match_exactly(text[match.end() :].strip()) is None:
             return None
     letter = match.group(1) or match.group(2)
@@ -449,17 +463,16 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
                 return fine
         if len(title) > (18 if is_strong else 12):
             return None
-        folded = re.sub(
-            r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?", "", simplify(title).replace(" ", "")
-        )
+        folded = simplify(title).replace(" ", "")
+        if folded[:1] in "本大题型:：以下":
+            folded = _TITLE_LEAD.sub("", folded)
         fine = match_exactly(folded)
         if fine is not None:
             return fine
-        fine = find_type_in_title(folded)
-        if fine is None or not is_strong:
+        if not is_strong:
+            fine = find_type_in_title(folded) if len(folded) <= 8 and folded.endswith("题") else None
             return fine if fine is not None and _is_plain_title(folded, fine) else None
-        is_title = re.search(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$", folded) is not None
-        return fine if is_title else None
+        return find_type_in_title(folded) if _TITLE_TAIL.search(folded) else None
     words = title.split()
     if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
         return find_type_by_pattern(title) if is_strong else None  # `V. Design a cache` asks
@@ -467,12 +480,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if fine is not None:
         return fine
     if not is_strong:
-        fine = find_type_in_title(title) if len(words) <= 4 else None
-        return (
-            fine
-            if fine is not None and re.search(r"(?i)(?:questions?|section|problems?|items?)$", title)
-            else None
-        )
+        return find_type_in_title(title) if len(words) <= 4 and _ENGLISH_TAIL.search(title) else None
     if len(words) <= 5:
         return find_type_in_title(title)
     return find_type_by_pattern(title)
@@ -487,18 +495,14 @@ def _skip_remarks(tail: str) -> int:
     """Return the index after the bracketed remarks, colons and mark counts that follow a title."""
     position = 0
     while position < len(tail):
-        match = re.match(r"[\s：:。．.;；、,，—–-]+", tail[position:])
+        match = _REMARK_GAP.match(tail, position)
         if match:
-            position += match.end()
+            position = match.end()
             continue
-        match = re.match(r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]", tail[position:])
-        if not match:
-            match = re.match(
-                r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)", tail[position:]
-            )
+        match = _REMARK.match(tail, position)
         if not match:
             break
-        position += match.end()
+        position = match.end()
     return position
 
 

@@ -7,13 +7,13 @@ third holds a list, because every other reading leaves numbers unexplained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
 _BEAM = 120
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A printed number that may start a question.
 
     `is_weak`: may be ordinary text. `is_inline`: stands inside a line. `has_options`: options follow before
@@ -42,6 +42,7 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
     follows = {1} if carry is None else {1, carry + 1}
     start_price = 3.0 if any(candidate.value in follows for candidate in candidates) else 0.5
     is_first = True
+    offered = [0, *accumulate(int(candidate.has_options) for candidate in candidates)]
     for index, candidate in enumerate(candidates):
         following: dict[tuple[int, int], tuple[float, _Path | None]] = {}
 
@@ -58,11 +59,7 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
         for (last, nested), (cost, path) in states.items():
             price = _price_question(candidate, last, carry, start_price)
             if price is not None:
-                if (
-                    expects_options
-                    and path is not None
-                    and not _has_options_since(candidates, path.index, index)
-                ):
+                if expects_options and path is not None and offered[index] == offered[path.place]:
                     price += 1.5
                 offer(
                     (candidate.until or candidate.value, 0), cost + price + candidate.hint, _Path(index, path)
@@ -79,14 +76,13 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
     _, path = min(states.values(), key=lambda item: item[0])
     chosen: list[int] = []
     while path is not None:
-        chosen.append(path.index)
+        chosen.append(path.place)
         path = path.before
     return chosen[::-1]
 
 
-@dataclass(frozen=True)
-class _Path:
-    index: int
+class _Path(NamedTuple):
+    place: int
     before: _Path | None
 
 
@@ -131,7 +127,3 @@ def _nest(
     if nested and candidate.value == nested + 1:
         return (last, nested + 1), cost + 0.1 + extra
     return (last, nested), cost + (0.3 if candidate.is_weak else 3.0) + extra
-
-
-def _has_options_since(candidates: Sequence[Candidate], first: int, last: int) -> bool:
-    return any(candidate.has_options for candidate in candidates[first:last])

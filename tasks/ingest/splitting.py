@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from tasks.ingest.answers import ANSWER_MARK, EXPLANATION_MARK, read_key, read_truth, split_fillings
+from tasks.ingest.answers import (
+    ANSWER_MARK,
+    EXPLANATION_MARK,
+    has_colon,
+    read_key,
+    read_truth,
+    split_fillings,
+)
 from tasks.ingest.cleaning import clean_text, detect_language
 from tasks.ingest.content import (
     BLANK_NUMBER,
@@ -82,6 +89,7 @@ _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
+_MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
 _CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
 )
@@ -92,7 +100,8 @@ _RANGE = re.compile(
     r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
 )
-_INLINE_NUMBER = re.compile(r"(?<=[\s。.；;）)？?])(\d{1,3})\s*[.．、]\s*(?=[^\d\s])")
+# begins with the digit and looks back from it: a search skips to digits
+_INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
 _LEADING_BRACKET = re.compile(
     r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
 )
@@ -114,6 +123,7 @@ _PAPER_END = re.compile(
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
     re.IGNORECASE,
 )
+_END_STARTS = "-—–=*▒▓以试全完结第[(TtEeGgSsſPpYyCc"
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 _MATCHING = re.compile(r"(?:^|[^\w])B1?\s*型|配伍|共用(?:备选)?(?:答案|选项)")
 _LEADING_TAG = re.compile(r"\s*[【\[（(]\s*([\u4e00-\u9fff]{2,8})\s*[】\])）]\s*(?=[\d（(第])")
@@ -135,6 +145,7 @@ _PAGE_NUMBER = re.compile(
 _MARKER_BOX = re.compile(
     r"(?:(?:本题)?得\s*分|评\s*[卷阅]\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|题\s*分|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
 )
+_MARKER = re.compile(r"[分人名师]")
 # the sealing line: `…密…封…线…`, `装订线内请勿答题`
 _SEAL = re.compile(
     r"[密封线装订内外请勿不要准得答题卷上写字号姓名班级学院专业考生：:….·•\-—─━_=○〇◎\s|（）()※]+"
@@ -159,7 +170,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     consists of nothing else).
     """
     pieces = make_pieces(lines, starts)
-    language = detect_language("\n".join(piece.text for piece in pieces if not _FORM.search(piece.text)))
+    language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     result = Split([], language=language)
     tables = _Tables(lines, starts, language, result.warnings)
     body, regions = _take_regions(part_answers(tables.replace_rows(pieces)))
@@ -181,6 +192,10 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         result.warnings.append(f"{count} printed answers match no question.")
     report_gaps(result)
     return result
+
+
+def _asks_name(text: str) -> bool:
+    return (has_colon(text) or "_" in text) and _FORM.search(text) is not None
 
 
 class _Tables:
@@ -246,6 +261,8 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
 
 def _merge_repeated(drafts: list[Draft], answered: Sequence[Draft], language: str | None) -> list[Draft]:
     """Add the questions of the tables in an answer part, unless they only repeat questions with their answers."""
+    if not answered:
+        return drafts
     by_stem = {re.sub(r"\W+", "", draft.stem): draft for draft in drafts}
     added: list[Draft] = []
     for draft in answered:
@@ -442,6 +459,11 @@ def _cut_own_number(draft: Draft) -> None:
         draft.answer[0] = draft.answer[0][own.end() :]
 
 
+def _begins(text: str, characters: str) -> bool:
+    """Whether a line begins with one of these characters: most do not, and need no closer look."""
+    return text.lstrip()[:1] in characters
+
+
 def _drop_notices(pieces: list[Piece]) -> list[Piece]:
     """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
     from tasks.ingest.sections import read_heading
@@ -449,7 +471,11 @@ def _drop_notices(pieces: list[Piece]) -> list[Piece]:
     kept: list[Piece] = []
     index = 0
     while index < len(pieces):
-        if _NOTICE.match(pieces[index].text) and index < 0.3 * len(pieces) + 3:
+        if (
+            _begins(pieces[index].text, "注考答说NnIiDdİı")
+            and _NOTICE.match(pieces[index].text)
+            and index < 0.3 * len(pieces) + 3
+        ):
             place = index + 1
             while place < len(pieces) and place < index + 25:
                 if read_heading(pieces[place].text) is not None or _has_options_ahead(
@@ -475,7 +501,9 @@ def _drop_page_numbers(pieces: list[Piece]) -> list[Piece]:
     """Leave out the page numbers that a converter left in the text: lone numbers that rise one by one, far apart."""
     furniture: dict[str, list[int]] = {}
     for index, piece in enumerate(pieces):
-        page = _PAGE_TAIL.fullmatch(piece.text)
+        text = piece.text
+        is_named = "age" in text or "PAGE" in text or "p." in text
+        page = _PAGE_TAIL.fullmatch(text) if is_named and text.rstrip()[-1:].isdecimal() else None
         if page:
             furniture.setdefault(page.group(1).strip(), []).append(index)
     running = {index for places in furniture.values() if len(places) > 1 for index in places}
@@ -484,7 +512,7 @@ def _drop_page_numbers(pieces: list[Piece]) -> list[Piece]:
     lone = [
         (index, int(piece.text))
         for index, piece in enumerate(pieces)
-        if re.fullmatch(r"\s*\d{1,3}\s*", piece.text)
+        if len(piece.text.strip()) <= 3 and piece.text.strip().isdecimal()
     ]
     if len(lone) < 2:
         return pieces
@@ -508,7 +536,7 @@ def _letter_options(pieces: list[Piece]) -> list[Piece]:
     """
     runs: list[tuple[int, list[tuple[int, Label]]]] = []
     for index, piece in enumerate(pieces):
-        key = _NUMBER_KEY.match(piece.text)
+        key = _NUMBER_KEY.match(piece.text) if _begins(piece.text, "TtCcAaKk\u212a") else None
         if not key:
             continue
         run: list[tuple[int, Label]] = []
@@ -550,6 +578,8 @@ def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
 
 def _move_bracket(piece: Piece) -> Piece:
     """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+    if not _begins(piece.text, "T_（(["):
+        return piece
     choice = _LEADING_CHOICE.match(piece.text)
     if choice:
         return piece.cut(choice.end())  # `T F 1. …`: one of the two is to be circled
@@ -585,7 +615,7 @@ def _move_bracket(piece: Piece) -> Piece:
 
 def _move_tag(piece: Piece) -> Piece:
     """Put a type printed before the number, `[单选题]1. …`, behind the number."""
-    match = _LEADING_TAG.match(piece.text)
+    match = _LEADING_TAG.match(piece.text) if _begins(piece.text, "【[（(") else None
     if not match or match_type_name(match.group(1)) is None:
         return piece
     rest = piece.cut(match.end())
@@ -626,25 +656,28 @@ def _is_noise(piece: Piece, language: str | None) -> bool:
     if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
         return not re.search(r"\b1\b.*\b2\b", text)
-    if len(text) < 120 and len(_FORM.findall(text)) >= 2:
+    if len(text) < 120 and (has_colon(text) or "_" in text) and len(_FORM.findall(text)) >= 2:
         return True
     if len(text) < 80 and _PAGE_OF.fullmatch(text):
         return True
     if (
         len(text) < 70
+        and ("页" in text or "age" in text or text[0] in "-—–·~")
         and _PAGE_NUMBER.fullmatch(text)
         and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
     ):
         return True
-    if len(text) < 40 and _is_marker_box(text):
+    if len(text) < 40 and not text.isascii() and _is_marker_box(text):
         return True
     if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
         return True
-    return bool(_RULE.fullmatch(text) or _PAPER_END.fullmatch(text))
+    if text[0] in "-—–=*_·.…~" and _RULE.fullmatch(text):
+        return True
+    return text[0] in _END_STARTS and _PAPER_END.fullmatch(text) is not None
 
 
 def _is_marker_box(text: str) -> bool:
-    return re.search(r"[分人名师]", text) is not None and _MARKER_BOX.fullmatch(text) is not None
+    return _MARKER.search(text) is not None and _MARKER_BOX.fullmatch(text) is not None
 
 
 def _take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
@@ -840,7 +873,7 @@ _ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
 
 def _cut_echo(line: Piece, value: int) -> Piece:
     """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`: it repeats the number."""
-    echo = _ECHO.search(line.text)
+    echo = _ECHO.search(line.text) if line.text.rstrip().endswith("___") else None
     return line.cut(0, echo.start()) if echo and int(echo.group(1)) == value else line
 
 
@@ -1194,6 +1227,11 @@ def _cut_breaks(lines: list[Piece], pieces: Sequence[Piece], index: int, breaks:
     return [line for line in lines if line.start < stop] or lines[:1]
 
 
+def _is_material(text: str) -> bool:
+    first = text.lstrip()[:1]
+    return (first in _MATERIAL_STARTS or first.isdecimal()) and _MATERIAL.match(text) is not None
+
+
 def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
     """Separate the material of the next questions from the end of this one.
 
@@ -1201,14 +1239,14 @@ def _cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], li
     the questions that it serves; a question that begins `阅读材料` owns the material below it.
     """
     is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
-    if lines and _MATERIAL.match(lines[0].text):
+    if lines and _is_material(lines[0].text):
         return lines, []
     for place, line in enumerate(lines):
         if is_analysis and not (
             _CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
         ):
             continue
-        if place and _MATERIAL.match(line.text) and (line.text.strip()[:1] not in "ABCD"):
+        if place and _is_material(line.text) and (line.text.strip()[:1] not in "ABCD"):
             return lines[:place], lines[place:]
     return lines, []
 
@@ -1364,19 +1402,28 @@ def _term_spans(text: str) -> list[tuple[int, int]]:
     return [(0, len(text))]
 
 
+_ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]")
+_OFFERED = re.compile(r"[（(]\s*A\s*[)）][\s\S]*[（(]\s*B\s*[)）]")
+_JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+_KEYED = re.compile(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+
+
+def _is_lone_key(text: str) -> bool:
+    """Whether a line is one to six letters from A to J and nothing else."""
+    return 0 < len(text) <= 6 and not text.strip("ABCDEFGHIJ")
+
+
 def _prints_answers(chunks: Sequence[list[Piece]]) -> bool:
     """Whether this paper prints answers with its questions: keys in brackets, bare letters, √ and ×."""
     answered = asked = 0
     for lines in chunks:
         text = "\n".join(line.text for line in lines)
-        is_asking = re.search(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]", text)
-        if is_asking:
-            asked += 1
-        offered = re.search(r"[（(]\s*A\s*[)）][\s\S]*[（(]\s*B\s*[)）]", text) is not None
-        keyed = r"√|×|✓|✗|T|F|对|错" if offered else r"[A-J]{1,6}|√|×|✓|✗|T|F|对|错"
-        if re.search(rf"[（(]\s*(?:{keyed})\s*[)）]\s*[^A-J(（]", text + " \n") or any(
-            re.fullmatch(r"\s*[A-J]{1,6}\s*", line.text) for line in lines[1:]
-        ):
+        is_keyed = False
+        if "(" in text or "（" in text:
+            asked += _ANSWER_PLACE.search(text) is not None
+            keyed = _JUDGED if _OFFERED.search(text) else _KEYED
+            is_keyed = keyed.search(text + " \n") is not None
+        if is_keyed or any(_is_lone_key(line.text.strip()) for line in lines[1:]):
             answered += 1
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
 

@@ -64,6 +64,7 @@ def test_a_question_that_repeats_at_the_same_height_is_no_header() -> None:
         ("2/5", 2, 5, True),
         ("2021", 3, 9, False),
         ("3. 甲", 3, 9, False),
+        ("①", 1, 3, False),
     ],
 )
 def test_printed_page_numbers_are_known(text: str, number: int, count: int, expected: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.content import Draft
 from tasks.ingest.docx import read_docx
-from tasks.ingest.extraction import join_lines
+from tasks.ingest.extraction import Line, join_lines
 from tasks.ingest.plain_text import read_html
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
@@ -272,3 +272,9 @@ def test_a_web_page_keeps_the_text_around_a_table_of_questions() -> None:
         ("multiple_choice", "报警电话是哪一个？", ["110", "119"], ["B"]),
         ("short_answer", "简述灭火的基本方法。", [], []),
     ]
+
+
+def test_circled_numbers_in_a_row_are_no_numbers_of_a_key_table() -> None:
+    lines = [Line(text) for text in ("1. 下列属于河流的是（ A ）", "①\t2", "A. 长江  B. 泰山  C. 故宫")]
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [(draft.number_label, draft.answer) for draft in drafts] == [("1.", ["A"])]
