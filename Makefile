@@ -30,7 +30,7 @@ demo: $(READY)  ## a whole exam of two months on our own sample papers: no key, 
 test: $(READY)  ## set-up and all tests, fast ones first
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "(slow or service) and not prefect and not long"
-	$(BIN)/python -m pytest -q -m "prefect and not long"
+	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "prefect and not long"
 
 test-fast: $(READY)  ## only the fast tests
 	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"

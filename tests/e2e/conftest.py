@@ -1,4 +1,4 @@
-"""One demo, one Prefect server, for every end-to-end test; each test that changes something works on a copy."""
+"""One demo and one Prefect server for the end-to-end tests of a worker; each test that changes something works on a copy."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ from schemas.settings import Settings
 from tests.e2e.conftest import BIN, Demo, Home
 from warehouse.lake.store import open_lake
 
-pytestmark = pytest.mark.prefect
+# Both tests go on from one planned run.
+pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("kill")]
 
 MONTH = "2026-12"
 CANDIDATES = ("sim-cirrus-mini", "sim-dune-4")
