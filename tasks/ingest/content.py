@@ -694,7 +694,7 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
         cut += 1  # the data of the question, and what is asked of them
         if cut < len(paragraphs) and re.search(r"求|计算|试|请|要求", join_pieces(paragraphs[cut])):
             cut += 1
-    cut = _skip_shown(paragraphs, cut)
+    cut = _skip_shown(paragraphs, _skip_parts(paragraphs, cut))
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()
@@ -720,6 +720,33 @@ def _take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> Non
     if answer:
         draft.answer = [answer]
         draft.notes.append("answer_without_mark")
+
+
+_LEADS_PARTS = re.compile(
+    r"(?:(?:完成|回答|解决|求解|实现|计算)(?:下列|以下|下面|如下).{0,12}|^\s*(?:试|请|要求|求).{0,40})[：:]$"
+)
+
+
+def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return the place behind the numbered parts that a line like `试用 SQL 完成下列查询：` asks for, else `cut`.
+
+    Where numbers run on from 1 behind such a line, everything up to the last of them is the question.
+    """
+    texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
+    for place, text in enumerate(texts[:-1]):
+        if not _LEADS_PARTS.search(text):
+            continue
+        last = place + 1
+        while last < len(texts) and (number := _PART_NUMBER.match(texts[last])) is not None:
+            if int(number.group(1)) != last - place:
+                break
+            last += 1
+        if last > place + 2:
+            return max(cut, last)
+    return cut
+
+
+_PART_NUMBER = re.compile(r"[（(]?\s*(\d{1,2})\s*(?:[)）]|[.．、](?!\d))")
 
 
 def _skip_shown(paragraphs: Sequence[list[Piece]], cut: int) -> int:

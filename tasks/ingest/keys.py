@@ -27,10 +27,15 @@ _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 _NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 _LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=(?:Q\.?\s?)?\d)")
-_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
+_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|✔|✘|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
 _ENTRY = re.compile(
     rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
+# nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
+_GLUED = re.compile(
+    r"[（(]?(\d{1,3})([)）]?\s*[.．、:：)）]?)\s*([A-J]{1,6}|[√×✓✗✔✘TF对错]|正确|错误)(?:[\s,，;；。、|]+|(?=[（(]?\d)|$)"
+)
+_ONE_FOR_ALL = re.compile(r"\s*(?:第\s*)?(\d{1,3})\s*[-–—~～至]\s*(\d{1,3})\s*题?\s*[.．、:：]\s*(?=\S)")
 _RANGE = re.compile(
     r"[（(]?\s*(?:第\s*)?(\d{1,3})\s*(?:[-—–~～至到－]+|to)\s*(\d{1,3})\s*(?:小?题)?\s*[)）]?\s*[.．、:：]?\s*"
 )
@@ -38,7 +43,7 @@ _LETTERS_RUN = re.compile(rf"(?:\s*{_MARK}\s*[,，、;；]?\s*)+")
 
 _DIGIT = re.compile(r"\d")
 # what stands in no entry: no line that holds much of it is made of keys
-_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-A-Ja-e√×✓✗○对错正确误TrueFalsRULS]+")
+_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-A-Ja-e√×✓✗✔✘○对错正确误TrueFalsRULS]+")
 _CELL_NAME = re.compile(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])")
 _CELL_GAP = re.compile(r"\||\t|\s{2,}")
 _NUMBER_CELL = re.compile(
@@ -250,6 +255,9 @@ def read_key_line(text: str) -> list[KeyEntry]:
     solid = len("".join(stripped.split()))
     if solid - sum(map(len, _FOREIGN.findall(stripped))) < 0.8 * solid - 2:
         return []
+    glued = _read_glued(stripped)
+    if glued:
+        return glued
     matches = list(_ENTRY.finditer(stripped))
     dense = sum(len("".join(match.group(0).split())) for match in matches)
     if not matches or dense < 0.8 * solid - 2:
@@ -258,6 +266,20 @@ def read_key_line(text: str) -> list[KeyEntry]:
     if any(right <= left for left, right in pairwise(numbers)):
         return []
     return [KeyEntry(int(match.group(1)), match.group(2)) for match in matches]
+
+
+def _read_glued(text: str) -> list[KeyEntry]:
+    """Read `1√ 2× 3√` and `1.A2.B3.C`: the numbers run one by one and nothing else stands on the line."""
+    entries: list[KeyEntry] = []
+    position = bare_letters = 0
+    while position < len(text):
+        match = _GLUED.match(text, position)
+        if not match or (entries and int(match.group(1)) != entries[-1].number + 1):
+            return []
+        entries.append(KeyEntry(int(match.group(1)), match.group(3)))
+        bare_letters += not match.group(2).strip() and match.group(3) not in "√×✓✗✔✘"
+        position = match.end()
+    return entries if len(entries) > (2 if bare_letters else 1) else []
 
 
 def _read_ranges(text: str) -> list[KeyEntry]:
@@ -287,7 +309,7 @@ def _split_tokens(text: str, count: int) -> list[str] | None:
     spaced = [token for token in re.split(r"[\s,，、;；]+", text.strip()) if token]
     if len(spaced) == count:
         return spaced
-    tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗对错TF]", text)
+    tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗✔✘对错TF]", text)
     return tokens if len(tokens) == count else None
 
 
@@ -359,6 +381,14 @@ def read_entries(section: Section) -> list[KeyEntry]:
             else:
                 entries += line
             continue
+        several = _read_several(piece.text)
+        if several and (current is None or several[0] == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+            begin, until, end = several
+            entries += [_read_entry(number, [piece.cut(end)]) for number in range(begin, until)]
+            current = (until, "num", [piece.cut(end)])
+            continue
         inline = split_inline(piece)
         if len(inline) > 1 and (current is None or inline[0][0] == current[0] + 1):
             if current is not None:
@@ -396,6 +426,14 @@ def read_entries(section: Section) -> list[KeyEntry]:
     if not entries and section.fine is not None and section.pieces:
         entries.append(_read_entry(1, section.pieces))
     return entries
+
+
+def _read_several(text: str) -> tuple[int, int, int] | None:
+    """Read `13-14. Answers will vary.`: first and last number of the questions it answers, where the answer begins."""
+    match = _ONE_FOR_ALL.match(text)
+    if match is None or not 0 < int(match.group(2)) - int(match.group(1)) < 10:
+        return None
+    return int(match.group(1)), int(match.group(2)), match.end()
 
 
 def split_inline(piece: Piece) -> list[tuple[int, Piece]]:

@@ -143,7 +143,23 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
             best = (score, style, chain)
     if best is None and is_choice:
         return _find_circled(pieces) or _find_glued(pieces) or None
-    return best[2] if best is not None else None
+    if best is None:
+        return None
+    return _add_lone_first(best[2], _find_markers(scans, best[1]))
+
+
+def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Marker]:
+    """Put the `A.` of the line above before `A.` `B.` `C.`: a list that counts anew behind its first paragraph.
+
+    Converters of old Word files restart a list that way. The question's own line is no option.
+    """
+    first = chain[0]
+    if first.label != "A" or len(chain) < 3 or not all(mark.at_start for mark in chain):
+        return chain
+    if [mark.piece for mark in chain] != list(range(first.piece, first.piece + len(chain))):
+        return chain
+    above = [mark for mark in markers if mark.piece == first.piece - 1 and mark.piece > 0]
+    return [above[0], *chain] if len(above) == 1 and above[0].at_start and above[0].label == "A" else chain
 
 
 _BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")

@@ -27,6 +27,8 @@ _NOTE = re.compile(
     r"\s*(?:注|说明|备注|合计|共计|共|总计|以上|note|total|end)\b|\s*(?:注|说明|备注|合计)", re.IGNORECASE
 )
 
+_SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*")
+
 
 @dataclass
 class SheetSplit:
@@ -183,6 +185,8 @@ def _collect_rows(
             )
             record |= {"material": material, "stem": record["sub_stem"]}
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
+        if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
+            continue  # `合计 | 20题` below the questions
         first, last = spans[index]
         if found and _goes_on(found[-1], record, options):
             _append_row(found[-1], record, options)

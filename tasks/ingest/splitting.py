@@ -90,6 +90,9 @@ _MATERIAL = re.compile(
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 _MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
+# `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
+_GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
+_LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
 _CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
 )
@@ -806,6 +809,7 @@ def _split_section(
         lines, tail = _cut_material(lines, section)
         if section.breaks:
             lines = _cut_breaks(lines, pieces, index, section.breaks)
+        lines = _drop_part_heading(lines)
         if material_until is not None and candidate.value > material_until:
             material, material_until, shared = None, None, []
         if shared and not offers_options(lines, True):
@@ -824,6 +828,23 @@ def _split_section(
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = _join_shared(found, section)
     return found, picks[-1][2].value
+
+
+_PART_HEADING = re.compile(
+    r"\s*(?:[（(]?[B-H][)）]|[B-H]\s*[.．、:：])\s*(?:Directions?\s*[:：]\s*)?(?:[请将把]*(?:下列|以下|下面|下述|划线)|"
+    r"(?:英译汉|汉译英|中译英|英译中)|(?i:(?:translate|rewrite|complete|fill|answer|correct|explain|choose|match|combine)"
+    r"\s.{0,40}\b(?:following|below|sentences|words|phrases|questions)\b))"
+)
+
+
+def _drop_part_heading(lines: list[Piece]) -> list[Piece]:
+    """Drop `B. Translate the following into English.` from the end of a question: it opens the next part.
+
+    Below options it stays: there a letter counts an option.
+    """
+    if len(lines) < 2 or any(OPTION_A.match(line.text) for line in lines):
+        return lines
+    return lines[:-1] if _PART_HEADING.match(lines[-1].text) else lines
 
 
 _LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")
@@ -1288,6 +1309,7 @@ def _read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None
     )
     if (
         not is_marked
+        and not (section.number and _GIVEN.match(lines[0].text) and _LEADS.search(lines[-1].text.rstrip()))
         and not (is_analysis and len(text) > 40)
         and not (section.fine is not None and section.fine.name == "cloze" and len(text) > 40)
         and not (section.fine is None and section.number and len(text) > 200)

@@ -60,6 +60,23 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("short_answer", "什么是安全", "", ["没有危险"]),
         ],
     ),
+    "a row that counts the questions below them": (
+        [
+            Sheet(
+                "简答",
+                [
+                    ["序号", "试题内容", "参考答案"],
+                    ["1", "什么是体温", "身体内部的温度"],
+                    ["2", "合计的意思是什么", "加在一起"],
+                    ["合计", "2题", ""],
+                ],
+            )
+        ],
+        [
+            ("short_answer", "什么是体温", "", ["身体内部的温度"]),
+            ("short_answer", "合计的意思是什么", "", ["加在一起"]),
+        ],
+    ),
     "English headers, the key as the text of an option": (
         [
             Sheet(
