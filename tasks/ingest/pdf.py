@@ -20,7 +20,16 @@ from schemas.errors import DocumentError
 from tasks.ingest.cleaning import is_cjk, join_wrapped
 from tasks.ingest.extraction import IMAGE, Extraction, Line
 from tasks.ingest.labels import parse_label
-from tasks.ingest.pdf_rules import Grid, Rule, find_blanks, find_grids, read_rules
+from tasks.ingest.pdf_rules import (
+    Grid,
+    PageObject,
+    Rule,
+    find_blanks,
+    find_grids,
+    list_objects,
+    read_bounds,
+    read_rules,
+)
 from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
 from tasks.ingest.tables import find_question_header
 
@@ -132,7 +141,8 @@ def _table_id(page: int, row: Row) -> int:
     return page * 1000 + row.table if row.table else 0
 
 
-@dataclass(frozen=True)
+# not frozen: a page has thousands of them, and freezing takes three times as long
+@dataclass(slots=True)
 class _Character:
     """A character of the text layer and its place; `breaks` and `spaced`: what the layer puts before it."""
 
@@ -152,12 +162,14 @@ class _Character:
 def _read_page(page: Any, raw: Any) -> Page:
     width, height = page.get_size()
     result = Page(width, height)
-    result.has_images = _has_images(page, raw)
+    objects = list_objects(page, raw)
+    shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
+    result.has_images = any(kind in shown for kind, _ in objects[:202])
     characters = _set_aside_turned(_read_characters(page, raw, result), result)
-    level, upright = read_rules(page, raw)
+    level, upright = read_rules(objects, raw)
     grids = find_grids(level, upright)
     if result.characters >= 8:
-        characters = _place_pictures(characters, page, raw, height)
+        characters = _place_pictures(characters, objects, raw, height)
     _build_rows(result, characters, [], find_blanks(level, grids))
     kept = _keep_tables(result, characters, grids)
     if kept:
@@ -170,39 +182,65 @@ def _read_characters(page: Any, raw: Any, result: Page) -> list[_Character]:
     """Return the characters of a page in content order; count those that have no meaning."""
     text_page = page.get_textpage()
     handle = text_page.raw
-    x, y = ctypes.c_double(), ctypes.c_double()
-    box = raw.FS_RECTF()
+    x, y, box = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
+    # every character takes several calls: what they need is looked up and wrapped once
+    at_x, at_y, at_box = ctypes.pointer(x), ctypes.pointer(y), ctypes.pointer(box)
+    read_code, read_origin = raw.FPDFText_GetUnicode, raw.FPDFText_GetCharOrigin
+    read_box, read_size, read_angle = (
+        raw.FPDFText_GetLooseCharBox,
+        raw.FPDFText_GetFontSize,
+        raw.FPDFText_GetCharAngle,
+    )
+    count = broken = 0
     high = 0
     breaks = spaced = False
     found: list[_Character] = []
     for index in range(raw.FPDFText_CountChars(handle)):
-        code = raw.FPDFText_GetUnicode(handle, index)
+        code = read_code(handle, index)
         if code in (0x0D, 0x0A):
             breaks = True
             continue
-        if 0xD800 <= code < 0xDC00:
-            high = code
-            continue
-        if 0xDC00 <= code < 0xE000:
-            code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
-        high = 0
-        if code == 0x20 and raw.FPDFText_IsGenerated(handle, index):
-            spaced = True
-            continue
-        if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
-            code = ord(SYMBOL_FONT[code - 0xF000])
-        is_hyphen = code in (0xFFFE, 0x02)
-        is_broken = not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
-        result.characters += 1
-        result.broken += is_broken
-        text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
-        raw.FPDFText_GetCharOrigin(handle, index, x, y)
-        raw.FPDFText_GetLooseCharBox(handle, index, box)
-        size = raw.FPDFText_GetFontSize(handle, index)
-        place = (x.value, y.value, box.left, box.right, box.bottom, box.top, size)
-        is_turned = abs(math.sin(raw.FPDFText_GetCharAngle(handle, index))) > 0.5
-        found.append(_Character(text, *place, breaks, spaced, is_turned))
+        if code == 0x20:
+            if raw.FPDFText_IsGenerated(handle, index):
+                spaced, high = True, 0
+                continue
+            text, high = " ", 0
+        elif 0x20 < code < 0xD800:
+            text, high = chr(code), 0
+        else:
+            if 0xD800 <= code < 0xDC00:
+                high = code
+                continue
+            if 0xDC00 <= code < 0xE000:
+                code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
+            high = 0
+            if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
+                code = ord(SYMBOL_FONT[code - 0xF000])
+            is_hyphen = code in (0xFFFE, 0x02)
+            broken += not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
+            text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
+        count += 1
+        read_origin(handle, index, at_x, at_y)
+        read_box(handle, index, at_box)
+        angle = read_angle(handle, index)
+        found.append(
+            _Character(
+                text,
+                x.value,
+                y.value,
+                box.left,
+                box.right,
+                box.bottom,
+                box.top,
+                read_size(handle, index),
+                breaks,
+                spaced,
+                angle != 0.0 and abs(math.sin(angle)) > 0.5,
+            )
+        )
         breaks = spaced = False
+    result.characters += count
+    result.broken += broken
     text_page.close()
     return found
 
@@ -223,11 +261,14 @@ def _set_aside_turned(characters: list[_Character], page: Page) -> list[_Charact
     return [character for character in characters if not character.is_turned]
 
 
-def _place_pictures(characters: list[_Character], page: Any, raw: Any, height: float) -> list[_Character]:
+def _place_pictures(
+    characters: list[_Character], objects: Sequence[PageObject], raw: Any, height: float
+) -> list[_Character]:
     """Put a mark for every picture behind the character that it follows; logos and backgrounds get none."""
     placed: list[tuple[int, _Character]] = []
-    for number, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=1)):
-        left, bottom, right, top = item.get_bounds()
+    pictures = (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE)
+    for number, picture in enumerate(pictures):
+        left, bottom, right, top = read_bounds(picture, raw)
         middle = (bottom + top) / 2
         is_mark = min(right - left, top - bottom) < MIN_PICTURE or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
@@ -274,8 +315,10 @@ def _build_rows(
     tables: dict[int, dict[tuple[int, int], list[_Character]]] = {}
     places: dict[int, int] = {}
     for character in characters:
-        x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
-        number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
+        number = None
+        if grids:
+            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+            number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
         if number is None:
             if character.breaks:
                 reader.note_break()
@@ -364,15 +407,6 @@ def _keep_tables(page: Page, characters: Sequence[_Character], grids: Sequence[G
     return kept
 
 
-def _has_images(page: Any, raw: Any) -> bool:
-    for index, item in enumerate(page.get_objects(max_depth=2)):
-        if item.type in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH):
-            return True
-        if index > 200:
-            break
-    return False
-
-
 class _RowBuilder:
     """Groups characters, given in content order, into rows: one baseline, moving right, scripts included."""
 
@@ -405,8 +439,9 @@ class _RowBuilder:
         if not self.text:
             self._start(item, size)
             return
+        left, right, bottom, top = item.left, item.right, item.bottom, item.top
         rise = item.y - self.baseline
-        gap = item.left - self.last_right
+        gap = left - self.last_right
         # full-width brackets reach over their neighbours: the origin tells better than the box
         is_near = gap >= -0.6 * self.size or item.x >= self.last_x - 0.1 * self.size
         is_small = size < 0.86 * self.size
@@ -415,8 +450,11 @@ class _RowBuilder:
             and is_near
             and not (is_small and abs(rise) > 0.1 * self.size)
         ):
-            self._close_script()
-            self._space(gap, item)
+            if self.script:
+                self._close_script()
+            # less than a gap, and nothing that a space or a drawn line calls for
+            if self.blanks or self.has_space or gap > 0.28 * self.size:
+                self._space(gap, item)
             self.text.append(item.text)
         elif (
             is_small
@@ -432,13 +470,16 @@ class _RowBuilder:
             self.finish()
             self._start(item, size)
             return
-        self.box = [
-            min(self.box[0], item.left),
-            max(self.box[1], item.right),
-            min(self.box[2], item.bottom),
-            max(self.box[3], item.top),
-        ]
-        self.last_right, self.last_x = item.right, item.x
+        box = self.box
+        if left < box[0]:
+            box[0] = left
+        if right > box[1]:
+            box[1] = right
+        if bottom < box[2]:
+            box[2] = bottom
+        if top > box[3]:
+            box[3] = top
+        self.last_right, self.last_x = right, item.x
         self.has_space = self.has_break = False
 
     def _space(self, gap: float, item: _Character) -> None:
@@ -525,6 +566,9 @@ def _settle_pictures(rows: list[Row]) -> None:
             place += 1
 
 
+_NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
+
+
 def mark_furniture(pages: list[Page]) -> None:
     """Mark repeated headers and footers, and printed page numbers, near the upper and lower edges."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
@@ -534,7 +578,7 @@ def mark_furniture(pages: list[Page]) -> None:
         for row in page.rows:
             if not (row.bottom > page.height * 0.9 or row.top < page.height * 0.1):
                 continue
-            folded = re.sub(r"[\d一二三四五六七八九十]+", "#", re.sub(r"\s+", "", row.text))
+            folded = _NUMBERS.sub("#", "".join(row.text.split()))
             key = (_same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)
             places.append((number, row, key))
@@ -569,7 +613,7 @@ def _same_as_known(text: str, known: dict[str, str]) -> str:
 
 def is_page_number(text: str, number: int, count: int) -> bool:
     """True for `第3页，共6页`, `Page 3 of 6`, `- 3 -`, `3/6` and the bare number of this page."""
-    folded = re.sub(r"\s+", "", text)
+    folded = "".join(text.split())
     if re.fullmatch(r"[▒▓\-—–]*第\d+页[,，/]?[（(]?(?:共\d+页)?[)）]?[▒▓\-—–]*", folded):
         return True
     if re.fullmatch(r"(?i)page\d+(?:of\d+)?", folded) or re.fullmatch(r"[-—–·.]+\d+[-—–·.]+", folded):
@@ -606,11 +650,12 @@ def mark_wraps(pages: list[Page]) -> None:
 
 def _first_word_width(row: Row) -> float:
     text = row.text.lstrip()
-    word = re.match(r"[\x21-\x7e]+", text)
+    word = _LATIN_WORD.match(text)
     count = len(word.group(0)) if word else 1
     return count * (row.right - row.left) / max(len(text), 1)
 
 
+_LATIN_WORD = re.compile(r"[\x21-\x7e]+")
 _ANSWER = re.compile(
     r"\s*(?:【[^【】]{2,8}】|(?:(?:参考|正确|标准)?答案?|解|(?:答案|试题)?解析)\s*[:：]|"
     r"(?:Answers?|Ans|Solutions?|Key|Explanation)\s*[.:：])"

@@ -82,14 +82,56 @@ class Grid:
         return any(abs(rule.at - self.rows[row]) <= TOUCH and rule.covers(middle) for rule in self.level)
 
 
-def read_rules(page: Any, raw: Any) -> tuple[list[Rule], list[Rule]]:
+# the kind of an object on a page (a constant of pdfium) and its handle
+PageObject = tuple[int, Any]
+
+
+def list_objects(page: Any, raw: Any) -> list[PageObject]:
+    """Return the objects of a page, those inside of form objects left out.
+
+    By pdfium's own functions: wrapped one by one, objects cost more than all that is asked of them.
+
+    Raises:
+        PdfiumError: as `page.get_objects` does, where the page is damaged.
+    """
+    import pypdfium2
+
+    handle = page.raw
+    count = raw.FPDFPage_CountObjects(handle)
+    found: list[PageObject] = []
+    for index in range(count):
+        item = raw.FPDFPage_GetObject(handle, index)
+        kind = raw.FPDFPageObj_GetType(item) if item else raw.FPDF_PAGEOBJ_UNKNOWN
+        if kind == raw.FPDF_PAGEOBJ_UNKNOWN:
+            raise pypdfium2.PdfiumError(f"Object {index} of the page cannot be read.")
+        found.append((kind, item))
+    if count < 0:
+        raise pypdfium2.PdfiumError("The objects of the page cannot be counted.")
+    return found
+
+
+def read_bounds(item: Any, raw: Any) -> tuple[float, float, float, float]:
+    """Return the left, lower, right and upper edge of an object in points.
+
+    Raises:
+        PdfiumError: where pdfium knows no place of it.
+    """
+    import pypdfium2
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(item, *edges):
+        raise pypdfium2.PdfiumError("An object of the page has no place.")
+    left, bottom, right, top = (edge.value for edge in edges)
+    return left, bottom, right, top
+
+
+def read_rules(objects: Sequence[PageObject], raw: Any) -> tuple[list[Rule], list[Rule]]:
     """Return the level and the upright lines of a page, those that touch joined to one."""
     level: list[Rule] = []
     upright: list[Rule] = []
-    for index, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1)):
-        if index >= MAX_PATHS:
-            break
-        left, bottom, right, top = item.get_bounds()
+    paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
+    for item in paths[:MAX_PATHS]:
+        left, bottom, right, top = read_bounds(item, raw)
         if top - bottom <= MAX_THICKNESS < right - left:
             level.append(Rule((top + bottom) / 2, left, right))
         elif right - left <= MAX_THICKNESS < top - bottom:
@@ -105,19 +147,24 @@ def read_rules(page: Any, raw: Any) -> tuple[list[Rule], list[Rule]]:
 
 def _is_stroked(item: Any, raw: Any) -> bool:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
-    return bool(raw.FPDFPath_GetDrawMode(item.raw, fill, stroke)) and bool(stroke.value)
+    return bool(raw.FPDFPath_GetDrawMode(item, fill, stroke)) and bool(stroke.value)
 
 
 def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    matrix = item.get_matrix()
+    import pypdfium2
+
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(item, matrix):
+        raise pypdfium2.PdfiumError("A line of the page has no place.")
+    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
     x, y = ctypes.c_float(), ctypes.c_float()
     found: list[tuple[tuple[float, float], tuple[float, float]]] = []
     start = last = (0.0, 0.0)
-    for index in range(min(raw.FPDFPath_CountSegments(item.raw), MAX_PATHS)):
-        segment = raw.FPDFPath_GetPathSegment(item.raw, index)
+    for index in range(min(raw.FPDFPath_CountSegments(item), MAX_PATHS)):
+        segment = raw.FPDFPath_GetPathSegment(item, index)
         if not raw.FPDFPathSegment_GetPoint(segment, x, y):
             continue
-        point = matrix.on_point(x.value, y.value)
+        point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
         kind = raw.FPDFPathSegment_GetType(segment)
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
