@@ -18,7 +18,14 @@ from tasks.ingest.archives import open_package, read_part
 from tasks.ingest.emphasis import mark_text, take_marks
 from tasks.ingest.extraction import FORMULA, IMAGE, Extraction, Line
 from tasks.ingest.formulas import render_omml
-from tasks.ingest.numbering import Numbering, find_child, local_name, read_attribute, read_integer
+from tasks.ingest.numbering import (
+    Numbering,
+    find_child,
+    index_children,
+    local_name,
+    read_attribute,
+    read_integer,
+)
 from tasks.ingest.scripts import SYMBOL_FONT, lower_text, raise_text
 from tasks.ingest.tables import find_question_header
 
@@ -126,8 +133,8 @@ def _text_above(rows: list[list[_Cell]], column: int) -> str:
     return ""
 
 
-# of a run: hidden, super- or subscript, underline, the ways in which it stands out
-_Look = tuple[bool, object, object, list[str]]
+# of a run: hidden, super- or subscript, underline, the ways in which it stands out, its symbol font or ''
+_Look = tuple[bool, object, object, list[str], str]
 
 
 class _Walker:
@@ -202,17 +209,18 @@ class _Walker:
         for element in root if root is not None else ():
             if local_name(element) != "style":
                 continue
-            style = _Style(based_on=read_attribute(find_child(element, "basedOn"), "val"))
-            number = find_child(find_child(element, "pPr"), "numPr")
+            parts = index_children(element)
+            style = _Style(based_on=read_attribute(parts.get("basedOn"), "val"))
+            number = find_child(parts.get("pPr"), "numPr")
             if number is not None:
                 style.number_id = read_attribute(find_child(number, "numId"), "val")
                 style.level = read_integer(find_child(number, "ilvl"))
-            run = find_child(element, "rPr")
-            style.is_hidden = _read_switch(run, "vanish")
-            style.script = read_attribute(find_child(run, "vertAlign"), "val")
-            style.underline = read_attribute(find_child(run, "u"), "val")
-            style.is_bold = _read_switch(run, "b")
-            style.colour = read_attribute(find_child(run, "color"), "val")
+            run = index_children(parts.get("rPr"))
+            style.is_hidden = _read_switch(run.get("vanish"))
+            style.script = read_attribute(run.get("vertAlign"), "val")
+            style.underline = read_attribute(run.get("u"), "val")
+            style.is_bold = _read_switch(run.get("b"))
+            style.colour = read_attribute(run.get("color"), "val")
             styles[read_attribute(element, "styleId") or ""] = style
         return styles
 
@@ -259,6 +267,9 @@ class _Walker:
             self._walk_blocks(box, "box")
 
     def _emit(self, paragraph: _Paragraph, kind: str) -> None:
+        if not paragraph.emphasis and "\n" not in paragraph.line:
+            self.lines.append(Line(paragraph.line, kind=kind, label_length=len(paragraph.label)))
+            return
         offset = -len(paragraph.label)
         for index, piece in enumerate(paragraph.line.split("\n")):
             emphasis = tuple(
@@ -271,11 +282,11 @@ class _Walker:
             offset += len(piece) + 1
 
     def _read_paragraph(self, element: etree._Element, is_cell: bool = False) -> _Paragraph:
-        properties = find_child(element, "pPr")
-        style = read_attribute(find_child(properties, "pStyle"), "val")
+        properties = index_children(find_child(element, "pPr"))
+        style = read_attribute(properties.get("pStyle"), "val")
         text, emphasis = take_marks(self._read_runs(element, style))
         # Word counts empty paragraphs of a list too; in a table their number is all that the cell shows
-        label = self._label(properties, style)
+        label = self._label(properties.get("numPr"), style)
         if not (text.strip() or is_cell or self._holds_object(element)):
             label = ""
         if label and text and not text[0].isspace():
@@ -285,8 +296,7 @@ class _Walker:
     def _holds_object(self, element: etree._Element) -> bool:
         return any(local_name(node) in ("drawing", "pict", "object") for node in element.iter())
 
-    def _label(self, properties: etree._Element | None, style: str | None) -> str:
-        number = find_child(properties, "numPr")
+    def _label(self, number: etree._Element | None, style: str | None) -> str:
         number_id = read_attribute(find_child(number, "numId"), "val")
         level = read_integer(find_child(number, "ilvl"))
         if number_id is None:
@@ -412,13 +422,17 @@ class _Walker:
         return self._read_runs(element, style)
 
     def _read_run(self, run: etree._Element, paragraph_style: str | None) -> str:
-        properties = find_child(run, "rPr")
-        is_hidden, script, underline, emphasis = self._read_look(properties, paragraph_style)
+        children = [(local_name(child), child) for child in run]
+        properties = next((child for name, child in children if name == "rPr"), None)
+        is_hidden, script, underline, emphasis, font = self._read_look(properties, paragraph_style)
         if is_hidden:
             return ""
         parts: list[str] = []
-        for child in run:
-            parts.append(self._read_run_child(child, properties, paragraph_style))
+        for name, child in children:
+            if name == "t" and not self.fields:
+                parts.append(_read_symbols(child.text or "", font))
+            elif name != "rPr":
+                parts.append(self._read_run_child(name, child, font, paragraph_style))
         text = "".join(parts)
         if self.fields and self.fields[-1][0] == "code":
             return ""
@@ -432,7 +446,9 @@ class _Walker:
 
     def _read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
         """Return how a run looks; a paper has few looks and many runs, so every look is resolved once."""
-        shape = tuple((child.tag, *child.items()) for child in properties) if properties is not None else None
+        shape = (
+            tuple([(child.tag, *child.items()) for child in properties]) if properties is not None else None
+        )
         look = self.looks.get((shape, paragraph_style))
         if look is None:
             underline = self._resolve(properties, paragraph_style, "underline")
@@ -441,6 +457,7 @@ class _Walker:
                 self._resolve(properties, paragraph_style, "script"),
                 underline,
                 self._find_emphasis(properties, paragraph_style, underline),
+                _read_font(properties),
             )
             self.looks[(shape, paragraph_style)] = look
         return look
@@ -460,10 +477,7 @@ class _Walker:
             kinds.append("highlight")
         return kinds
 
-    def _read_run_child(
-        self, child: etree._Element, properties: etree._Element | None, style: str | None
-    ) -> str:
-        name = local_name(child)
+    def _read_run_child(self, name: str, child: etree._Element, font: str, style: str | None) -> str:
         if name == "instrText":
             if self.fields:
                 self.fields[-1][1] += child.text or ""
@@ -473,7 +487,7 @@ class _Walker:
         if self.fields and self.fields[-1][0] == "code":
             return ""
         if name == "t":
-            return _read_symbols(child.text or "", properties)
+            return _read_symbols(child.text or "", font)
         if name in ("tab", "ptab"):
             return "\t"
         if name in ("br", "cr"):
@@ -552,7 +566,7 @@ class _Walker:
         direct: object = None
         if properties is not None:
             if field in _SWITCHES:
-                direct = _read_switch(properties, _SWITCHES[field])
+                direct = _read_switch(find_child(properties, _SWITCHES[field]))
             else:
                 direct = read_attribute(find_child(properties, _VALUES[field]), "val")
         if direct is not None:
@@ -569,18 +583,22 @@ class _Walker:
         return None
 
 
-def _read_switch(properties: etree._Element | None, name: str) -> bool | None:
-    element = find_child(properties, name)
+def _read_switch(element: etree._Element | None) -> bool | None:
     if element is None:
         return None
     return (read_attribute(element, "val") or "1") not in ("0", "false", "off")
 
 
-def _read_symbols(text: str, properties: etree._Element | None) -> str:
-    """Characters set in a symbol font show its signs: `ü` in Wingdings is a tick, `Ö` in Symbol a root sign."""
+def _read_font(properties: etree._Element | None) -> str:
+    """The symbol font that a run is set in, or ''."""
     fonts = find_child(properties, "rFonts")
     font = (read_attribute(fonts, "ascii") or read_attribute(fonts, "hAnsi") or "").casefold()
-    if font != "symbol" and not font.startswith("wingdings"):
+    return font if font == "symbol" or font.startswith("wingdings") else ""
+
+
+def _read_symbols(text: str, font: str) -> str:
+    """Characters set in a symbol font show its signs: `ü` in Wingdings is a tick, `Ö` in Symbol a root sign."""
+    if not font:
         return text
     shown: list[str] = []
     for character in text:

@@ -14,6 +14,8 @@ KINDS = ("highlight", "colour", "underline", "bold")
 # Between reader and paragraph a stretch is fenced by private characters: one whose bits name its kinds, one that ends it.
 _FIRST, _LAST = 0xF0000, 0xF0010
 _FENCE = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
+_FENCED = re.compile(f"({_FENCE.pattern})")
+_BITS = {kind: 1 << place for place, kind in enumerate(KINDS)}
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
 MIN_QUESTIONS = 3
 MIN_SHARE = 0.7
@@ -22,9 +24,9 @@ _FULL, _NONE = 0.7, 0.1
 
 def mark_text(text: str, kinds: Collection[str]) -> str:
     """Fence a stretch of text that stands out; `take_marks` takes the fences out again."""
-    if not text.strip() or not kinds:
+    if not kinds or not text.strip():
         return text
-    bits = sum(1 << place for place, kind in enumerate(KINDS) if kind in kinds)
+    bits = sum(_BITS[kind] for kind in kinds)
     return f"{chr(_FIRST + bits)}{text}{chr(_LAST)}"
 
 
@@ -36,7 +38,7 @@ def take_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
     spans: list[tuple[int, int, str]] = []
     opened: list[tuple[int, int]] = []
     length = 0
-    for part in re.split(f"({_FENCE.pattern})", text):
+    for part in _FENCED.split(text):
         code = ord(part) if len(part) == 1 else 0
         if code == _LAST:
             if opened:

@@ -20,15 +20,33 @@ _STEMS = "甲乙丙丁戊己庚辛壬癸"
 _BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
 
 
+# Documents know a few hundred tags; a file made to do harm may bring more.
+MAX_NAMES = 4096
+_NAMES: dict[object, str] = {}
+
+
 def local_name(element: etree._Element) -> str:
     """Return the tag without its namespace, so that transitional and strict packages read alike."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    name = _NAMES.get(tag)
+    if name is None:
+        name = tag.rpartition("}")[2] if isinstance(tag, str) else ""
+        if len(_NAMES) < MAX_NAMES:
+            _NAMES[tag] = name
+    return name
 
 
 def find_child(element: etree._Element | None, name: str) -> etree._Element | None:
     """Return the first child with this local name, or None."""
     return None if element is None else next(element.iterchildren(f"{{*}}{name}"), None)
+
+
+def index_children(element: etree._Element | None) -> dict[str, etree._Element]:
+    """Return the children by local name, the first of each: for several looks at one element."""
+    found: dict[str, etree._Element] = {}
+    for child in element if element is not None else ():
+        found.setdefault(local_name(child), child)
+    return found
 
 
 def read_attribute(element: etree._Element | None, name: str) -> str | None:
