@@ -343,8 +343,9 @@ def _fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
     place = next(index for index, (label, _) in enumerate(split.options) if label == last_by_place[0])
-    bare = _KEY_PLACE.sub("", texts[place])
-    if bare and not any(_KEY_PLACE.search(text) for text in texts[:place]):
+    # the closing bracket first: few options have one
+    bare = _KEY_PLACE.sub("", texts[place]) if texts[place].rstrip()[-1:] in ")）］]" else texts[place]
+    if bare != texts[place] and bare and not any(_KEY_PLACE.search(text) for text in texts[:place]):
         draft.options[place] = (
             last_by_place[0],
             bare,

@@ -291,11 +291,13 @@ def _scan(text: str, is_choice: bool) -> _Scan:
     for style, pattern in _MARKERS:
         if style in _WEAK and not is_choice and style != "small_stopped":
             continue
-        if any(needed.isdisjoint(characters) for needed in _NEEDED[style]):
-            continue
-        marks = list(_find_marks(text, style, pattern))
-        if marks:
-            found[style] = marks
+        for needed in _NEEDED[style]:
+            if needed.isdisjoint(characters):
+                break
+        else:
+            marks = list(_find_marks(text, style, pattern))
+            if marks:
+                found[style] = marks
     return found
 
 
