@@ -279,6 +279,8 @@ def _read_glued(text: str) -> list[KeyEntry]:
         entries.append(KeyEntry(int(match.group(1)), match.group(3)))
         bare_letters += not match.group(2).strip() and match.group(3) not in "√×✓✗✔✘"
         position = match.end()
+    if len(entries) == 1 and not bare_letters and entries[0].text in "√×✓✗✔✘":
+        return entries  # the last of its lines: `41√`
     return entries if len(entries) > (2 if bare_letters else 1) else []
 
 
