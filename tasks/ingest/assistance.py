@@ -20,13 +20,13 @@ from schemas.vocabulary import QUESTION_TYPES
 from tasks.ingest.content import Draft, read_content
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.extraction import Line
+from tasks.ingest.key_matching import match_keys
 from tasks.ingest.keys import find_region, read_region
 from tasks.ingest.labels import parse_label
 from tasks.ingest.lexicon import match_type_name
 from tasks.ingest.pieces import make_pieces
 from tasks.ingest.places import Places, Span
 from tasks.ingest.questions import make_questions
-from tasks.ingest.splitting import match_keys
 
 if TYPE_CHECKING:
     from schemas.settings import Settings

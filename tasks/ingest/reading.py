@@ -11,12 +11,13 @@ from schemas.errors import DocumentError
 from tasks.ingest.cleaning import detect_language
 from tasks.ingest.disciplines import find_discipline, name_discipline
 from tasks.ingest.extraction import Extraction, Line, join_lines
+from tasks.ingest.key_matching import match_keys
 from tasks.ingest.keys import KeySection
 from tasks.ingest.mapping import find_mapped, read_mapping
 from tasks.ingest.questions import make_questions
 from tasks.ingest.sheets import split_records, split_sheets
 from tasks.ingest.sniffing import MEDIA_TYPES, sniff
-from tasks.ingest.splitting import Split, match_keys, split_lines
+from tasks.ingest.splitting import Split, split_lines
 
 MAX_TEXT = 20_000_000
 # What a scanned page may take beyond the time limit of its document, and all of them together.

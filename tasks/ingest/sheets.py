@@ -620,8 +620,8 @@ def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -
 
 
 def _apply_key_sheet(result: SheetSplit, name: str, keys: Mapping[str, tuple[str, str]]) -> None:
+    from tasks.ingest.key_matching import apply_key
     from tasks.ingest.keys import KeyEntry
-    from tasks.ingest.splitting import apply_key
 
     matched = 0
     for draft in result.drafts:

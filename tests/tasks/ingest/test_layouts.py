@@ -1,4 +1,4 @@
-"""Layouts of papers: every case of layouts.yaml is a paper and the questions that it holds."""
+"""Layouts of papers: every case of layouts/*.yaml is a paper and the questions that it holds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import yaml
 from tasks.ingest.extraction import Line, join_lines
 from tasks.ingest.splitting import split_lines
 
-CASES: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "layouts.yaml").read_text(encoding="utf-8")
-)
+CASES: list[dict[str, Any]] = [
+    case
+    for path in sorted((Path(__file__).parent / "layouts").glob("*.yaml"))
+    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
 
 
 def read_questions(paper: str) -> list[dict[str, Any]]:
