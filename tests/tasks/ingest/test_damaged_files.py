@@ -58,7 +58,7 @@ def run_damaged_files(folder: Path, count: int, seed: int) -> None:
 def test_damaged_files_never_stop_a_batch(tmp_path: Path) -> None:
     seed = int(os.environ.get("PROCTOR_SEED", random.SystemRandom().randrange(1 << 30)))
     print(f"seed {seed}: repeat with PROCTOR_SEED={seed}")
-    run_damaged_files(tmp_path, 60, seed)
+    run_damaged_files(tmp_path, 100, seed)
 
 
 @pytest.mark.long
