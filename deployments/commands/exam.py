@@ -180,7 +180,7 @@ def token(
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from tasks.exam.tokens import PERMISSIONS, issue_token, read_secret
+    from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.users import read_user
 

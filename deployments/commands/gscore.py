@@ -98,7 +98,7 @@ def import_(
     """
     from deployments.output import print_note, print_result
     from schemas.settings import load_settings
-    from tasks.gscore.question_set import PUBLISHED_COUNT, import_questions
+    from tasks.gscore.cgeval.question_set import PUBLISHED_COUNT, import_questions
 
     found = import_questions(load_settings(), file)
     if found.question_count != PUBLISHED_COUNT:
@@ -132,7 +132,7 @@ def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) 
 
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.landing import answer_and_land
+    from tasks.gscore.cgeval.landing import answer_and_land
     from tasks.progress import Progress
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
@@ -181,9 +181,9 @@ def export(
 
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.answering import read_answers
-    from tasks.gscore.cgeval import export_cgeval_submission
-    from tasks.gscore.question_set import read_questions
+    from tasks.gscore.cgeval.answering import read_answers
+    from tasks.gscore.cgeval.files import export_cgeval_submission
+    from tasks.gscore.cgeval.question_set import read_questions
     from tasks.models.registry import read_registry
     from warehouse.ledger.engine import open_ledger
 
@@ -216,7 +216,7 @@ def score(
     """
     from deployments.output import print_note, print_result
     from schemas.settings import load_settings
-    from tasks.gscore.landing import score_and_land
+    from tasks.gscore.cgeval.landing import score_and_land
     from tasks.progress import Progress
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
@@ -310,10 +310,10 @@ def sample(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.human_sample import draw_sample, write_sample
-    from tasks.gscore.landing import list_answering_models
-    from tasks.gscore.question_set import read_questions
-    from tasks.gscore.references import read_references
+    from tasks.gscore.cgeval.landing import list_answering_models
+    from tasks.gscore.cgeval.question_set import read_questions
+    from tasks.gscore.cgeval.references import read_references
+    from tasks.gscore.people.sample import draw_sample, write_sample
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
@@ -346,8 +346,8 @@ def export_ratings(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.human_sample import read_sample
-    from tasks.gscore.rating_workbook import export_rating_workbook
+    from tasks.gscore.people.rating_workbook import export_rating_workbook
+    from tasks.gscore.people.sample import read_sample
 
     drawn = read_sample(load_settings(), sample_name)
     export_rating_workbook(drawn, _check_writable(out))
@@ -368,8 +368,8 @@ def import_ratings(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.human_sample import read_sample
-    from tasks.gscore.landing import land_ratings
+    from tasks.gscore.cgeval.landing import land_ratings
+    from tasks.gscore.people.sample import read_sample
     from warehouse.lake.store import open_lake
 
     settings = load_settings()
@@ -392,7 +392,7 @@ def agreement(
     """
     from deployments.output import print_frame
     from schemas.settings import load_settings
-    from tasks.gscore.human_sample import compute_sample_agreement
+    from tasks.gscore.people.sample import compute_sample_agreement
     from warehouse.lake.store import open_lake
 
     settings = load_settings()

@@ -82,7 +82,7 @@ def export_workbooks(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.batches import list_batches
-    from tasks.review.workbook import export_batch
+    from tasks.review.channels.workbook.writing import export_batch
     from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
@@ -119,7 +119,7 @@ def import_workbooks(
     from deployments.output import print_note, print_result
     from schemas.errors import ProctorError
     from schemas.settings import load_settings
-    from tasks.review.workbook_import import import_workbook
+    from tasks.review.channels.workbook.reading import import_workbook
     from warehouse.ledger.engine import now_text, open_ledger
 
     imported: list[dict[str, Any]] = []

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from tasks.review import layout
-from tasks.review.workbook import FIRST_ROW
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.writing import FIRST_ROW
 
 
 @dataclass(frozen=True)

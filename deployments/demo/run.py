@@ -130,8 +130,8 @@ def _review(settings: Settings) -> list[Path]:
     """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
     from deployments.demo.reviewing import fill_workbook, read_verdicts
     from tasks.review.batches import list_batches
-    from tasks.review.workbook import export_batch
-    from tasks.review.workbook_import import import_workbook
+    from tasks.review.channels.workbook.reading import import_workbook
+    from tasks.review.channels.workbook.writing import export_batch
     from warehouse.ledger.engine import now_text, open_ledger
 
     folder = settings.home / "demo" / "workbooks"

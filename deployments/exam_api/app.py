@@ -1,4 +1,4 @@
-"""The exam API: the HTTP shell of the exam protocol (tasks.exam.protocol), nothing more.
+"""The exam API: the HTTP shell of the exam protocol (tasks.exam.protocol.machine), nothing more.
 
 Tokens come in the Authorization header, lease secrets in X-Lease-Secret; neither is ever part of an address. The process
 knows the ledger only: it never opens the lake, so that no answer, explanation or key is within its reach.
@@ -25,9 +25,9 @@ from deployments.exam_api.guard import Guard
 from deployments.exam_api.passwords import FailureCounter, check_password, hash_password
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
-from tasks.exam.protocol import ExamProtocol, make_protocol
-from tasks.exam.tokens import PERMISSIONS, issue_token, read_secret
-from tasks.exam.words import Answer, Lease, Put
+from tasks.exam.protocol.machine import ExamProtocol, make_protocol
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
+from tasks.exam.protocol.words import Answer, Lease, Put
 from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger, open_ledger
 

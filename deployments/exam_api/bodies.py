@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from tasks.exam.words import LONGEST_RESPONSE
+from tasks.exam.protocol.words import LONGEST_RESPONSE
 
 _LARGEST_INT = 2**31 - 1
 

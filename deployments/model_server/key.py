@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
-from tasks.models.styles import render_question
+from tasks.questions.prompt_styles import render_question
 
 if TYPE_CHECKING:
     import polars as pl

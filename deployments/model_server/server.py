@@ -30,7 +30,7 @@ from deployments.model_server.texts import write_text_answer
 from tasks.judging.label_prompts import REQUEST
 from tasks.judging.prompts import extract_judged
 from tasks.models.replies import SIMULATED_FINGERPRINT
-from tasks.models.styles import extract_question, read_style
+from tasks.questions.prompt_styles import extract_question, read_style
 
 LOCAL = "127.0.0.1"
 _THINKING = "What is asked, what is known of it, what rules out the alternatives: weighed in turn."

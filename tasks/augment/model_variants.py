@@ -24,8 +24,8 @@ from tasks.augment.requests import (
     find_broken_statement_rules,
     find_broken_support_rules,
 )
-from tasks.augment.rules import find_broken_rules
 from tasks.augment.true_false import augment_questions, build_variant
+from tasks.questions.rules import find_broken_rules
 
 if TYPE_CHECKING:
     from tasks.models.client import ModelClient
@@ -185,7 +185,7 @@ class _Writer:
 
     async def paraphrase(self, parent: Row) -> Row | None:
         """The question in other words; null when the model's words do not pass."""
-        from tasks.ingest.identity import compute_question_uuid
+        from tasks.questions.identity import compute_question_uuid
 
         messages = build_messages("paraphrase", stem=parent["stem"])
         for attempt in range(TRIES):

@@ -23,7 +23,7 @@ def make_permuted_variant(question: Mapping[str, Any], made_at: datetime) -> dic
     Null when the order matters: an option refers to others (“all of the above”), or the stem names a letter. An
     explanation that names a letter is left out.
     """
-    from tasks.ingest.identity import compute_question_uuid
+    from tasks.questions.identity import compute_question_uuid
 
     options = question["options"] or []
     if (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.augment.rules import BLANK, count_blanks
+from tasks.questions.rules import BLANK, count_blanks
 
 PROMPT_VERSION = "augment-model/1"
 

@@ -12,8 +12,8 @@ import polars as pl
 from schemas.questions import CONTENT
 from schemas.tables import get_table
 from tasks.augment.quarantine import build_quarantine_row
-from tasks.augment.rules import find_broken_rules
 from tasks.augment.wording import PROMPT_VERSION, render_option_question
+from tasks.questions.rules import find_broken_rules
 
 METHOD = "multiple_choice_to_true_false"
 
@@ -107,7 +107,7 @@ def build_variant(
     support: str | None = None,
 ) -> dict[str, Any]:
     """A true/false variant with its own UUID; material, explanation and metadata are its parent's."""
-    from tasks.ingest.identity import compute_question_uuid
+    from tasks.questions.identity import compute_question_uuid
 
     content = {column.name: parent.get(column.name) for column in CONTENT}
     content |= {

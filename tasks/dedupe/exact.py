@@ -11,7 +11,7 @@ def compute_content_key(row: Mapping[str, Any]) -> str:
 
     Two questions have the same key when type, stem, material and the set of options are the same after normalisation.
     """
-    from tasks.ingest.identity import compute_question_uuid, normalise_for_key
+    from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
     options = row.get("options") or []
     if not options and row.get("generator") == "template" and row["revision"] == 1:
@@ -27,7 +27,7 @@ def compute_content_key(row: Mapping[str, Any]) -> str:
 
 def list_answer_texts(row: Mapping[str, Any]) -> list[str]:
     """The answer in normalised words, sorted: keys count by the text of their option."""
-    from tasks.ingest.identity import normalise_for_key
+    from tasks.questions.identity import normalise_for_key
 
     texts = {option["label"]: option["text"] for option in row.get("options") or []}
     return sorted(normalise_for_key(texts.get(key, key)) for key in row.get("answer") or [])

@@ -57,7 +57,7 @@ class Text:
 
 def build_text(row: Mapping[str, Any]) -> Text:
     """The comparable form of a question's row."""
-    from tasks.ingest.identity import normalise_for_key
+    from tasks.questions.identity import normalise_for_key
 
     return Text(
         question_type=row["question_type"],

@@ -13,8 +13,8 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.augment.rules import find_broken_rules
 from tasks.dedupe.duplicates import Duplicate, Entry, find_duplicates
+from tasks.questions.rules import find_broken_rules
 
 if TYPE_CHECKING:
     import numpy as np

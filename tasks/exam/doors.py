@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import quote
 
 from schemas.errors import ExamError, ProctorError
-from tasks.exam.protocol import ExamProtocol
-from tasks.exam.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
 
 if TYPE_CHECKING:
     import aiohttp

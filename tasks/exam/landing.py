@@ -17,8 +17,8 @@ from sqlalchemy import Connection, RowMapping
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.exam.allotment import name_organisation
 from tasks.exam.answers import extract_answer
+from tasks.exam.plan.allotment import name_organisation
 from warehouse.ledger import exam
 from warehouse.ledger.access import anchor_past_days
 from warehouse.ledger.engine import Ledger

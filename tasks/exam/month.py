@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from schemas.errors import GateError, RegistryError
 from schemas.settings import Settings
-from tasks.exam.planning import RunPlan, list_due, plan_run, publish_plan
+from tasks.exam.plan.planning import RunPlan, list_due, plan_run, publish_plan
 from tasks.models.registry import Registry, check_keys, read_registry
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from schemas.errors import BudgetError, ExamError, ProctorError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
-from tasks.exam.protocol import close_run, make_protocol
-from tasks.exam.tokens import derive_lease_secret, issue_token, read_secret
-from tasks.exam.words import Answer, Lease, Put
+from tasks.exam.protocol.machine import close_run, make_protocol
+from tasks.exam.protocol.tokens import derive_lease_secret, issue_token, read_secret
+from tasks.exam.protocol.words import Answer, Lease, Put
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
 
@@ -226,7 +226,7 @@ class _Sitter:
     async def _ask(self, put: Put) -> Answer:
         """Call the candidate; the lease is renewed while it thinks."""
         from tasks.models.client import CallRequest
-        from tasks.models.styles import render_prompt
+        from tasks.questions.prompt_styles import render_prompt
 
         messages, prompt_version = render_prompt(put.content, put.prompt_style)
         request = CallRequest(

@@ -19,6 +19,9 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import StoreError, UsageError
+from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, parse_profile
+from tasks.gscore.metrics.score import NO_MODEL_NOTE, SCORE_COLUMNS, score_pairs
+from tasks.gscore.metrics.similarity import EmbeddingModelError, Similarity, load_embedder
 from tasks.gscore.pair_files import (
     PROBLEM_COLUMN,
     PairFile,
@@ -26,9 +29,6 @@ from tasks.gscore.pair_files import (
     open_pair_file,
     open_score_writer,
 )
-from tasks.gscore.profiles import DEFAULT_PROFILE, Profile, parse_profile
-from tasks.gscore.score import NO_MODEL_NOTE, SCORE_COLUMNS, score_pairs
-from tasks.gscore.similarity import EmbeddingModelError, Similarity, load_embedder
 
 Progress = Callable[[int, int], None]
 """Called with the number of pairs done (those of an earlier, interrupted run included) and the number of pairs in all."""

@@ -22,8 +22,8 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.vocabulary import SOURCE_KINDS
-from tasks.ingest.identity import compute_document_id
 from tasks.ingest.mapping import read_discipline_map, read_mapping
+from tasks.questions.identity import compute_document_id
 
 _CHUNK = 1 << 20
 _ANSWER_WORDS = re.compile(

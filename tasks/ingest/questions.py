@@ -10,9 +10,9 @@ from tasks.ingest.cleaning import detect_language
 from tasks.ingest.content import Draft
 from tasks.ingest.disciplines import name_discipline
 from tasks.ingest.extraction import FORMULA, IMAGE
-from tasks.ingest.identity import compute_question_uuid, normalise_for_key
 from tasks.ingest.kinds import BLANK
 from tasks.ingest.notes import read_notes
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"

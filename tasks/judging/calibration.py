@@ -16,8 +16,8 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.judging.alpha import compute_alpha
-from tasks.judging.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
+from tasks.statistics.alpha import compute_alpha
+from tasks.statistics.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
 STARS = (0, 1, 2, 3)
 SCALE = "stars_0_3"

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import render_sections
-from tasks.models.styles import Messages
+from tasks.questions.prompt_styles import Messages
 
 # A simulated labeller knows the request by this line.
 REQUEST = {

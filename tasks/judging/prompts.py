@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas.errors import ContractError
-from tasks.models.styles import INSTRUCTIONS, Messages, render_question
+from tasks.questions.prompt_styles import INSTRUCTIONS, Messages, render_question
 
 # Recorded with every judgement: a changed word below needs a new version (a test compares).
 VERSION = "1"

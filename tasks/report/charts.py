@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES
-from tasks.ranking.curve import Curve
 from tasks.report.labels import Language, label
+from tasks.statistics.curve import Curve
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,8 +11,6 @@ from typing import Any
 import polars as pl
 
 from schemas.vocabulary import PROMPT_STYLES
-from tasks.ranking.curve import Curve, fit_curve
-from tasks.ranking.spearman import compute_external_correlations
 from tasks.report.charts import (
     TREND_CANDIDATES,
     choose_trend_models,
@@ -22,6 +20,8 @@ from tasks.report.charts import (
 )
 from tasks.report.gscore_page import read_gscore_page, write_gscore_csv
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, Language, label
+from tasks.statistics.curve import Curve, fit_curve
+from tasks.statistics.spearman import compute_external_correlations
 
 NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
 

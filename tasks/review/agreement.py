@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from schemas.reviews import DECISIONS
-from tasks.judging.alpha import compute_alpha
-from tasks.judging.kappa import compute_kappa, compute_percent_agreement
+from tasks.statistics.alpha import compute_alpha
+from tasks.statistics.kappa import compute_kappa, compute_percent_agreement
 
 Row = Mapping[str, Any]
 Votes = dict[str, dict[str, str]]

@@ -9,7 +9,7 @@ from typing import Any
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import DECISIONS, REJECT_REASONS, REVIEW_CHANNELS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.augment.rules import find_unanswerable
+from tasks.questions.rules import find_unanswerable
 from tasks.review.gate import EDITABLE_FIELDS, Decision, Item, apply_edit, compute_outcomes
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger

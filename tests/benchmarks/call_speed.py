@@ -22,7 +22,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, read_registry
-from tasks.models.styles import render_prompt
+from tasks.questions.prompt_styles import render_prompt
 from warehouse.ledger.engine import open_ledger
 
 PROFILE = {"models": {"bench": {"kind": "candidate"}}}

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tasks.gscore.cgeval import read_cgeval_questions
+from tasks.gscore.cgeval.files import read_cgeval_questions
 from tests.benchmarks.measure import Row, measure_command, print_rows
 from tests.tasks.gscore.world import write_reference_file, write_registry
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor
-from tasks.exam.protocol import make_protocol
-from tasks.exam.tokens import issue_token, read_secret
-from tasks.exam.words import Answer
+from tasks.exam.protocol.machine import make_protocol
+from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger, open_ledger

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.gscore.batch import score_surface
-from tasks.gscore.profiles import PROFILES
-from tasks.gscore.reference import score_surface_by_reference
+from tasks.gscore.metrics.batch import score_surface
+from tasks.gscore.metrics.profiles import PROFILES
+from tasks.gscore.metrics.reference import score_surface_by_reference
 from tasks.gscore.score_file import score_file
 
 QUESTIONS, MODELS = 11_000, 19
@@ -126,7 +126,7 @@ def _measure_embeddings(draw: random.Random, size: int) -> None:
         return
     import torch
 
-    from tasks.gscore.similarity import load_embedder
+    from tasks.gscore.metrics.similarity import load_embedder
 
     torch.set_num_threads(1)
     words = [
@@ -177,7 +177,7 @@ def _read_material() -> tuple[list[str], list[int]]:
     folder = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
     path = folder / "bank" / "cgeval_questions.csv"
     if path.is_file():
-        from tasks.gscore.cgeval import read_cgeval_questions
+        from tasks.gscore.cgeval.files import read_cgeval_questions
 
         questions = read_cgeval_questions(path)
         import polars as pl

@@ -22,7 +22,7 @@ from deployments.cli import app
 from deployments.model_server.server import RunningServer
 from schemas.errors import ProctorError
 from schemas.settings import Settings, load_settings
-from tasks.gscore.cgeval import import_cgeval_submission, read_cgeval_questions
+from tasks.gscore.cgeval.files import import_cgeval_submission, read_cgeval_questions
 from tests.tasks.gscore.conftest import build_tiny_model
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server

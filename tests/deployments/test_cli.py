@@ -134,7 +134,7 @@ import datetime, sys
 from schemas.settings import load_settings
 from schemas.errors import RegistryError
 from tasks.exam.month import publish_month
-from tasks.exam.planning import plan_run
+from tasks.exam.plan.planning import plan_run
 from tasks.models.registry import read_registry
 from tests.tasks.exam.world import make_bank, DISCIPLINES
 from warehouse.ledger.engine import open_ledger

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tasks.exam.doors import HttpDoor
-from tasks.exam.words import Answer, Lease, Put
+from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
 from warehouse.ledger.access import verify_access_log

@@ -8,8 +8,8 @@ import pytest
 
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.texts import write_model_answer, write_text_answer
-from tasks.gscore.calculation import score_calculations
-from tasks.gscore.prompts import render_prompt
+from tasks.gscore.calculation.score import score_calculations
+from tasks.gscore.cgeval.prompts import render_prompt
 from tests.tasks.gscore.world import RESULT_ONLY, WITH_STEPS, write_question_file
 
 DEFINITION = "以下是大学物理科目的术语：共振，请解释其含义，把回复控制在80个汉字左右。"

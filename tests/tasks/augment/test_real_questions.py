@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.augment.rules import find_broken_rules
 from tasks.augment.true_false import augment_questions, refers_to_other_options
+from tasks.questions.rules import find_broken_rules
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame
 
 BANK = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data")) / "bank" / "question_bank.parquet"

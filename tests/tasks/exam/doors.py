@@ -14,7 +14,7 @@ import uvicorn
 
 from deployments.exam_api.app import create_app
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
-from tasks.exam.protocol import ExamProtocol
+from tasks.exam.protocol.machine import ExamProtocol
 from tests.tasks.exam.world import World
 
 T = TypeVar("T")

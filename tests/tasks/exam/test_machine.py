@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from schemas.errors import ExamError
-from tasks.exam.protocol import ExamProtocol
-from tasks.exam.words import Answer, Lease, Put
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
 from warehouse.ledger.access import verify_access_log

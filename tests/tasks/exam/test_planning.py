@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.drawing import BankTooSmall, Shortfall, compute_shares
-from tasks.exam.planning import RunPlan, list_due, plan_run, publish_plan, read_plan
+from tasks.exam.plan.drawing import BankTooSmall, Shortfall, compute_shares
+from tasks.exam.plan.planning import RunPlan, list_due, plan_run, publish_plan, read_plan
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tasks.exam.landing import iter_landings
-from tasks.exam.planning import read_plan
+from tasks.exam.plan.planning import read_plan
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
@@ -97,9 +97,9 @@ RACER = """
 import json, sys, time
 from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine import open_ledger
-from tasks.exam.protocol import ExamProtocol
-from tasks.exam.tokens import issue_token, read_secret
-from tasks.exam.words import Answer, Lease
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.words import Answer, Lease
 from schemas.errors import ExamError
 from pathlib import Path
 url, home, session_id, start, what, lease = sys.argv[1:]
@@ -166,7 +166,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
     import dataclasses
     import time
 
-    from tasks.exam.protocol import ExamProtocol
+    from tasks.exam.protocol.machine import ExamProtocol
 
     session_id = world.sessions()[0]["session_id"]
     world.now = time.time()
@@ -185,7 +185,7 @@ PLANNER = """
 import sys, time
 from pathlib import Path
 from tests.tasks.exam.world import *
-from tasks.exam.planning import plan_run, publish_plan
+from tasks.exam.plan.planning import plan_run, publish_plan
 from warehouse.ledger.engine import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))

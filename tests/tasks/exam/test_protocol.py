@@ -11,8 +11,8 @@ import pytest
 
 from schemas.errors import ExamError
 from tasks.exam.doors import Door
-from tasks.exam.tokens import issue_token
-from tasks.exam.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
+from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger import users

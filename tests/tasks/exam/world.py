@@ -16,8 +16,8 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.planning import RunPlan, plan_run, publish_plan
-from tasks.exam.tokens import issue_token, read_secret
+from tasks.exam.plan.planning import RunPlan, plan_run, publish_plan
+from tasks.exam.protocol.tokens import issue_token, read_secret
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from warehouse.ledger import exam

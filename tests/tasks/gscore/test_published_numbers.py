@@ -7,11 +7,11 @@ import re
 import polars as pl
 import pytest
 
-from tasks.gscore.batch import score_surface
-from tasks.gscore.calculation import score_calculations
-from tasks.gscore.cgeval import compute_gscore_means
-from tasks.gscore.profiles import compute_gscore
-from tasks.gscore.reference import score_surface_by_reference
+from tasks.gscore.calculation.score import score_calculations
+from tasks.gscore.cgeval.files import compute_gscore_means
+from tasks.gscore.metrics.batch import score_surface
+from tasks.gscore.metrics.profiles import compute_gscore
+from tasks.gscore.metrics.reference import score_surface_by_reference
 from tests.tasks.gscore.published import TABLE_9, TABLE_9_TEXTS, TABLES_2_TO_8, PrintedRow
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from deployments.model_server.texts import write_model_answer
-from tasks.gscore.cgeval import QUESTION_HEADERS, read_cgeval_questions
+from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
 
 SUBJECTS = (
     ("人文与社会科学", "教育学"),

@@ -16,12 +16,12 @@ from tasks.ingest.answers import (
     split_fillings,
 )
 from tasks.ingest.cleaning import clean_line, clean_text, detect_language, join_wrapped, match_brackets
-from tasks.ingest.identity import compute_question_uuid, normalise_for_key
 from tasks.ingest.keys import read_key_line
 from tasks.ingest.labels import parse_label
 from tasks.ingest.lexicon import match_type_name
 from tasks.ingest.sections import read_heading
 from tasks.ingest.sequences import Candidate, choose_questions
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 
 @pytest.mark.parametrize(

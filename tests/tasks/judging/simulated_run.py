@@ -10,7 +10,7 @@ import polars as pl
 from deployments.model_server.key import build_answer_key, parse_answer_key
 from deployments.model_server.truth import compute_true_stars
 from tasks.models.client import CallReply
-from tasks.models.styles import render_question
+from tasks.questions.prompt_styles import render_question
 from tests.tasks.models.simulation import BANK_SCHEMA, call_all, make_model, make_question, make_request
 from warehouse.ledger.engine import Ledger
 

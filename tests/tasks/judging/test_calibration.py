@@ -21,7 +21,7 @@ from tasks.judging.calibration import (
     compute_rater_agreement,
     draw_rating_sample,
 )
-from tasks.judging.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
+from tasks.statistics.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 DOUBLE_MARKED = SHARED / "judged" / "gaokao_human_double_marked.parquet"

@@ -15,7 +15,7 @@ from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
 from tasks.judging import prompts
 from tasks.judging.prompts import JudgedParts, extract_judged, render_judging_prompt, render_reference
-from tasks.models.styles import render_question
+from tasks.questions.prompt_styles import render_question
 
 
 def make_content(**changes: Any) -> dict[str, Any]:

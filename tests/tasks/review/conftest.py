@@ -12,7 +12,7 @@ from sqlalchemy import insert
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.ingest.identity import compute_question_uuid
+from tasks.questions.identity import compute_question_uuid
 from tasks.review.assignment import Annotator
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import users

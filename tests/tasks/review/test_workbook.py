@@ -11,11 +11,11 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from schemas.errors import GateError, WorkbookError
 from schemas.settings import Settings
-from tasks.review import layout
 from tasks.review.assignment import Annotator, assign_batch
 from tasks.review.batches import assign_adjudicators, close_batch, read_progress
-from tasks.review.workbook import export_batch, export_workbook, name_workbook
-from tasks.review.workbook_import import ImportSummary, import_workbook
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.reading import ImportSummary, import_workbook
+from tasks.review.channels.workbook.writing import export_batch, export_workbook, name_workbook
 from tests.tasks.review.conftest import NOW, make_frame, make_question
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger

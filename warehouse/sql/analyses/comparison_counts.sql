@@ -1,6 +1,6 @@
 -- Who beats whom on the same questions?
 -- One row per pair of candidates of one month: on how many questions of the same sets each had more stars than the other
--- (repeats averaged), and on how many they were equal. Input of Elo and Bradley-Terry (tasks/ranking/elo.py).
+-- (repeats averaged), and on how many they were equal. Input of Elo and Bradley-Terry (tasks/statistics/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 WITH answers AS (
     SELECT month, model, judge, set_id, question_uuid, is_simulated, avg(stars) AS stars

@@ -1,6 +1,6 @@
 -- Does our order agree with that of other benchmarks?
 -- One row per benchmark: Spearman's rho between S of one month and the benchmark's latest score of the same candidates; ties
--- share their mean rank. Null for fewer than three candidates in common. (The p-value is tasks/ranking/spearman.py's.)
+-- share their mean rank. Null for fewer than three candidates in common. (The p-value is tasks/statistics/spearman.py's.)
 -- Parameters: $month (default null), $simulated (default null)
 WITH shown AS (
     SELECT *

@@ -1,6 +1,6 @@
 -- How do scores rise with the release date?
 -- One row per candidate with a known release date: its latest month on the leaderboard. is_best_so_far marks candidates that
--- beat everything released before them. The curve through the points is fitted by tasks/ranking/curve.py.
+-- beat everything released before them. The curve through the points is fitted by tasks/statistics/curve.py.
 -- Parameters: $through_month (default null), $simulated (default null)
 WITH latest AS (
     SELECT *

@@ -1,6 +1,6 @@
 -- What did every candidate get for every question of a month?
 -- One row per candidate, set and question: stars averaged over its repeats. Questions without stars have no row.
--- Input of the resamples (tasks/ranking/bootstrap.py) and of relative score against Elo (tasks/ranking/elo.py).
+-- Input of the resamples (tasks/statistics/bootstrap.py) and of relative score against Elo (tasks/statistics/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 WITH shown AS (
     SELECT DISTINCT month, run_id, model, prompt_style

@@ -1,0 +1,177 @@
+"""CG-Eval's files: its 11,000 questions as published, and the CSV that its site takes answers in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+
+from schemas.errors import ContractError, UsageError
+from tasks.gscore.cgeval.prompts import QuestionKind
+
+_CATEGORY, _SUBJECT, _TYPE, _NUMBER, _STEM, _LENGTH, _PROMPT = QUESTION_HEADERS = (
+    "大科目类别",
+    "子科目名称",
+    "题目类型",
+    "题目编号",
+    "题目文本",
+    "题目答案的汉字长度",
+    "题目prompt",
+)
+RESPONSE_HEADER = "回答"
+
+KIND_BY_CGEVAL_TYPE: dict[str, QuestionKind] = {
+    "名词解释": "definition",
+    "简答题": "short_answer",
+    "小学计算": "arithmetic",
+    "应用题": "word_problem",
+    "计算求解": "derivation",
+}
+
+
+def read_cgeval_questions(path: Path) -> pl.DataFrame:
+    """Read CG-Eval's question file as it is published.
+
+    One row per question, in the file's order: `cgeval_id` (unique: subject, type and number as printed), `category` (6), `subject` (55:
+    two subjects are spelled in two ways in the file and are joined here), `kind` (see prompts.QUESTION_KINDS), `stem`, `reference_length`,
+    `prompt` (put as it is), and the file's own columns under its headers, untouched. Raises UsageError when the file is not one.
+    """
+    rows = _read_rows(path, QUESTION_HEADERS)
+    unknown = sorted({row[_TYPE] for row in rows} - set(KIND_BY_CGEVAL_TYPE))
+    if unknown:
+        raise UsageError(
+            f"{path.name} has questions of unknown types: {', '.join(unknown)}. Use CG-Eval's own file."
+        )
+    for line, row in enumerate(rows, start=2):
+        if not row[_LENGTH].isdecimal():
+            raise UsageError(f"{path.name}, row {line}: {_LENGTH} is not a number. Use CG-Eval's own file.")
+    questions = pl.DataFrame(
+        {
+            "cgeval_id": [_build_id(row) for row in rows],
+            "category": [row[_CATEGORY] for row in rows],
+            "subject": [parse_subject(row[_SUBJECT]) for row in rows],
+            "kind": [KIND_BY_CGEVAL_TYPE[row[_TYPE]] for row in rows],
+            "stem": [row[_STEM] for row in rows],
+            "reference_length": [int(row[_LENGTH]) for row in rows],
+            "prompt": [row[_PROMPT] for row in rows],
+            **{header: [row[header] for row in rows] for header in QUESTION_HEADERS},
+        },
+        schema_overrides={"reference_length": pl.Int64},
+    )
+    repeated = questions.filter(pl.col("cgeval_id").is_duplicated())
+    if len(repeated):
+        raise UsageError(
+            f"{path.name} has {len(repeated)} rows that share subject, type and number with another. Use CG-Eval's own file."
+        )
+    return questions
+
+
+def export_cgeval_submission(
+    questions: pl.DataFrame, responses: pl.DataFrame, path: Path, may_lack: bool = False
+) -> int:
+    """Write the CSV that CG-Eval's site takes: the question file's columns as they were, and 回答; return the number of answers.
+
+    `questions` is what `read_cgeval_questions` returned; `responses` has `cgeval_id` and `response` of one candidate. Raises
+    UsageError when a response is repeated, belongs to no question, or is missing (unless `may_lack`: it is then left blank).
+    """
+    for name in ("cgeval_id", "response"):
+        if name not in responses.columns:
+            raise ContractError(f"The responses have no column {name!r}; they have {responses.columns}.")
+    repeated = responses.filter(pl.col("cgeval_id").is_duplicated())["cgeval_id"].n_unique()
+    foreign = len(responses.join(questions, on="cgeval_id", how="anti"))
+    if repeated or foreign:
+        raise UsageError(
+            f"{repeated} questions have several responses and {foreign} responses belong to no question. Give one candidate's responses, one each."
+        )
+    answered = questions.join(
+        responses.select("cgeval_id", "response"), on="cgeval_id", how="left", maintain_order="left"
+    )
+    missing = answered["response"].null_count()
+    if missing and not may_lack:
+        raise UsageError(
+            f"{missing} of {len(answered)} questions have no response. Finish the run, or allow blanks."
+        )
+    draft = path.with_name(path.name + ".draft")
+    with draft.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*QUESTION_HEADERS, RESPONSE_HEADER])
+        writer.writerows(answered.select(*QUESTION_HEADERS, pl.col("response").fill_null("")).iter_rows())
+    draft.replace(path)
+    return len(answered) - missing
+
+
+def import_cgeval_submission(path: Path) -> pl.DataFrame:
+    """Read a submission back: `cgeval_id` and `response` (null where the cell is blank), in the file's order."""
+    rows = _read_rows(path, (*QUESTION_HEADERS, RESPONSE_HEADER))
+    return pl.DataFrame(
+        {
+            "cgeval_id": [_build_id(row) for row in rows],
+            "response": [row[RESPONSE_HEADER] or None for row in rows],
+        },
+        schema={"cgeval_id": pl.String, "response": pl.String},
+    )
+
+
+def compute_gscore_means(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return mean Gscores ×100 as CG-Eval reports them: per subject, per category, and overall.
+
+    `scores` has `category`, `subject`, `gscore` (0–1) and may have `model`. A category's mean is over its items; the overall value is
+    the unweighted mean of the categories (table 2 is that of tables 3–8). Columns: model, level (subject, category, overall),
+    category, subject, gscore, question_count, unscored_count. Unscored items (null) are counted, never averaged in;
+    where a whole category has no Gscore, the overall value is null.
+    """
+    if "model" not in scores.columns:
+        scores = scores.with_columns(model=pl.lit(None, dtype=pl.String))
+    counts = (
+        pl.len().cast(pl.Int64).alias("question_count"),
+        pl.col("gscore").null_count().cast(pl.Int64).alias("unscored_count"),
+    )
+    mean = (100 * pl.col("gscore").mean()).alias("gscore")
+    by_subject = scores.group_by("model", "category", "subject", maintain_order=True).agg(mean, *counts)
+    by_category = scores.group_by("model", "category", maintain_order=True).agg(mean, *counts)
+    overall = by_category.group_by("model", maintain_order=True).agg(
+        # Over some of the categories it would be another quantity.
+        pl.when(pl.col("gscore").null_count() == 0).then(pl.col("gscore").mean()),
+        pl.col("question_count", "unscored_count").sum(),
+    )
+    levels = {"subject": by_subject, "category": by_category, "overall": overall}
+    columns = ["model", "level", "category", "subject", "gscore", "question_count", "unscored_count"]
+    return pl.concat(
+        [frame.with_columns(level=pl.lit(level)) for level, frame in levels.items()], how="diagonal"
+    ).select(columns)
+
+
+def parse_subject(printed: str) -> str:
+    """Return a subject's one spelling: brackets of one width, no white space at the ends."""
+    return printed.strip().replace("(", "（").replace(")", "）")
+
+
+def _build_id(row: dict[str, str]) -> str:
+    # The number is unique within subject and type only.
+    return f"{row[_SUBJECT]}|{row[_TYPE]}|{row[_NUMBER]}"
+
+
+def _read_rows(path: Path, headers: tuple[str, ...]) -> list[dict[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path.name} cannot be read as UTF-8 text ({type(error).__name__}). Check the file."
+        ) from error
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    found = tuple(reader.fieldnames or ())
+    if not set(headers) <= set(found):
+        absent = [header for header in headers if header not in found]
+        raise UsageError(
+            f"{path.name} lacks the columns {', '.join(absent)}. Use a file with CG-Eval's headers."
+        )
+    rows = []
+    for line, row in enumerate(reader, start=2):
+        if None in row or None in row.values():
+            raise UsageError(
+                f"{path.name}, record {line}: it has more or fewer cells than the header. Repair the file."
+            )
+        rows.append(row)
+    return rows

@@ -1,0 +1,251 @@
+"""From answers in the ledger to rows of `gscores` in the lake, and from rating workbooks to `human_ratings`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.gscore.cgeval.answering import (
+    DEFAULT_RUN,
+    AnswerReport,
+    answer_questions,
+    name_session,
+    read_answers,
+)
+from tasks.gscore.cgeval.item_scores import NO_SIMILARITY_MODEL, Several, score_answers
+from tasks.gscore.cgeval.question_set import read_questions
+from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.metrics.profiles import parse_profile
+from tasks.gscore.metrics.score import NO_MODEL_NOTE
+from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, Similarity, load_embedder
+from tasks.gscore.people.rating_workbook import import_rating_workbook
+from tasks.models.budget import open_budget
+from tasks.models.client import ModelClient
+from tasks.models.landing import read_call_frames
+from tasks.models.registry import RegisteredModel, read_registry
+from warehouse.lake.store import Batch, Lake
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.replies import read_first_start
+
+HUMAN_SCALE = "score_0_1"
+Count = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """What scoring one model came to.
+
+    Attributes:
+        model: the candidate.
+        unit: what the rows were landed as.
+        item_count: rows landed: questions that have a reference.
+        scored_count: those with BLEU-4, ROUGE-2 and chrF, or with an accuracy.
+        gscore_count: those with a Gscore.
+        unanswered_count: those that the candidate has not answered yet.
+        without_reference_count: imported questions without a reference; they have no row.
+        refused_count: rows that broke a rule of the table and lie in the quarantine.
+        profile: how the surface metrics were computed.
+        similarity_model: identity of the embedding model, or `none`.
+        message: why there are no similarities; null when there are.
+        is_unchanged: whether the same rows were there already.
+    """
+
+    model: str
+    unit: str
+    item_count: int
+    scored_count: int
+    gscore_count: int
+    unanswered_count: int
+    without_reference_count: int
+    refused_count: int
+    profile: str
+    similarity_model: str
+    message: str | None
+    is_unchanged: bool
+
+
+async def answer_and_land(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    model_name: str,
+    run_id: str = DEFAULT_RUN,
+    progress: Count | None = None,
+) -> AnswerReport:
+    """Ask a registered model what it has not answered yet, and land what the calls cost, also when it was stopped."""
+    questions = read_questions(settings)
+    model = read_registry(settings.registry_path).get(model_name)
+    unit = name_session(run_id, model.name)
+    budget = open_budget(ledger, settings.budget_usd, run_id)
+    try:
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            return await answer_questions(ledger, settings, client, model, questions, run_id, progress)
+    finally:
+        _land_calls(ledger, lake, unit)
+
+
+def score_and_land(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    model_name: str,
+    references_path: Path,
+    *,
+    profile: str = "cgeval-paper",
+    embedding: str = "",
+    several: Several = "best",
+    run_id: str = DEFAULT_RUN,
+    progress: Count | None = None,
+) -> ScoreSummary:
+    """Score what a model has answered against the references and land the rows; nothing is called.
+
+    `embedding` is a name or a folder; empty means the one of the settings, `none` leaves similarity and the Gscore of texts
+    null, and so does a model that is not there (`message` says so). The same again replaces the same rows. Raises
+    UsageError when nothing is answered, or for a file that holds no references of these questions.
+    """
+    chosen = parse_profile(profile)
+    if several not in ("best", "mean"):
+        raise UsageError(f"There is no way {several!r} to join several references. Use best or mean.")
+    questions = read_questions(settings)
+    model = read_registry(settings.registry_path).get(model_name)
+    answers = read_answers(ledger, model, questions, run_id)
+    if answers["response"].null_count() == answers.height:
+        raise UsageError(
+            f"{model.name} has answered none of the questions in run {run_id!r} as it is registered now. "
+            f"Run `proctor cgeval answer --model {model.name}` first."
+        )
+    references = read_references(references_path, questions)
+    similarity, message = _load_similarity(settings, embedding)
+    if similarity is None:
+        rows = _score(answers, references, profile, None, several, message, model, progress)
+    else:
+        with closing(similarity):
+            rows = _score(answers, references, profile, similarity, several, None, model, progress)
+    identity = NO_SIMILARITY_MODEL if similarity is None else similarity.identity
+    unit = f"{name_session(run_id, model.name)}/{chosen.name}/{_shorten(identity)}"
+    landing = lake.land("gscores", unit, rows)
+    return ScoreSummary(
+        model=model.name,
+        unit=unit,
+        item_count=landing.row_count,
+        scored_count=rows.height - rows.select(pl.coalesce("chrf", "accuracy")).to_series().null_count(),
+        gscore_count=rows.height - rows["gscore"].null_count(),
+        unanswered_count=rows["response"].null_count(),
+        without_reference_count=questions.height - references.height,
+        refused_count=landing.rejected_count,
+        profile=chosen.name,
+        similarity_model=identity,
+        message=message,
+        is_unchanged=landing.is_unchanged,
+    )
+
+
+def list_answering_models(
+    ledger: Ledger, settings: Settings, questions: pl.DataFrame, run_id: str, names: Sequence[str] = ()
+) -> list[pl.DataFrame]:
+    """Answers of every registered candidate that has any in the run (of those named, all must)."""
+    registry = read_registry(settings.registry_path)
+    models: list[RegisteredModel] = [registry.get(name) for name in names] or registry.candidates()
+    found = []
+    for model in models:
+        answers = read_answers(ledger, model, questions, run_id).filter(pl.col("response").is_not_null())
+        if answers.height:
+            found.append(answers)
+        elif names:
+            raise UsageError(
+                f"{model.name} has answered none of the questions in run {run_id!r}. "
+                f"Run `proctor cgeval answer --model {model.name}` first."
+            )
+    return found
+
+
+def land_ratings(
+    lake: Lake, workbook: Path, sample: pl.DataFrame, sample_name: str, rater: str, rating_round: int = 1
+) -> dict[str, object]:
+    """Read a filled-in workbook of a sample and land its scores; an empty score is no rating.
+
+    The same rater's workbook of the same sample and round replaces what was landed before. Raises WorkbookError, naming
+    sheet, row and column.
+    """
+    if not rater.strip():
+        raise UsageError("The ratings have no rater. Say who rated with --rater.")
+    ratings = import_rating_workbook(workbook, sample, rater.strip())
+    rows = (
+        ratings.filter(pl.col("human_score").is_not_null())
+        .join(sample.select("question_uuid", "model", "session_id", "seq"), on=["question_uuid", "model"])
+        .select(
+            "session_id",
+            "seq",
+            "rater",
+            round=pl.lit(rating_round, dtype=pl.Int64),
+            scale=pl.lit(HUMAN_SCALE),
+            value=pl.col("human_score"),
+            rated_at=pl.lit(datetime.now(UTC)).dt.cast_time_unit("us"),
+        )
+    )
+    unit = f"cgeval/{sample_name}/{rater.strip()}/{rating_round}"
+    landing = lake.land("human_ratings", unit, rows, stage="gscore", ignore=("rated_at",))
+    return {
+        "sample": sample_name,
+        "rater": rater.strip(),
+        "round": rating_round,
+        "ratings": landing.row_count,
+        "left_empty": ratings.height - rows.height,
+        "is_unchanged": landing.is_unchanged,
+    }
+
+
+def _score(
+    answers: pl.DataFrame,
+    references: pl.DataFrame,
+    profile: str,
+    similarity: Similarity | None,
+    several: Several,
+    message: str | None,
+    model: RegisteredModel,
+    progress: Count | None,
+) -> pl.DataFrame:
+    return score_answers(
+        answers,
+        references,
+        profile,
+        similarity,
+        several,
+        missing_similarity_note=message or NO_MODEL_NOTE,
+        is_simulated=model.is_simulated,
+        progress=progress,
+    )
+
+
+def _load_similarity(settings: Settings, embedding: str) -> tuple[Embedder | None, str | None]:
+    if embedding == NO_SIMILARITY_MODEL:
+        return None, NO_MODEL_NOTE
+    try:
+        cache = settings.home / "cgeval" / "embeddings.sqlite"
+        return load_embedder(embedding or settings.similarity_model, cache=cache), None
+    except EmbeddingModelError as error:
+        return None, str(error)
+
+
+def _shorten(identity: str) -> str:
+    if identity == NO_SIMILARITY_MODEL:
+        return identity
+    return hashlib.sha256(identity.encode()).hexdigest()[:8]
+
+
+def _land_calls(ledger: Ledger, lake: Lake, unit: str) -> None:
+    """What the calls of a unit cost and how they went, under the month in which the first was made."""
+    with ledger.read() as connection:
+        first = read_first_start(connection, unit)
+    if first is None:
+        return
+    frames = read_call_frames(ledger, {unit: first[:7]})
+    lake.land_together([Batch("llm_calls", name, frame) for name, frame in frames.items()], stage="gscore")

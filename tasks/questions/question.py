@@ -1,0 +1,191 @@
+"""A question and its content: the shapes in which every stage hands questions on.
+
+Three types, each made of the one before: `BareQuestion` is all that a candidate may see, `QuestionContent` adds what
+only the examiners know, `Question` adds who it is and what it was made from. They hold each other instead of
+inheriting, so that a function which takes a bare question can never be given an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One offered answer: its letter and its text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BareQuestion:
+    """What a candidate may see of a question, and nothing else.
+
+    Attributes:
+        question_type: one of `schemas.vocabulary.QUESTION_TYPES`.
+        language: `zh` or `en`.
+        stem: the asking text.
+        material: the text that the question is about; null without one.
+        options: the offered answers in order; empty for other types than multiple choice.
+    """
+
+    question_type: str
+    language: str
+    stem: str = field(repr=False)
+    material: str | None = field(default=None, repr=False)
+    options: tuple[Option, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> BareQuestion:
+        """The bare part of any row or JSON object that holds these fields; every other field stays behind."""
+        return cls(
+            row["question_type"],
+            row["language"],
+            row["stem"],
+            row.get("material"),
+            read_options(row.get("options")),
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """Plain values, as they are stored for a sitting and sent to a candidate."""
+        return {
+            "question_type": self.question_type,
+            "language": self.language,
+            "stem": self.stem,
+            "material": self.material,
+            "options": write_options(self.options),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionContent:
+    """Everything that is asked and known of a question, without who it is: the columns `schemas.questions.CONTENT`.
+
+    Attributes:
+        bare: what a candidate may see.
+        answer: keys of a choice, `true` or `false`, else the reference answers; empty when none is known.
+        explanation: why the answer is right; null where the source gives none.
+        discipline: primary discipline; null until known.
+        sub_discipline: null where unknown.
+        source_kind: kind of exam it comes from; null where unknown.
+    """
+
+    bare: BareQuestion
+    answer: tuple[str, ...] = field(default=(), repr=False)
+    explanation: str | None = field(default=None, repr=False)
+    discipline: str | None = None
+    sub_discipline: str | None = None
+    source_kind: str | None = None
+
+    @property
+    def question_type(self) -> str:
+        """Type of the question."""
+        return self.bare.question_type
+
+    @property
+    def language(self) -> str:
+        """Language of the question."""
+        return self.bare.language
+
+    @property
+    def stem(self) -> str:
+        """The asking text."""
+        return self.bare.stem
+
+    @property
+    def material(self) -> str | None:
+        """The text that the question is about."""
+        return self.bare.material
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The offered answers in order."""
+        return self.bare.options
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> QuestionContent:
+        """The content in a row of `questions`, `variants`, `bank` or `review_decisions`, or in a stored JSON object."""
+        return cls(
+            BareQuestion.from_row(row),
+            tuple(row.get("answer") or ()),
+            row.get("explanation"),
+            row.get("discipline"),
+            row.get("sub_discipline"),
+            row.get("source_kind"),
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """The columns `schemas.questions.CONTENT` with plain values."""
+        return self.bare.as_row() | {
+            "answer": list(self.answer),
+            "explanation": self.explanation,
+            "discipline": self.discipline,
+            "sub_discipline": self.sub_discipline,
+            "source_kind": self.source_kind,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One item of the bank, or on its way there.
+
+    Attributes:
+        question_uuid: UUIDv5 of the normalised content (`tasks.questions.identity`).
+        revision: 1 as parsed; each accepted edit adds one.
+        lineage_uuid: the original that this one descends from.
+        parent_uuid: the question it was made from; null for an original.
+        method: how it was made from its parent; `original` for an original.
+        content: everything that is asked and known.
+    """
+
+    question_uuid: str
+    revision: int
+    lineage_uuid: str
+    parent_uuid: str | None
+    method: str
+    content: QuestionContent
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Question:
+        """The question in a row of any table that holds identity and content."""
+        return cls(
+            row["question_uuid"],
+            row["revision"],
+            row["lineage_uuid"],
+            row.get("parent_uuid"),
+            row.get("method") or ORIGINAL,
+            QuestionContent.from_row(row),
+        )
+
+    @property
+    def is_original(self) -> bool:
+        """Whether it was found in a paper rather than made from another question."""
+        return self.question_uuid == self.lineage_uuid
+
+    def identity_row(self) -> dict[str, Any]:
+        """The columns `schemas.questions.IDENTITY`."""
+        return {
+            "question_uuid": self.question_uuid,
+            "revision": self.revision,
+            "lineage_uuid": self.lineage_uuid,
+            "parent_uuid": self.parent_uuid,
+        }
+
+    def as_row(self) -> dict[str, Any]:
+        """Identity and content with plain values; `method` only where a table has it, so it is not here."""
+        return self.identity_row() | self.content.as_row()
+
+
+def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, ...]:
+    """Offered answers from their stored form, a list of label and text."""
+    return tuple(Option(option["label"], option["text"]) for option in options or ())
+
+
+def write_options(options: Iterable[Option]) -> list[dict[str, str]]:
+    """Offered answers in their stored form."""
+    return [{"label": option.label, "text": option.text} for option in options]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from schemas.errors import ContractError, UsageError
+from tasks.statistics.elo import (
+    compute_bradley_terry,
+    compute_convergence,
+    compute_elo,
+    compute_expected_score,
+)
+
+# Wins in the American League East, 1987 (Agresti, Categorical Data Analysis, table 10.10): Milwaukee, Detroit, Toronto,
+# New York, Boston, Cleveland, Baltimore; rows beat columns.
+BASEBALL = np.array(
+    [
+        [0, 7, 9, 7, 7, 9, 11],
+        [6, 0, 7, 5, 11, 9, 9],
+        [4, 6, 0, 7, 7, 8, 12],
+        [6, 8, 6, 0, 6, 7, 10],
+        [6, 2, 6, 7, 0, 7, 12],
+        [4, 4, 5, 6, 6, 0, 6],
+        [2, 4, 1, 3, 1, 7, 0],
+    ],
+    dtype=float,
+)
+
+
+def test_the_expected_score_is_that_of_the_published_worked_example() -> None:
+    # The usual worked example of a player rated 1613 in a five-round tournament.
+    expected = [compute_expected_score(1613, opponent) for opponent in (1609, 1477, 1388, 1586, 1720)]
+
+    assert [round(value, 3) for value in expected] == [0.506, 0.686, 0.785, 0.539, 0.351]
+
+
+def test_one_game_moves_both_ratings_by_k_times_the_surprise() -> None:
+    ratings = compute_elo(np.array([0]), np.array([1]), np.array([1.0]), 2, shuffles=0, k=32.0)
+
+    assert ratings.tolist() == [1016.0, 984.0]
+
+
+def test_bradley_terry_reproduces_the_published_abilities() -> None:
+    ratings = compute_bradley_terry(BASEBALL, prior=0.0)
+
+    abilities = (ratings - ratings[-1]) / 400 * np.log(10)
+    assert abilities == pytest.approx([1.581, 1.436, 1.294, 1.248, 1.108, 0.684, 0.0], abs=6e-4)
+
+
+def test_bradley_terry_without_a_prior_refuses_a_candidate_that_won_everything() -> None:
+    wins = np.array([[0.0, 3.0], [0.0, 0.0]])
+
+    with pytest.raises(UsageError, match="prior"):
+        compute_bradley_terry(wins, prior=0.0)
+    assert np.diff(compute_bradley_terry(wins)) < 0
+
+
+def test_wins_that_are_not_a_square_of_counts_are_refused() -> None:
+    with pytest.raises(ContractError, match="square"):
+        compute_bradley_terry(np.array([[0.0, -1.0], [1.0, 0.0]]))
+
+
+def test_averaged_elo_does_not_depend_on_the_order_in_which_comparisons_are_listed() -> None:
+    first, second = np.array([0] * 30 + [1] * 30 + [0] * 30), np.array([1] * 30 + [2] * 30 + [2] * 30)
+    outcome = np.array([1.0, 1.0, 0.0] * 20 + [1.0, 1.0, 0.5] * 10)
+    backwards = slice(None, None, -1)
+
+    as_listed = compute_elo(first, second, outcome, 3, shuffles=400)
+    reversed_ = compute_elo(first[backwards], second[backwards], outcome[backwards], 3, shuffles=400)
+    once = compute_elo(first, second, outcome, 3, shuffles=0)
+    once_reversed = compute_elo(first[backwards], second[backwards], outcome[backwards], 3, shuffles=0)
+
+    assert as_listed == pytest.approx(reversed_, abs=5)
+    assert np.abs(once - once_reversed).max() > 20
+
+
+def test_ties_leave_equal_candidates_equal() -> None:
+    ratings = compute_elo(np.array([0, 1]), np.array([1, 0]), np.array([0.5, 0.5]), 2)
+
+    assert ratings.tolist() == [1000.0, 1000.0]
+
+
+def test_both_orders_converge_as_the_sample_grows_and_the_whole_sample_gives_the_full_order() -> None:
+    generator = np.random.default_rng(3)
+    stars = np.array(
+        [generator.binomial(3, ability, 200) for ability in np.linspace(0.4, 0.9, 6)], dtype=float
+    )
+
+    small, large, whole = compute_convergence(stars, [5, 50, 200], repeats=30, seed=1)
+
+    assert small.relative_rho < large.relative_rho <= whole.relative_rho == 1.0
+    assert small.elo_rho < large.elo_rho
+    assert [point.sample_size for point in (small, large, whole)] == [5, 50, 200]
+    assert compute_convergence(stars, [5], repeats=30, seed=1) == compute_convergence(
+        stars, [5], repeats=30, seed=1
+    )
+
+
+def test_a_sample_larger_than_the_pool_is_refused() -> None:
+    with pytest.raises(UsageError, match="Choose 1 to 4"):
+        compute_convergence(np.ones((3, 4)), [5])
