@@ -40,7 +40,7 @@ def build_tiny_model(folder: Path, seed: int) -> None:
         "##s",
     ]
     (plain / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    BertTokenizerFast(vocab_file=str(plain / "vocab.txt"), model_max_length=32).save_pretrained(plain)
+    BertTokenizerFast(vocab=str(plain / "vocab.txt"), model_max_length=32).save_pretrained(plain)
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(words),

@@ -26,7 +26,7 @@ _PASSING = {"student"}
 def test_every_note_that_the_code_writes_has_a_weight_and_a_meaning() -> None:
     written = {
         first or second
-        for path in SOURCES.glob("*.py")
+        for path in SOURCES.rglob("*.py")
         for first, second in _WRITTEN.findall(path.read_text(encoding="utf-8"))
     }
     assert len(written) > 20
