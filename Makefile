@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TEST_WORKERS ?= 2
+# One collection for all tests; tests/conftest.py puts the quick ones first and says what stays together.
+PYTEST = $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # uv does not look where pip was told to look for local wheels; pass it on.
 ifdef PIP_FIND_LINKS
@@ -28,12 +30,10 @@ demo: $(READY)  ## a whole exam of two months on our own sample papers: no key, 
 	$(BIN)/proctor demo
 
 test: $(READY)  ## set-up and all tests, fast ones first
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "(slow or service) and not prefect and not long"
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup -m "prefect and not long"
+	$(PYTEST) -m "not long"
 
 test-fast: $(READY)  ## only the fast tests
-	$(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadscope -m "not slow and not service and not prefect and not long"
+	$(PYTEST) -m "not slow and not service and not prefect and not long"
 
 test-long: $(READY)  ## the long hunts: 1,000 damaged files, 100 kills
 	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m long

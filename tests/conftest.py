@@ -9,7 +9,29 @@ import pytest
 # Real papers and answers are not part of the project; a clone without them beside it may leave their tests out.
 DATA_WORDS = ("PROCTOR_SHARED_DATA",)
 
+# The order in which a whole run goes: what is quick and likely to fail comes first.
+_LATER = ("slow", "service", "prefect")
+
 _skipped: list[tuple[str, str]] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick tests first, end-to-end tests last; a module's tests stay in one worker, which makes its fixtures once.
+
+    End-to-end tests share a demo whatever the worker, so each of them may go anywhere.
+    """
+    items.sort(key=_find_phase)
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            phase = _find_phase(item)
+            name = item.nodeid if phase == len(_LATER) else f"{item.nodeid.split('::')[0]} {phase}"
+            item.add_marker(pytest.mark.xdist_group(name))
+
+
+def _find_phase(item: pytest.Item) -> int:
+    phases = [place for place, name in enumerate(_LATER, start=1) if item.get_closest_marker(name)]
+    return max(phases, default=0)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -21,7 +43,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a CI run that left tests out; elsewhere a missing program only shortens the run."""
+    """Stop the server of the shared demo; fail a CI run that left tests out (elsewhere that only shortens the run)."""
+    if not hasattr(session.config, "workerinput"):
+        _stop_shared_server(session.config)
     if os.environ.get("CI") and _skipped and not hasattr(session.config, "workerinput"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -31,3 +55,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if os.environ.get("CI"):
         for name, reason in _skipped:
             terminalreporter.write_line(f"SKIPPED where nothing may be: {name}: {reason}", red=True)
+
+
+def _stop_shared_server(config: pytest.Config) -> None:
+    """End what the end-to-end tests of all workers shared (`tests.e2e.conftest.demo`)."""
+    factory = getattr(config, "_tmp_path_factory", None)
+    base = getattr(factory, "_basetemp", None)
+    if base is not None and (base / "demo" / "home").exists():
+        from deployments.local_server import stop_server
+        from schemas.settings import Settings
+
+        stop_server(Settings(home=base / "demo" / "home"))

@@ -1,4 +1,4 @@
-"""One demo and one Prefect server for the end-to-end tests of a worker; each test that changes something works on a copy."""
+"""One demo and one Prefect server for the end-to-end tests of all workers; a test that changes something works on a copy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
-from tests.e2e.reader import Reader
+from tests.e2e.reader import Reader, Seen
+from tests.warm import serve_warm
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -27,13 +29,14 @@ class Home:
     path: Path
     work: Path
     variables: Mapping[str, str]
+    bin: Path = BIN
 
     def run(
         self, *arguments: str, exit_code: int | None = 0, timeout: float = 240
     ) -> subprocess.CompletedProcess[str]:
         """Run `proctor`; checks the exit code unless it is None."""
         done = subprocess.run(
-            [str(BIN / "proctor"), *arguments],
+            [str(self.bin / "proctor"), *arguments],
             env=self.environment(),
             cwd=self.work,
             capture_output=True,
@@ -54,13 +57,13 @@ class Home:
     def environment(self) -> dict[str, str]:
         """The environment of a fresh shell in which PROCTOR_HOME is set and the virtual environment is active."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_"))}
-        kept["PATH"] = f"{BIN}{os.pathsep}{kept.get('PATH', '')}"
+        kept["PATH"] = os.pathsep.join([str(self.bin), str(BIN), kept.get("PATH", "")])
         return kept | {"PROCTOR_HOME": str(self.path)} | dict(self.variables)
 
     def copy(self, folder: Path, **variables: str) -> Home:
         """The same home elsewhere; it shares the running Prefect server."""
         shutil.copytree(self.path, folder, ignore=shutil.ignore_patterns("*.lock"))
-        return Home(folder, self.work, dict(self.variables) | variables)
+        return replace(self, path=folder, variables=dict(self.variables) | variables)
 
 
 @dataclass(frozen=True)
@@ -69,23 +72,39 @@ class Demo:
 
     home: Home
     result: dict[str, Any]
-    reader: Reader
+    reader: Seen
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """`proctor demo` in a new home, while an analyst queries the lake from another process."""
-    folder = tmp_path_factory.mktemp("demo")
-    work = tmp_path_factory.mktemp("work")
-    for name in ("deployments", "docs"):
-        (work / name).symlink_to(ROOT / name)
-    home = Home(folder / "home", work, {})
-    reader = Reader.start(home.path / "lake" / "catalog.sqlite")
-    try:
-        result = json.loads(home.run("demo", "--json", "--keep-server", timeout=600).stdout)
-    finally:
-        reader.stop()
-    try:
-        yield Demo(home, result, reader)
-    finally:
-        home.run("down", exit_code=None)
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder of a `proctor` that starts warm, one server per worker."""
+    with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Demo:
+    """`proctor demo` in a new home, while an analyst queries the lake from another process.
+
+    Made once for all workers, by the first that needs it; a test that changes something works on a copy. Its Prefect server
+    runs until the last worker is done.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "demo"
+    work = folder / "work"
+    home = Home(folder / "home", work, {}, warm)
+    with FileLock(shared / "demo.lock"):
+        if not (folder / "reader.json").exists():
+            work.mkdir(parents=True)
+            for name in ("deployments", "docs"):
+                (work / name).symlink_to(ROOT / name)
+            reader = Reader.start(home.path / "lake" / "catalog.sqlite")
+            try:
+                result = home.run("demo", "--json", "--keep-server", timeout=600).stdout
+            finally:
+                seen = reader.stop()
+            (folder / "result.json").write_text(result)
+            (folder / "reader.json").write_text(seen)
+    return Demo(home, json.loads((folder / "result.json").read_text()), Seen.read(folder / "reader.json"))

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 SCRIPT = """
@@ -40,19 +40,30 @@ while not stop.exists():
     if not seen or seen[-1] != list(row):
         seen.append(list(row))
     time.sleep(0.05)
-print(json.dumps({"seen": seen, "errors": errors, "queries": queries}))
+print(json.dumps({"seen": seen, "errors": errors, "query_count": queries}))
 """
 
 
-@dataclass
-class Reader:
+@dataclass(frozen=True)
+class Seen:
     """What the analyst saw: pairs of (responses counted, responses landed), in order, without repeats."""
+
+    seen: list[list[int]]
+    errors: list[str]
+    query_count: int
+
+    @classmethod
+    def read(cls, path: Path) -> Seen:
+        """What `Reader.write` wrote."""
+        return cls(**json.loads(path.read_text()))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The analyst's process."""
 
     process: subprocess.Popen[str]
     stop_file: Path
-    seen: list[list[int]] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    query_count: int = 0
 
     @classmethod
     def start(cls, catalog: Path) -> Reader:
@@ -63,9 +74,8 @@ class Reader:
         )
         return cls(process, stop_file)
 
-    def stop(self) -> None:
-        """Stop querying and keep what was seen."""
+    def stop(self) -> str:
+        """Stop querying; returns what was seen, as JSON."""
         self.stop_file.touch()
         output, _ = self.process.communicate(timeout=60)
-        found = json.loads(output)
-        self.seen, self.errors, self.query_count = found["seen"], found["errors"], found["queries"]
+        return output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -67,13 +68,14 @@ def test_the_report_is_one_page_that_loads_nothing(demo: Demo) -> None:
     assert loaded == []
 
 
-def test_a_second_demo_pays_for_nothing_and_changes_no_row(demo: Demo) -> None:
-    before = read_contents(demo.home.path)
-    again = demo.home.read_json("demo")
+def test_a_second_demo_pays_for_nothing_and_changes_no_row(demo: Demo, tmp_path: Path) -> None:
+    home = demo.home.copy(tmp_path / "home")
+    before = read_contents(home.path)
+    again = home.read_json("demo")
     assert again["new_calls"] == 0
     assert again["leaderboard"] == expect(demo.result["leaderboard"])
     assert again["text"] == demo.result["text"]
-    assert read_contents(demo.home.path) == before
+    assert read_contents(home.path) == before
 
 
 def test_an_analyst_who_queries_meanwhile_is_never_refused_and_sees_whole_landings(demo: Demo) -> None:
@@ -99,7 +101,7 @@ def test_the_home_can_be_moved(demo: Demo, tmp_path: Path) -> None:
 
 def test_a_backup_restores_to_the_same_tables(demo: Demo, tmp_path: Path) -> None:
     demo.home.run("backup", str(tmp_path / "copy"))
-    restored = type(demo.home)(tmp_path / "restored", demo.home.work, {})
+    restored = replace(demo.home, path=tmp_path / "restored")
     restored.run("restore", str(tmp_path / "copy"))
     assert read_contents(restored.path) == read_contents(demo.home.path)
     assert restored.read_json("exam", "sessions") == demo.home.read_json("exam", "sessions")

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path)
     work.mkdir()
     for name in ("deployments", "docs"):
         (work / name).symlink_to(ROOT / name)
-    home = Home(home.path, work, {"TMPDIR": str(tmp_path)})
+    home = replace(home, work=work, variables={"TMPDIR": str(tmp_path)})
     started: list[subprocess.Popen[bytes]] = []
     try:
         for command in commands:

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -56,7 +57,7 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
         publish_month(ledger, settings, plan)
         bank = read_current_bank(lake)
     with running_models(settings, bank) as url:
-        yield Home(home.path, home.work, {**home.variables, "PROCTOR_SIMULATED_URL": url})
+        yield replace(home, variables={**home.variables, "PROCTOR_SIMULATED_URL": url})
 
 
 def read_tables(home: Path, run_id: str) -> dict[str, pl.DataFrame]:
