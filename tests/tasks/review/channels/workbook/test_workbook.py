@@ -11,11 +11,16 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from schemas.errors import GateError, WorkbookError
 from schemas.settings import Settings
-from tasks.review.assignment import Annotator, assign_batch
-from tasks.review.batches import assign_adjudicators, close_batch, read_progress
+from tasks.review.adjudication import assign_adjudicators
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
 from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.reading import ImportSummary, import_workbook
+from tasks.review.channels.workbook.cells import CUT_MARK
+from tasks.review.channels.workbook.reading import read_workbook
 from tasks.review.channels.workbook.writing import export_batch, export_workbook, name_workbook
+from tasks.review.closing import close_batch
+from tasks.review.desk import Receipt, record_submission
+from tasks.review.progress import read_progress
 from tests.tasks.review.conftest import NOW, make_frame, make_question
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger
@@ -68,6 +73,11 @@ def change(path: Path, edit: Callable[[Workbook], None]) -> None:
     book = load_workbook(path)
     edit(book)
     book.save(path)
+
+
+def import_workbook(ledger: Ledger, path: Path, now: str, *, annotator: str | None = None) -> Receipt:
+    """Read a file and record it as the desk does."""
+    return record_submission(ledger, read_workbook(ledger, path, annotator=annotator), now)
 
 
 def count_decisions(ledger: Ledger) -> int:
@@ -129,7 +139,7 @@ def test_decisions_come_back_and_the_same_file_again_changes_nothing(ledger: Led
         comment={4: "which letter?"},
     )
     first = import_workbook(ledger, path, LATER)
-    assert first == ImportSummary("b1", "chen", "reviewer", 3, 0, 0, 0, False)
+    assert first == Receipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
     with ledger.read() as connection:
         before = review.read_decisions(connection, "b1")
     again = import_workbook(ledger, path, "2026-11-09T00:00:00.000000+00:00")
@@ -438,7 +448,7 @@ def test_control_characters_and_very_long_text_do_not_break_a_workbook(
     fill(path, decision={2: "accept"})
     assert import_workbook(ledger, path, LATER).new_count == 1
     sheet = load_workbook(path)[layout.SHEET]
-    assert str(sheet.cell(2, find_column(sheet, "material")).value).endswith(layout.CUT_MARK)
+    assert str(sheet.cell(2, find_column(sheet, "material")).value).endswith(CUT_MARK)
 
 
 def test_file_names_are_safe_and_differ_between_annotators() -> None:
