@@ -239,7 +239,8 @@ def _describe_progress(batches: Sequence[BatchProgress]) -> list[str]:
         ]
     if not batches:
         lines.append("There is no review batch.")
-    is_waiting = any(batch.status == "open" for batch in batches)
+    # A complete batch waits as well: for what follows it, which an import starts.
+    is_waiting = any(batch.status != "closed" for batch in batches)
     return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
 
 

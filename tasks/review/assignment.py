@@ -66,6 +66,12 @@ def assign_batch(
     items = _read_items(questions)
     with ledger.write() as connection:
         review.lock_assigning(connection)
+        people = find_annotators(connection, annotators)
+        if not people:
+            raise GateError(
+                "There are no annotators to assign questions to. Add them with "
+                "`proctor exam user add NAME --role annotator --discipline History`."
+            )
         taken = _read_taken(connection, again=again)
         fresh = [item for item in items if item.question_uuid not in taken]
         if not fresh:
@@ -75,12 +81,6 @@ def assign_batch(
             raise UsageError(
                 f"Review batch {name!r} exists already and does not hold {len(fresh)} of the {len(items)} questions. "
                 "Give the new ones a batch of their own."
-            )
-        people = find_annotators(connection, annotators)
-        if not people:
-            raise GateError(
-                "There are no annotators to assign questions to. Add them with "
-                "`proctor exam user add NAME --role annotator --discipline History`."
             )
         plan = plan_assignments(
             fresh,
