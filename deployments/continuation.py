@@ -1,4 +1,4 @@
-"""What follows the last decision of a review batch, however it came in.
+"""What a channel calls with the decisions it took in: they are recorded, and what follows a complete batch starts.
 
 An event starts the `review_gate` deployment where a server and a worker run; otherwise the flow runs here and now. A
 daily sweep catches a lost event. All three lead to the same idempotent flow.
@@ -7,15 +7,47 @@ daily sweep catches a lost event. All three lead to the same idempotent flow.
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from schemas.settings import load_settings
+
+if TYPE_CHECKING:
+    from tasks.review.desk import DeskReport, Refusal, Submission
+    from warehouse.ledger.engine import Ledger
 
 EVENT = "proctor.review.complete"
 
 
+@dataclass(frozen=True)
+class Continuation:
+    """What came of decisions handed in, and of each batch that is complete by them: how what follows was started."""
+
+    report: DeskReport
+    continued: Sequence[dict[str, Any]]
+
+
+def record_and_continue(
+    read: Callable[[Ledger], Iterable[Submission | Refusal]], *, starts_next: bool = True
+) -> Continuation:
+    """Record what a channel reads, and start what follows the batches that are complete by it.
+
+    Args:
+        read: the channel: what was handed in, checked against the ledger.
+        starts_next: false only records; the next import, or the daily sweep, starts what follows.
+    """
+    from tasks.review.desk import record
+    from warehouse.ledger.engine import now_text, open_ledger
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        report = record(ledger, read(ledger), now_text())
+    complete = report.complete_batches if starts_next else ()
+    return Continuation(report, [continue_review(batch_id) for batch_id in complete])
+
+
 def continue_review(batch_id: str) -> dict[str, Any]:
-    """Start what follows a completed batch; says whether by event or here, and what it did here."""
+    """Start what follows a completed batch; tells whether by event or here, and what it did here."""
     from deployments.flow_runner import prepare_prefect, run_flow
     from deployments.local_server import read_state
 
@@ -31,7 +63,7 @@ def continue_review(batch_id: str) -> dict[str, Any]:
                 payload={"batch_id": batch_id},
             )
             return {"by": "event", "batch_id": batch_id}
-    return {"by": "this command"} | dict(run_flow("review_gate", batch_id=batch_id))
+    return {"by": "this command", "batch_id": batch_id} | dict(run_flow("review_gate", batch_id=batch_id))
 
 
 def _is_deployed() -> bool:

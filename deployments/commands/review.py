@@ -1,4 +1,4 @@
-"""The expert review gate from the command line: review assign, export, import, status."""
+"""The expert review gate from the command line: review assign, export, import, status, agreement."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import typer
 from deployments.commands.options import AsJson
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from collections.abc import Sequence
+
+    from deployments.continuation import Continuation
+    from tasks.review.assignment import AssignmentSummary
+    from tasks.review.progress import BatchProgress
 
 review_app = typer.Typer(
     no_args_is_help=True,
-    help="The expert review gate: assign questions, export and import workbooks, see how far it is.",
+    help="The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
 )
 
 
@@ -40,33 +44,18 @@ def assign(
     from dataclasses import asdict
 
     from deployments.output import print_result
-    from schemas.errors import GateError
     from schemas.settings import load_settings
-    from tasks.review.assignment import assign_batch, read_annotators
+    from tasks.review.assignment import assign_batch
     from tasks.review.landing import read_unreviewed
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import now_text, open_ledger
 
     settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        questions = read_unreviewed(lake)
     with open_ledger(settings.ledger_address) as ledger:
-        with open_lake(settings, read_only=True) as lake:
-            questions = read_unreviewed(lake)
-        if not read_annotators(ledger):
-            raise GateError(
-                "There are no annotators to assign questions to. Add them with "
-                "`proctor exam user add NAME --role annotator --discipline History`."
-            )
         summary = assign_batch(ledger, batch_id or None, questions, None, settings, now_text(), again=again)
-    lines = [
-        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
-        f"due {str(summary.due_at)[:10]}",
-        *[f"    {name}: {load}" for name, load in summary.loads.items()],
-    ]
-    if not summary.is_new:
-        lines = [
-            "Nothing new to assign: every question that waits lies in a batch already (proctor review status)."
-        ]
-    print_result(asdict(summary), as_json=as_json, lines=lines)
+    print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary))
 
 
 @review_app.command("export")
@@ -81,29 +70,24 @@ def export_workbooks(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.review.batches import list_batches
-    from tasks.review.channels.workbook.writing import export_batch
+    from tasks.review.channels.workbook.writing import export_batch, export_open_batches
     from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
-        names = (
-            [batch_id]
-            if batch_id
-            else [b["batch_id"] for b in list_batches(ledger) if b["status"] != "closed"]
-        )
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = [path for name in names for path in export_batch(ledger, name, folder)]
-    print_result(
-        {"workbooks": [str(path) for path in paths]},
-        as_json=as_json,
-        lines=[str(path) for path in paths] or ["No batch is open: nothing to export."],
-    )
+        paths = export_batch(ledger, batch_id, folder) if batch_id else export_open_batches(ledger, folder)
+    lines = [
+        *map(str, paths),
+        f"Next: give each annotator their workbook; when it comes back: proctor review import {folder}/*.xlsx",
+    ]
+    if not paths:
+        lines = ["No batch is open: nothing to export.", "Next: proctor review assign"]
+    print_result({"workbooks": [str(path) for path in paths]}, as_json=as_json, lines=lines)
 
 
 @review_app.command("import")
 def import_workbooks(
     paths: Annotated[list[Path], typer.Argument(help="Filled-in workbooks.")],
-    go_on: Annotated[
+    starts_next: Annotated[
         bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
     ] = True,
     as_json: AsJson = False,
@@ -114,46 +98,16 @@ def import_workbooks(
 
     Example: proctor review import workbooks/*.xlsx
     """
-    from dataclasses import asdict
-
+    from deployments.continuation import record_and_continue
     from deployments.output import print_note, print_result
-    from schemas.errors import ProctorError
-    from schemas.settings import load_settings
-    from tasks.review.channels.workbook.reading import import_workbook
-    from warehouse.ledger.engine import now_text, open_ledger
+    from tasks.review.channels.workbook.reading import read_workbooks
 
-    imported: list[dict[str, Any]] = []
-    refused: list[str] = []
-    with open_ledger(load_settings().ledger_address) as ledger:
-        for path in paths:
-            try:
-                imported.append({"path": str(path)} | asdict(import_workbook(ledger, path, now_text())))
-            except ProctorError as error:
-                refused.append(str(error))
-                print_note(f"Error: {error}")
-        disputes = _assign_disputes(ledger, {str(one["batch_id"]) for one in imported})
-    complete = sorted({str(one["batch_id"]) for one in imported if one["is_complete"]})
-    result: dict[str, Any] = {"imported": imported, "refused": refused, "complete_batches": complete}
-    result["adjudications"] = disputes
-    if go_on:
-        from deployments.continuation import continue_review
-
-        for name in complete:
-            result |= {"continued": continue_review(name)}
-    print_result(result, as_json=as_json)
-    if refused:
+    done = record_and_continue(lambda ledger: read_workbooks(ledger, paths), starts_next=starts_next)
+    for refusal in done.report.refusals:
+        print_note(f"Error: {refusal.message}")
+    print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
+    if done.report.refusals:
         raise typer.Exit(1)
-
-
-def _assign_disputes(ledger: Ledger, batches: set[str]) -> list[dict[str, Any]]:
-    """Give what reviewers disagree on to an adjudicator as soon as it shows; exported with the next workbooks."""
-    from dataclasses import asdict
-
-    from tasks.review.batches import assign_adjudicators
-    from warehouse.ledger.engine import now_text
-
-    assigned = [assign_adjudicators(ledger, name, now_text()) for name in sorted(batches)]
-    return [asdict(one) for one in assigned if one.assigned_count or one.unassigned]
 
 
 @review_app.command()
@@ -166,18 +120,149 @@ def status(as_json: AsJson = False) -> None:
 
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.review.batches import list_batches, read_progress
+    from tasks.review.progress import list_progress
     from warehouse.ledger.engine import now_text, open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
-        batches = [asdict(read_progress(ledger, b["batch_id"], now_text())) for b in list_batches(ledger)]
+        batches = list_progress(ledger, now_text())
+    result = {"batches": [asdict(batch) for batch in batches]}
+    print_result(result, as_json=as_json, lines=_describe_progress(batches))
+
+
+@review_app.command()
+def agreement(
+    batch_id: Annotated[
+        str, typer.Option("--batch", help="The batch; default: all batches, open or closed.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """How far annotators agree and how fast they work, per batch, discipline, annotator and pair of annotators.
+
+    Example: proctor review agreement --batch 2026-11-3ad61f79
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.review.agreement import compute_review_agreement
+    from tasks.review.votes import read_votes
+    from warehouse.ledger.engine import open_ledger
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
+    if not as_json:
+        _print_agreement(rows)
+    lines = (
+        ["Next: proctor review status"] if rows else ["No decision is in yet.", "Next: proctor review status"]
+    )
+    print_result({"agreement": rows}, as_json=as_json, lines=lines)
+
+
+def _describe_assignment(summary: AssignmentSummary) -> list[str]:
+    if not summary.is_new:
+        return [
+            "Nothing new to assign: every question that waits lies in a batch already.",
+            "Next: proctor review status",
+        ]
+    return [
+        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
+        f"due {str(summary.due_at)[:10]}",
+        *[f"    {name}: {load}" for name, load in summary.loads.items()],
+        "Next: proctor review export workbooks",
+    ]
+
+
+def _collect_import(done: Continuation) -> dict[str, Any]:
+    """The plain values of an import, for `--json`."""
+    from dataclasses import asdict
+
+    report = done.report
+    imported = []
+    for receipt in report.receipts:
+        row = asdict(receipt)
+        is_complete = receipt.batch_id in report.complete_batches
+        imported.append({"path": row.pop("source")} | row | {"is_complete": is_complete})
+    return {
+        "imported": imported,
+        "refused": [refusal.message for refusal in report.refusals],
+        "adjudications": [asdict(summary) for summary in report.adjudications],
+        "complete_batches": list(report.complete_batches),
+        "continued": list(done.continued),
+    }
+
+
+def _describe_import(done: Continuation) -> list[str]:
+    report = done.report
+    lines = [
+        f"{receipt.source}: {receipt.new_count} new, {receipt.changed_count} changed, "
+        f"{receipt.unchanged_count} as before, {receipt.blank_count} left open"
+        for receipt in report.receipts
+    ]
+    for summary in report.adjudications:
+        lines.append(f"Batch {summary.batch_id}: {summary.assigned_count} disputes given to an adjudicator")
+        lines += [
+            f"    {discipline}: {count} with nobody left to settle them"
+            for discipline, count in summary.unassigned.items()
+        ]
+    lines += [f"Batch {name} is complete." for name in report.complete_batches]
+    lines += [_describe_continuation(one) for one in done.continued]
+    return [*lines, f"Next: {_name_step_after_import(done)}"]
+
+
+def _describe_continuation(one: dict[str, Any]) -> str:
+    if one["by"] == "event":
+        return f"Batch {one['batch_id']}: the worker has the event and continues (proctor status)"
+    return f"Batch {one['batch_id']}: closed; the bank is at version {one['bank_version']}"
+
+
+def _name_step_after_import(done: Continuation) -> str:
+    report = done.report
+    if report.refusals:
+        return "correct what is listed above and import those files again"
+    if report.adjudications:
+        return "proctor review export workbooks (the adjudicators' are among them)"
+    if done.continued:
+        return "proctor bank"
+    if report.complete_batches:
+        return "the same command without --no-continue starts what follows"
+    return "proctor review status"
+
+
+def _describe_progress(batches: Sequence[BatchProgress]) -> list[str]:
     lines = []
     for batch in batches:
-        states = ", ".join(f"{count} {state}" for state, count in sorted(batch["states"].items()))
-        late = " OVERDUE" if batch["is_overdue"] else ""
-        lines.append(f"{batch['batch_id']}  {batch['status']}  due {batch['due_at'][:10]}{late}  {states}")
+        states = ", ".join(f"{count} {state}" for state, count in sorted(batch.states.items()))
+        late = " OVERDUE" if batch.is_overdue else ""
+        lines.append(f"{batch.batch_id}  {batch.status}  due {batch.due_at[:10]}{late}  {states}")
         lines += [
-            f"    {a['annotator']}: {a['decided_count']} of {a['assigned_count']}"
-            for a in batch["annotators"]
+            f"    {one.annotator}: {one.decided_count} of {one.assigned_count}" for one in batch.annotators
         ]
-    print_result({"batches": batches}, as_json=as_json, lines=lines or ["There is no review batch."])
+    if not batches:
+        lines.append("There is no review batch.")
+    # A complete batch waits as well: for what follows it, which an import starts.
+    is_waiting = any(batch.status != "closed" for batch in batches)
+    return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
+
+
+def _print_agreement(rows: list[dict[str, Any]]) -> None:
+    """A table with headers short enough for a terminal."""
+    import polars as pl
+
+    from deployments.output import print_frame
+
+    headers = {
+        "scope": "scope",
+        "name": "name",
+        "question_count": "questions",
+        "decision_count": "decisions",
+        "pair_count": "pairs",
+        "percent_agreement": "agree",
+        "cohen_kappa": "kappa",
+        "krippendorff_alpha": "alpha",
+        "decisions_per_day": "per day",
+        "median_days_to_decide": "days",
+    }
+    if rows:
+        print_frame(
+            pl.DataFrame(rows, infer_schema_length=None).rename(headers), title="Agreement of annotators"
+        )

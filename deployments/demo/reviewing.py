@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.writing import FIRST_ROW
+from tasks.review.channels.workbook import cells, layout
+from tasks.review.decision import GivenDecision
+from tasks.review.edit import Edit
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Verdict:
     decision: str
     comment: str
     reject_reason: str | None = None
-    edited_fields: Mapping[str, Any] = field(default_factory=dict)
+    edit: Edit | None = None
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
@@ -40,7 +40,13 @@ def read_verdicts(path: Path) -> list[Verdict]:
         for row in content["rejections"]
     ]
     edits = [
-        Verdict(document_name(row["paper"]), row["stem"], "edit", row["comment"], edited_fields=row["fields"])
+        Verdict(
+            document_name(row["paper"]),
+            row["stem"],
+            "edit",
+            row["comment"],
+            edit=Edit.from_row(row["fields"]),
+        )
         for row in content["edits"]
     ]
     return rejections + edits
@@ -60,7 +66,7 @@ def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
         column.name: places[column.header] for column in (*layout.SHOWN_COLUMNS, *layout.INPUT_COLUMNS)
     }
     filled = 0
-    for row in range(FIRST_ROW, sheet.max_row + 1):
+    for row in range(layout.FIRST_ROW, sheet.max_row + 1):
         if sheet.cell(row, columns["question_uuid"]).value is None:
             continue
         if sheet.cell(row, columns["decision"]).value:
@@ -75,17 +81,17 @@ def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
             ),
             _judge_by_sight(document_name, sheet.cell(row, columns["answer"]).value),
         )
-        question_type = sheet.cell(row, columns["question_type"]).value
-        cells = layout.render_input_cells(
-            {
-                "decision": verdict.decision,
-                "reject_reason": verdict.reject_reason,
-                "comment": verdict.comment,
-                "edited_fields": dict(verdict.edited_fields),
-            },
-            {"question_type": question_type},
+        values = cells.render_input_cells(
+            GivenDecision(
+                question_uuid=str(sheet.cell(row, columns["question_uuid"]).value),
+                decision=verdict.decision,
+                reject_reason=verdict.reject_reason,
+                comment=verdict.comment,
+                edit=verdict.edit,
+            ),
+            str(sheet.cell(row, columns["question_type"]).value),
         )
-        for name, value in cells.items():
+        for name, value in values.items():
             sheet.cell(row, columns[name]).value = value
         filled += 1
     book.save(path)

@@ -128,24 +128,23 @@ def _start_server(settings: Settings) -> bool:
 
 def _review(settings: Settings) -> list[Path]:
     """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
+    from deployments.continuation import record_and_continue
     from deployments.demo.reviewing import fill_workbook, read_verdicts
-    from tasks.review.batches import list_batches
-    from tasks.review.channels.workbook.reading import import_workbook
-    from tasks.review.channels.workbook.writing import export_batch
-    from warehouse.ledger.engine import now_text, open_ledger
+    from schemas.errors import WorkbookError
+    from tasks.review.channels.workbook.reading import read_workbooks
+    from tasks.review.channels.workbook.writing import export_open_batches
+    from warehouse.ledger.engine import open_ledger
 
     folder = settings.home / "demo" / "workbooks"
-    folder.mkdir(parents=True, exist_ok=True)
     verdicts = read_verdicts(HERE / "questions" / "review.yaml")
-    filled: list[Path] = []
     with open_ledger(settings.ledger_address) as ledger:
-        for batch in list_batches(ledger):
-            if batch["status"] != "open":
-                continue
-            for path in export_batch(ledger, batch["batch_id"], folder):
-                fill_workbook(path, verdicts)
-                import_workbook(ledger, path, now_text())
-                filled.append(path)
+        filled = export_open_batches(ledger, folder)
+    for path in filled:
+        fill_workbook(path, verdicts)
+    # What follows is a stage of its own here, so that it is measured.
+    done = record_and_continue(lambda ledger: read_workbooks(ledger, filled), starts_next=False)
+    if done.report.refusals:
+        raise WorkbookError(done.report.refusals[0].message)
     return filled or sorted(folder.glob("*.xlsx"))
 
 

@@ -6,139 +6,135 @@ Decisions are nominal: accept, edit, reject. Adjudications are no independent re
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 from statistics import median
-from typing import Any
-
-import polars as pl
+from typing import TypeVar
 
 from schemas.reviews import DECISIONS
 from tasks.statistics.alpha import compute_alpha
 from tasks.statistics.kappa import compute_kappa, compute_percent_agreement
 
-Row = Mapping[str, Any]
-Votes = dict[str, dict[str, str]]
-
-SCHEMA: dict[str, pl.DataType] = {
-    "scope": pl.String(),
-    "name": pl.String(),
-    "question_count": pl.Int64(),
-    "decision_count": pl.Int64(),
-    "pair_count": pl.Int64(),
-    "percent_agreement": pl.Float64(),
-    "cohen_kappa": pl.Float64(),
-    "krippendorff_alpha": pl.Float64(),
-    "decisions_per_day": pl.Float64(),
-    "median_days_to_decide": pl.Float64(),
-}
+NO_NAME = "(none)"
+Name = TypeVar("Name", str, tuple[str, str])
 
 
-def compute_review_agreement(reviews: pl.DataFrame, assignments: pl.DataFrame) -> pl.DataFrame:
-    """Agreement and throughput, one row per scope (`batch`, `discipline`, `annotator`, `pair`) and name.
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A first review of a question; `discipline` null where it is not known."""
 
-    - `question_count`: questions with at least two reviews; the statistics are over these. For an annotator, those
-      that somebody else reviewed as well.
-    - `pair_count`: pairs of decisions on the same question by two annotators.
-    - `percent_agreement`: share of those pairs that agree.
-    - `cohen_kappa`: of a pair of annotators; for a wider scope the mean over its pairs of annotators, weighted by the
-      questions they share; null where it is undefined for all of them.
-    - `krippendorff_alpha`: nominal, any number of annotators; null where it is undefined.
-    - `decisions_per_day`: over the days on which at least one decision was given.
-    - `median_days_to_decide`: from assignment to decision.
+    batch_id: str
+    question_uuid: str
+    discipline: str | None
+    annotator: str
+    decision: str
+    assigned_at: datetime
+    decided_at: datetime
 
-    Args:
-        reviews: rows of `reviews`.
-        assignments: rows of `review_assignments`; they tell discipline, role and when a review was assigned.
+    @property
+    def item(self) -> tuple[str, str]:
+        """What is voted on: the question in its batch."""
+        return self.batch_id, self.question_uuid
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement and throughput of one batch, discipline, annotator, or pair of annotators.
+
+    Attributes:
+        scope: `batch`, `discipline`, `annotator` or `pair`.
+        name: which one; `(none)` for questions without a discipline.
+        question_count: questions with at least two reviews; the statistics are over these. For an annotator, those
+            that somebody else reviewed as well.
+        decision_count: reviews given.
+        pair_count: pairs of decisions on the same question by two annotators.
+        percent_agreement: share of those pairs that agree, 0 to 1; null without a pair.
+        cohen_kappa: of a pair of annotators; for a wider scope the mean over its pairs of annotators, weighted by the
+            questions they share; null where it is undefined for all of them.
+        krippendorff_alpha: nominal, any number of annotators; null where it is undefined.
+        decisions_per_day: over the days on which at least one decision was given.
+        median_days_to_decide: from assignment to decision.
     """
-    given = {
-        (row["batch_id"], row["question_uuid"], row["annotator"]): row
-        for row in assignments.iter_rows(named=True)
-        if row["role"] == "reviewer"
-    }
-    rows = [
-        {
-            **review,
-            "item": f"{review['batch_id']}\x1f{review['question_uuid']}",
-            "discipline": given[key]["discipline"],
-            "assigned_at": given[key]["assigned_at"],
-        }
-        for review in reviews.iter_rows(named=True)
-        if (key := (review["batch_id"], review["question_uuid"], review["annotator"])) in given
-    ]
-    found: list[dict[str, Any]] = []
-    votes = _collect_votes(rows)
-    for scope, column in (("batch", "batch_id"), ("discipline", "discipline"), ("annotator", "annotator")):
-        for name, group in _group(rows, column):
-            items = {row["item"] for row in group}
-            found.append(_summarise(scope, name, group, {item: votes[item] for item in items}))
-    of_pair: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for _, group in _group(rows, "item"):
-        for first, second in combinations(sorted(group, key=lambda row: str(row["annotator"])), 2):
-            of_pair[first["annotator"], second["annotator"]] += [first, second]
-    for (one, other), group in sorted(of_pair.items()):
-        found.append(_summarise("pair", f"{one} / {other}", group, _collect_votes(group)))
-    return pl.DataFrame(found, schema=SCHEMA)
+
+    scope: str
+    name: str
+    question_count: int
+    decision_count: int
+    pair_count: int
+    percent_agreement: float | None
+    cohen_kappa: float | None
+    krippendorff_alpha: float | None
+    decisions_per_day: float | None
+    median_days_to_decide: float | None
 
 
-def _group(rows: Iterable[Row], column: str) -> list[tuple[str, list[Row]]]:
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[row[column] or "(none)"].append(row)
-    return sorted(groups.items())
+def compute_review_agreement(votes: Sequence[Vote]) -> list[Agreement]:
+    """Agreement per batch, discipline, annotator and pair of annotators, in that order and by name."""
+    of_item = dict(_group(votes, lambda vote: vote.item))
+    found = []
+    names: tuple[tuple[str, Callable[[Vote], str]], ...] = (
+        ("batch", lambda vote: vote.batch_id),
+        ("discipline", lambda vote: vote.discipline or NO_NAME),
+        ("annotator", lambda vote: vote.annotator),
+    )
+    for scope, name_of in names:
+        for name, group in _group(votes, name_of):
+            items = [of_item[item] for item in sorted({vote.item for vote in group})]
+            found.append(_summarise(scope, name, group, items, name if scope == "annotator" else None))
+    for (one, other), items in _list_pairs(of_item.values()):
+        votes_of_pair = [vote for item in items for vote in item]
+        found.append(_summarise("pair", f"{one} / {other}", votes_of_pair, items, None))
+    return found
 
 
-def _collect_votes(rows: Iterable[Row]) -> Votes:
-    """Question → annotator → decision."""
-    votes: Votes = defaultdict(dict)
-    for row in rows:
-        votes[row["item"]][row["annotator"]] = row["decision"]
-    return dict(votes)
+def _group(votes: Iterable[Vote], name_of: Callable[[Vote], Name]) -> list[tuple[Name, list[Vote]]]:
+    """The votes by name, in the order of the names."""
+    groups: dict[Name, list[Vote]] = defaultdict(list)
+    for vote in votes:
+        groups[name_of(vote)].append(vote)
+    return sorted(groups.items(), key=lambda entry: entry[0])
 
 
-def _summarise(scope: str, name: str, rows: list[Row], votes: Votes) -> dict[str, Any]:
-    """One row; for an annotator, pairs in which they have no part are left out."""
-    several = [one for one in votes.values() if len(one) > 1]
-    couples: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for one in several:
-        for first, second in combinations(sorted(one), 2):
-            if scope != "annotator" or name in (first, second):
-                couples[first, second].append((one[first], one[second]))
-    pairs = [pair for shared in couples.values() for pair in shared]
-    return {
-        "scope": scope,
-        "name": name,
-        "question_count": len(several),
-        "decision_count": len(rows),
-        "pair_count": len(pairs),
-        "percent_agreement": compute_percent_agreement([a for a, _ in pairs], [b for _, b in pairs]),
-        "cohen_kappa": _compute_mean_kappa(couples.values()),
-        "krippendorff_alpha": compute_alpha(list(one.values()) for one in several),
-        "decisions_per_day": _compute_rate(rows),
-        "median_days_to_decide": _compute_median_days(rows),
-    }
+def _list_pairs(items: Iterable[Sequence[Vote]]) -> list[tuple[tuple[str, str], list[list[Vote]]]]:
+    """Pairs of annotators, each with their two votes on every question that both reviewed."""
+    pairs: dict[tuple[str, str], list[list[Vote]]] = defaultdict(list)
+    for votes in items:
+        for first, second in combinations(sorted(votes, key=lambda vote: vote.annotator), 2):
+            pairs[first.annotator, second.annotator].append([first, second])
+    return sorted(pairs.items())
 
 
-def _compute_mean_kappa(couples: Iterable[list[tuple[str, str]]]) -> float | None:
+def _summarise(
+    scope: str, name: str, votes: Sequence[Vote], items: Sequence[Sequence[Vote]], only: str | None
+) -> Agreement:
+    """One row over `votes` and all votes on their questions; `only` leaves out pairs without that annotator."""
+    several = [item for item in items if len(item) > 1]
+    couples = [shared for pair, shared in _list_pairs(several) if only is None or only in pair]
+    pairs = [(first.decision, second.decision) for shared in couples for first, second in shared]
+    days = {(vote.annotator, vote.decided_at.date()) for vote in votes}
+    waits = [(vote.decided_at - vote.assigned_at).total_seconds() / 86_400 for vote in votes]
+    return Agreement(
+        scope=scope,
+        name=name,
+        question_count=len(several),
+        decision_count=len(votes),
+        pair_count=len(pairs),
+        percent_agreement=compute_percent_agreement([a for a, _ in pairs], [b for _, b in pairs]),
+        cohen_kappa=_compute_mean_kappa(couples),
+        krippendorff_alpha=compute_alpha([vote.decision for vote in item] for item in several),
+        decisions_per_day=len(votes) / len(days) if days else None,
+        median_days_to_decide=median(waits) if waits else None,
+    )
+
+
+def _compute_mean_kappa(couples: Iterable[Sequence[Sequence[Vote]]]) -> float | None:
     weighted = weight = 0.0
     for shared in couples:
-        kappa = compute_kappa([first for first, _ in shared], [second for _, second in shared], DECISIONS)
+        first, second = ([votes[place].decision for votes in shared] for place in (0, 1))
+        kappa = compute_kappa(first, second, DECISIONS)
         if kappa is not None:
             weighted += kappa * len(shared)
             weight += len(shared)
     return weighted / weight if weight else None
-
-
-def _compute_rate(rows: list[Row]) -> float | None:
-    days = {(row["annotator"], row["decided_at"].date()) for row in rows}
-    return len(rows) / len(days) if days else None
-
-
-def _compute_median_days(rows: list[Row]) -> float | None:
-    waits = [_count_days(row["assigned_at"], row["decided_at"]) for row in rows]
-    return median(waits) if waits else None
-
-
-def _count_days(start: datetime, end: datetime) -> float:
-    return (end - start).total_seconds() / 86_400

@@ -8,54 +8,21 @@ question is not decided: it stays out, and is reported.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from schemas.reviews import REJECT_REASONS
+from tasks.questions.question import QuestionContent
+from tasks.review.decision import Decision, GivenDecision
+from tasks.review.edit import Edit
+from tasks.review.item import Item
 
 State = Literal["accepted", "rejected", "waiting", "disputed"]
 
-# Fields that an annotator may correct; the same as the content of a question, without what only its document knows.
-EDITABLE_FIELDS = (
-    "question_type",
-    "discipline",
-    "sub_discipline",
-    "stem",
-    "material",
-    "options",
-    "answer",
-    "explanation",
-)
 
-
-@dataclass(frozen=True)
-class Item:
-    """A question as it lies in a batch."""
-
-    question_uuid: str
-    revision: int
-    lineage_uuid: str
-    document_id: str | None
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What one annotator decided on one question; `edited_fields` only with an edit."""
-
-    question_uuid: str
-    annotator: str
-    decision: str
-    reject_reason: str | None = None
-    comment: str | None = None
-    edited_fields: Mapping[str, Any] | None = None
-    is_adjudication: bool = False
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """Where a question stands, with the content and revision that this makes current."""
 
@@ -67,7 +34,12 @@ class Outcome:
     was_edited: bool
     was_adjudicated: bool
     revision: int
-    content: Mapping[str, Any] = field(repr=False)
+    content: QuestionContent = field(repr=False)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no decision on it is waited for."""
+        return self.state in ("accepted", "rejected")
 
 
 def compute_outcomes(
@@ -92,29 +64,28 @@ def compute_outcomes(
 
 def compute_outcome(item: Item, decisions: Sequence[Decision], review_count: int, quorum: int) -> Outcome:
     """Where one question stands after `decisions`."""
-    reviews = [decision for decision in decisions if not decision.is_adjudication]
-    adjudications = [decision for decision in decisions if decision.is_adjudication]
-    accepts = [decision for decision in decisions if decision.decision != "reject"]
-    rejects = [decision for decision in decisions if decision.decision == "reject"]
+    review_total = sum(not decision.is_adjudication for decision in decisions)
+    verdicts = [decision.given for decision in decisions if decision.is_adjudication]
+    accepts = [decision.given for decision in decisions if decision.given.decision != "reject"]
+    rejects = [decision.given for decision in decisions if decision.given.decision == "reject"]
 
     state: State
-    edit: Mapping[str, Any] | None = None
-    if adjudications:
-        verdict = adjudications[-1]
-        state = "rejected" if verdict.decision == "reject" else "accepted"
-        edit = verdict.edited_fields if verdict.decision == "edit" else None
-    elif len(reviews) < review_count:
+    content = item.content
+    if verdicts:
+        state = "rejected" if verdicts[-1].decision == "reject" else "accepted"
+        content = _correct(item.content, verdicts[-1])
+    elif review_total < review_count:
         state = "waiting"
     elif len(rejects) >= quorum and len(rejects) > len(accepts):
         state = "rejected"
     elif len(accepts) >= quorum and len(accepts) > len(rejects):
-        is_agreed, edit = _agree_on_content(item, accepts)
-        state = "accepted" if is_agreed else "disputed"
+        agreed = _agree_on_content(item.content, accepts)
+        state = "disputed" if agreed is None else "accepted"
+        content = agreed or item.content
     else:
         state = "disputed"
 
-    corrected = apply_edit(item.content, edit) if state == "accepted" and edit else item.content
-    was_edited = corrected is not item.content and _differs(item.content, corrected)
+    was_edited = content != item.content
     return Outcome(
         item=item,
         state=state,
@@ -122,57 +93,40 @@ def compute_outcome(item: Item, decisions: Sequence[Decision], review_count: int
         reject_count=len(rejects),
         reject_reason=_most_frequent_reason(rejects) if state == "rejected" else None,
         was_edited=was_edited,
-        was_adjudicated=bool(adjudications),
+        was_adjudicated=bool(verdicts),
         revision=item.revision + 1 if was_edited else item.revision,
-        content=corrected if was_edited else item.content,
+        content=content,
     )
 
 
-def apply_edit(content: Mapping[str, Any], edited_fields: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The content with the corrected fields put in; `content` itself is left as it is."""
-    return {**content, **(edited_fields or {})}
+def _correct(content: QuestionContent, given: GivenDecision) -> QuestionContent:
+    """The content as the decision leaves it."""
+    edit = given.edit if given.decision == "edit" else None
+    return (edit or Edit()).apply(content)
 
 
-def _agree_on_content(item: Item, accepts: Sequence[Decision]) -> tuple[bool, Mapping[str, Any] | None]:
-    """Whether the accepts mean one and the same question, and the edit that leads to it."""
-    results = {
-        _canonical(corrected): decision.edited_fields
-        for decision in accepts
-        if decision.decision == "edit"
-        and _differs(item.content, corrected := apply_edit(item.content, decision.edited_fields))
-    }
-    if not results:
-        return True, None
-    if len(results) > 1:
-        return False, None
-    edit = next(iter(results.values()))
-    everybody_edited = all(decision.decision == "edit" for decision in accepts)
+def _agree_on_content(content: QuestionContent, accepts: Sequence[GivenDecision]) -> QuestionContent | None:
+    """The one question that the accepts mean; null when they mean different ones."""
+    corrected = {_correct(content, given) for given in accepts} - {content}
+    if not corrected:
+        return content
+    if len(corrected) > 1:
+        return None
+    result = next(iter(corrected))
+    everybody_edited = all(given.decision == "edit" for given in accepts)
     # Who accepted the question as it stood vouched for its key: a correction of the key contradicts that.
-    keeps_key = _key_texts(item.content) == _key_texts(apply_edit(item.content, edit))
-    return everybody_edited or keeps_key, edit
+    keeps_key = _key_texts(content) == _key_texts(result)
+    return result if everybody_edited or keeps_key else None
 
 
-def _key_texts(content: Mapping[str, Any]) -> list[str]:
+def _key_texts(content: QuestionContent) -> list[str]:
     """The answer in words: for a choice the texts of the keyed options, so that reordering them is no change."""
-    texts = {option["label"]: option["text"] for option in content.get("options") or []}
-    return sorted(texts.get(key, key) for key in content.get("answer") or [])
+    texts = {option.label: option.text for option in content.options}
+    return sorted(texts.get(key, key) for key in content.answer)
 
 
-def _most_frequent_reason(rejects: Sequence[Decision]) -> str | None:
-    counts = Counter(decision.reject_reason for decision in rejects if decision.reject_reason)
+def _most_frequent_reason(rejects: Sequence[GivenDecision]) -> str | None:
+    counts = Counter(given.reject_reason for given in rejects if given.reject_reason)
     if not counts:
         return None
     return max(counts, key=lambda reason: (counts[reason], -REJECT_REASONS.index(reason)))
-
-
-def _differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return _canonical(before) != _canonical(after)
-
-
-def _canonical(content: Mapping[str, Any]) -> str:
-    return json.dumps(
-        {name: content.get(name) for name in EDITABLE_FIELDS},
-        ensure_ascii=False,
-        sort_keys=True,
-        default=list,
-    )

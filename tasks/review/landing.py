@@ -6,7 +6,10 @@ from collections import Counter
 
 import polars as pl
 
-from tasks.review.batches import assign_adjudicators, close_batch, is_ready_to_close, list_batches
+from tasks.review.adjudication import assign_adjudicators
+from tasks.review.batch import list_batches
+from tasks.review.closing import close_batch
+from tasks.review.progress import is_ready_to_close
 from warehouse.lake.store import Batch, Lake
 from warehouse.ledger.engine import Ledger
 
@@ -41,10 +44,10 @@ def land_closed_batches(
     waiting: list[str] = []
     outcomes: Counter[str] = Counter()
     for batch in list_batches(ledger):
-        name = str(batch["batch_id"])
-        if (batch_id is not None and name != batch_id) or (batch["status"] == "closed" and name in landed):
+        name = batch.batch_id
+        if (batch_id is not None and name != batch_id) or (batch.is_closed and name in landed):
             continue
-        if batch["status"] != "closed":
+        if not batch.is_closed:
             assign_adjudicators(ledger, name, now)
             if not is_ready_to_close(ledger, name, now):
                 waiting.append(name)

@@ -1,4 +1,4 @@
-"""The review gate as Prefect sees it. Nothing waits here: what is ready goes on, the rest is counted."""
+"""The review gate as Prefect sees it. Nothing waits here: what is ready continues, the rest is counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.review.assignment import assign_batch, read_annotators
+from tasks.review.annotators import read_annotators
+from tasks.review.assignment import assign_batch
 from tasks.review.landing import land_closed_batches, read_unreviewed
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import now_text, open_ledger

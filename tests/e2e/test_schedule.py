@@ -43,7 +43,7 @@ def test_the_last_decision_starts_the_rest_on_the_worker(demo: Demo, tmp_path: P
             fill_workbook(Path(workbook), [])
         imported = json.loads(home.run("review", "import", *workbooks, "--json").stdout)
         assert imported["complete_batches"] == [ingested["batch_id"]]
-        assert imported["continued"] == {"by": "event", "batch_id": ingested["batch_id"]}
+        assert imported["continued"] == [{"by": "event", "batch_id": ingested["batch_id"]}]
 
         deadline = time.monotonic() + 600
         while (versions := home.read_json("bank")["versions"]) == before and time.monotonic() < deadline:

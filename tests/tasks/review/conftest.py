@@ -13,11 +13,17 @@ from sqlalchemy import insert
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.questions.identity import compute_question_uuid
-from tasks.review.assignment import Annotator
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.decision import GivenDecision
+from tasks.review.desk import Submission
+from tasks.review.edit import Edit
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import users
 
 NOW = "2026-11-02T08:00:00.000000+00:00"
+LATER = "2026-11-03T08:00:00.000000+00:00"
+AFTER_ALL = "2027-02-01T00:00:00.000000+00:00"
 DOCUMENT = "0b8f1f0e-3d7c-5e0e-9c52-7b1f6a4d2c10"
 
 QuestionMaker = Callable[..., dict[str, Any]]
@@ -58,6 +64,19 @@ def make_question(number: int, discipline: str | None = "Engineering", **changes
     return row
 
 
+def make_submission(
+    annotator: str, *decisions: GivenDecision, batch_id: str = "b1", role: str = "reviewer"
+) -> Submission:
+    """Decisions as a web page would hand them in."""
+    return Submission("web page", batch_id, annotator, role, "web", decisions)
+
+
+def give(question_uuid: str, decision: str, **fields: Any) -> GivenDecision:
+    """A decision without a fault; `fields` are the corrections of an edit in their stored form."""
+    reason = "unclear" if decision == "reject" else None
+    return GivenDecision(question_uuid, decision, reason, None, Edit.from_row(fields) if fields else None)
+
+
 def make_frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     """A frame of the lake table `questions`."""
     return get_table("questions").frame(rows)
@@ -80,6 +99,13 @@ def ledger(settings: Settings) -> Iterator[Ledger]:
             Annotator("gu", None),
         )
         yield opened
+
+
+def open_batch(ledger: Ledger, settings: Settings, count: int = 2) -> list[str]:
+    """A batch `b1` of `count` questions for chen and dai; returns the questions' UUIDs."""
+    rows = [make_question(number) for number in range(1, count + 1)]
+    assign_batch(ledger, "b1", make_frame(rows), [Annotator("chen"), Annotator("dai")], settings, NOW)
+    return [row["question_uuid"] for row in rows]
 
 
 def add_annotators(ledger: Ledger, *annotators: Annotator) -> None:

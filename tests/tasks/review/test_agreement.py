@@ -4,46 +4,38 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import polars as pl
 import pytest
 
-from schemas.tables import get_table
-from tasks.review.agreement import compute_review_agreement
+from schemas.settings import Settings
+from tasks.review.agreement import Agreement, Vote, compute_review_agreement
+from tasks.review.batch import read_assignments
+from tasks.review.desk import record
+from tasks.review.votes import read_votes
+from tests.tasks.review.conftest import LATER, give, make_submission, open_batch
+from warehouse.ledger.engine import Ledger
 
 START = datetime(2026, 11, 2, 8, tzinfo=UTC)
 
 
-def make_frames(votes: list[dict[str, str]], role: str = "reviewer") -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Reviews and assignments: one dict of annotator → decision per question; a question a day."""
-    reviews, assignments = [], []
-    for place, one in enumerate(votes):
-        uuid = f"00000000-0000-5000-8000-{place:012x}"
-        for annotator, decision in one.items():
-            who = {"batch_id": "b1", "question_uuid": uuid, "annotator": annotator}
-            decided_at = START + timedelta(days=1 + place // 10)
-            reviews.append(
-                {
-                    **who,
-                    "decision": decision,
-                    "reject_reason": "unclear" if decision == "reject" else None,
-                    "channel": "web",
-                    "decided_at": decided_at,
-                }
-            )
-            assignments.append(
-                {
-                    **who,
-                    "discipline": "Law" if place % 2 else "History",
-                    "role": role,
-                    "assigned_at": START,
-                    "due_at": START,
-                }
-            )
-    return get_table("reviews").frame(reviews), get_table("review_assignments").frame(assignments)
+def make_votes(votes: list[dict[str, str]]) -> list[Vote]:
+    """One dict of annotator → decision per question; ten questions a day."""
+    return [
+        Vote(
+            batch_id="b1",
+            question_uuid=f"00000000-0000-5000-8000-{place:012x}",
+            discipline="Law" if place % 2 else "History",
+            annotator=annotator,
+            decision=decision,
+            assigned_at=START,
+            decided_at=START + timedelta(days=1 + place // 10),
+        )
+        for place, one in enumerate(votes)
+        for annotator, decision in one.items()
+    ]
 
 
-def find_row(frame: pl.DataFrame, scope: str, name: str) -> dict[str, object]:
-    return frame.filter((pl.col("scope") == scope) & (pl.col("name") == name)).row(0, named=True)
+def find_row(rows: list[Agreement], scope: str, name: str) -> Agreement:
+    return next(row for row in rows if (row.scope, row.name) == (scope, name))
 
 
 def test_kappa_of_two_annotators_is_that_of_the_textbook() -> None:
@@ -54,12 +46,12 @@ def test_kappa_of_two_annotators_is_that_of_the_textbook() -> None:
         + [{"a": "reject", "b": "accept"}] * 10
         + [{"a": "reject", "b": "reject"}] * 15
     )
-    frame = compute_review_agreement(*make_frames(votes))
+    rows = compute_review_agreement(make_votes(votes))
     for scope, name in (("batch", "b1"), ("pair", "a / b"), ("annotator", "a")):
-        row = find_row(frame, scope, name)
-        assert row["question_count"] == 50
-        assert row["percent_agreement"] == pytest.approx(0.7)
-        assert row["cohen_kappa"] == pytest.approx(0.4)
+        row = find_row(rows, scope, name)
+        assert row.question_count == 50
+        assert row.percent_agreement == pytest.approx(0.7)
+        assert row.cohen_kappa == pytest.approx(0.4)
 
 
 def test_alpha_of_three_annotators_with_gaps_is_that_of_the_textbook() -> None:
@@ -68,36 +60,59 @@ def test_alpha_of_three_annotators_with_gaps_is_that_of_the_textbook() -> None:
     second = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
     words = ("reject", "accept")
     votes = [{"a": words[x], "b": words[y]} for x, y in zip(first, second, strict=True)]
-    frame = compute_review_agreement(*make_frames(votes))
-    assert find_row(frame, "batch", "b1")["krippendorff_alpha"] == pytest.approx(0.095, abs=5e-4)
+    rows = compute_review_agreement(make_votes(votes))
+    assert find_row(rows, "batch", "b1").krippendorff_alpha == pytest.approx(0.095, abs=5e-4)
 
 
 def test_a_question_with_one_review_counts_as_work_but_not_as_agreement() -> None:
-    frame = compute_review_agreement(*make_frames([{"a": "accept", "b": "accept"}, {"a": "reject"}]))
-    row = find_row(frame, "annotator", "a")
-    assert (row["decision_count"], row["question_count"], row["pair_count"]) == (2, 1, 1)
+    rows = compute_review_agreement(make_votes([{"a": "accept", "b": "accept"}, {"a": "reject"}]))
+    row = find_row(rows, "annotator", "a")
+    assert (row.decision_count, row.question_count, row.pair_count) == (2, 1, 1)
 
 
 def test_unanimity_in_one_word_leaves_kappa_and_alpha_undefined() -> None:
-    row = find_row(
-        compute_review_agreement(*make_frames([{"a": "accept", "b": "accept"}] * 3)), "batch", "b1"
-    )
-    assert (row["percent_agreement"], row["cohen_kappa"], row["krippendorff_alpha"]) == (1.0, None, None)
+    row = find_row(compute_review_agreement(make_votes([{"a": "accept", "b": "accept"}] * 3)), "batch", "b1")
+    assert (row.percent_agreement, row.cohen_kappa, row.krippendorff_alpha) == (1.0, None, None)
 
 
 def test_throughput_is_per_day_of_work() -> None:
-    frame = compute_review_agreement(*make_frames([{"a": "accept", "b": "reject"}] * 20))
-    row = find_row(frame, "annotator", "a")
-    assert (row["decisions_per_day"], row["median_days_to_decide"]) == (10.0, 1.5)
+    rows = compute_review_agreement(make_votes([{"a": "accept", "b": "reject"}] * 20))
+    row = find_row(rows, "annotator", "a")
+    assert (row.decisions_per_day, row.median_days_to_decide) == (10.0, 1.5)
 
 
 def test_disciplines_are_told_apart() -> None:
-    frame = compute_review_agreement(
-        *make_frames([{"a": "accept", "b": "accept"}, {"a": "accept", "b": "reject"}] * 4)
+    rows = compute_review_agreement(
+        make_votes([{"a": "accept", "b": "accept"}, {"a": "accept", "b": "reject"}] * 4)
     )
-    assert find_row(frame, "discipline", "History")["percent_agreement"] == 1.0
-    assert find_row(frame, "discipline", "Law")["percent_agreement"] == 0.0
+    assert find_row(rows, "discipline", "History").percent_agreement == 1.0
+    assert find_row(rows, "discipline", "Law").percent_agreement == 0.0
 
 
-def test_adjudications_are_left_out() -> None:
-    assert compute_review_agreement(*make_frames([{"a": "accept", "b": "reject"}], "adjudicator")).is_empty()
+def test_adjudications_are_left_out(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings, 1)
+    words = (("chen", "accept"), ("dai", "reject"))
+    record(ledger, [make_submission(name, give(uuids[0], word)) for name, word in words], LATER)
+    with ledger.read() as connection:
+        (judge,) = read_assignments(connection, "b1", role="adjudicator")
+    verdict = make_submission(judge.annotator, give(uuids[0], "accept"), role="adjudicator")
+    record(ledger, [verdict], LATER)
+    votes = read_votes(ledger, "b1")
+    assert [(vote.annotator, vote.decision, vote.discipline) for vote in votes] == [
+        ("chen", "accept", "Engineering"),
+        ("dai", "reject", "Engineering"),
+    ]
+    assert read_votes(ledger) == votes
+    row = find_row(compute_review_agreement(votes), "batch", "b1")
+    assert (row.decision_count, row.percent_agreement, row.median_days_to_decide) == (2, 0.0, 1.0)
+
+
+def test_an_annotators_statistics_are_over_their_own_pairs() -> None:
+    votes = make_votes([{"a": "accept", "b": "accept", "c": "reject"}, {"b": "accept", "c": "reject"}])
+    row = find_row(compute_review_agreement(votes), "annotator", "a")
+    assert (row.question_count, row.pair_count, row.percent_agreement) == (1, 2, 0.5)
+    assert [one.name for one in compute_review_agreement(votes) if one.scope == "pair"] == [
+        "a / b",
+        "a / c",
+        "b / c",
+    ]

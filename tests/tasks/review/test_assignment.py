@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.assignment import Annotator, assign_batch
-from tasks.review.batches import close_batch
-from tasks.review.decisions import GivenDecision, record_decisions
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.closing import close_batch
+from tasks.review.desk import record_submission
 from tasks.review.distribution import distribute_work, draw_annotators
-from tests.tasks.review.conftest import NOW, make_frame, make_question
+from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger
 
@@ -125,8 +126,7 @@ def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is
     people = [Annotator("chen"), Annotator("dai")]
     assign_batch(ledger, "first", frame, people, settings, NOW)
     assert assign_batch(ledger, "second", frame, None, settings, NOW, again=True).is_new is False
-    given = [GivenDecision(uuids[0], "accept")]
-    record_decisions(ledger, "first", "chen", given, "web", NOW)
+    record_submission(ledger, make_submission("chen", give(uuids[0], "accept"), batch_id="first"), NOW)
     close_batch(ledger, "first", "2027-02-01T00:00:00.000000+00:00")
     assert assign_batch(ledger, "second", frame, None, settings, NOW).is_new is False
     summary = assign_batch(ledger, "second", frame, None, settings, NOW, again=True)

@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.review.gate import Decision, Item, Outcome, compute_outcomes
-from tests.tasks.review.conftest import make_question
+from tasks.review.decision import Decision, GivenDecision
+from tasks.review.edit import Edit
+from tasks.review.gate import Outcome, compute_outcomes
+from tasks.review.item import Item
+from tests.tasks.review.conftest import NOW, make_question
 
-QUESTION = make_question(1)
-ITEM = Item(QUESTION["question_uuid"], 1, QUESTION["lineage_uuid"], QUESTION["document_id"], QUESTION)
+ITEM = Item.from_question(make_question(1))
 
 
 def decide(annotator: str, decision: str, reason: str | None = None, **fields: Any) -> Decision:
-    is_adjudication = annotator == "judge"
-    return Decision(ITEM.question_uuid, annotator, decision, reason, None, fields or None, is_adjudication)
+    edit = Edit.from_row(fields) if fields else None
+    given = GivenDecision(ITEM.question_uuid, decision, reason, None, edit)
+    return Decision(given, annotator, "adjudication" if annotator == "judge" else "web", NOW)
 
 
 def settle(*decisions: Decision, review_count: int = 2, quorum: int | None = None) -> Outcome:
@@ -53,13 +56,13 @@ def test_accept_and_reject_are_a_dispute() -> None:
 def test_an_edit_counts_as_an_accept_and_makes_a_new_revision_while_the_old_content_stays() -> None:
     outcome = settle(decide("a", "accept"), decide("b", "edit", stem="A shelf holds ( ) books."))
     assert (outcome.state, outcome.revision, outcome.was_edited) == ("accepted", 2, True)
-    assert outcome.content["stem"] == "A shelf holds ( ) books."
-    assert ITEM.content["stem"] == "A shelf of 1 rows holds ( ) books."
+    assert outcome.content.stem == "A shelf holds ( ) books."
+    assert ITEM.content.stem == "A shelf of 1 rows holds ( ) books."
 
 
 def test_equal_edits_agree() -> None:
     outcome = settle(decide("a", "edit", answer=["C"]), decide("b", "edit", answer=["C"]))
-    assert (outcome.state, outcome.content["answer"], outcome.revision) == ("accepted", ["C"], 2)
+    assert (outcome.state, outcome.content.answer, outcome.revision) == ("accepted", ("C",), 2)
 
 
 def test_differing_edits_are_a_dispute() -> None:
@@ -93,7 +96,7 @@ def test_an_adjudicators_accept_does_not_apply_a_reviewers_edit() -> None:
     outcome = settle(
         decide("a", "edit", stem="Other."), decide("b", "reject", "unclear"), decide("judge", "accept")
     )
-    assert (outcome.was_edited, outcome.content["stem"]) == (False, ITEM.content["stem"])
+    assert (outcome.was_edited, outcome.content.stem) == (False, ITEM.content.stem)
 
 
 def test_a_quorum_below_all_reviews_settles_a_split_vote() -> None:

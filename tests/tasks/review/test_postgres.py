@@ -10,10 +10,19 @@ import pytest
 
 from schemas.errors import GateError
 from schemas.settings import Settings
-from tasks.review.assignment import Annotator, assign_batch
-from tasks.review.batches import assign_adjudicators, close_batch
-from tasks.review.decisions import GivenDecision, record_decisions
-from tests.tasks.review.conftest import NOW, add_annotators, make_frame, make_question
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.closing import close_batch
+from tasks.review.desk import record
+from tests.tasks.review.conftest import (
+    LATER,
+    NOW,
+    add_annotators,
+    give,
+    make_frame,
+    make_question,
+    make_submission,
+)
 from tests.warehouse.test_lake_postgres import server as postgres_server
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -21,7 +30,6 @@ from warehouse.ledger.engine import Ledger, open_ledger
 pytestmark = pytest.mark.service
 
 server = postgres_server
-LATER = "2026-11-03T08:00:00.000000+00:00"
 
 
 @pytest.fixture
@@ -53,22 +61,28 @@ def test_a_batch_goes_from_assignment_to_close(server_ledger: Ledger, tmp_path: 
     assign_batch(server_ledger, "b1", frame, None, Settings(home=tmp_path), NOW)
     with server_ledger.read() as connection:
         assignments = review.read_assignments(connection, "b1")
-    for place, row in enumerate(assignments):
-        words = GivenDecision(row["question_uuid"], "edit", edited_fields={"sub_discipline": "Shelving"})
-        if place % 2:
-            words = GivenDecision(row["question_uuid"], "reject", "unclear", "which?")
-        record_decisions(server_ledger, "b1", row["annotator"], [words], "web", LATER)
+    handed_in = [
+        make_submission(
+            row["annotator"],
+            give(row["question_uuid"], "reject")
+            if place % 2
+            else give(row["question_uuid"], "edit", sub_discipline="Shelving"),
+        )
+        for place, row in enumerate(assignments)
+    ]
+    report = record(server_ledger, handed_in, LATER)
+    assert (report.complete_batches, [one.assigned_count for one in report.adjudications]) == ([], [2])
     with pytest.raises(GateError, match="2 of 2 questions are not settled"):
         close_batch(server_ledger, "b1", LATER)
-    assert assign_adjudicators(server_ledger, "b1", LATER).assigned_count == 2
     with server_ledger.read() as connection:
         judges = review.read_assignments(connection, "b1", role="adjudicator")
-    for row in judges:
-        verdict = GivenDecision(row["question_uuid"], "edit", edited_fields={"answer": ["A"]})
-        summary = record_decisions(
-            server_ledger, "b1", row["annotator"], [verdict], "web", LATER, role="adjudicator"
+    verdicts = [
+        make_submission(
+            row["annotator"], give(row["question_uuid"], "edit", answer=["A"]), role="adjudicator"
         )
-    assert summary.is_complete
+        for row in judges
+    ]
+    assert record(server_ledger, verdicts, LATER).complete_batches == ["b1"]
     closed = close_batch(server_ledger, "b1", LATER)
     assert closed.decisions.select("outcome", "revision", "answer", "was_adjudicated").unique().rows() == [
         ("accepted", 2, ["A"], True)

@@ -1,15 +1,10 @@
-"""What a review workbook looks like: columns, words and how content becomes cells and cells become content again."""
+"""What a review workbook looks like: its sheets, columns and words."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from schemas.reviews import REJECT_REASONS
-from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 
 SHEET = "Review 审核"
 INSTRUCTIONS_SHEET = "Instructions 说明"
@@ -18,11 +13,10 @@ LISTS_SHEET = "_lists"
 FORMAT_NAME = "proctor-review-workbook"
 FORMAT_VERSION = 1
 
-# A cell of a workbook holds no more; longer text is shown up to here, with a mark.
-MOST_CELL_CHARACTERS = 32_767
-CUT_MARK = "\n[… cut: the whole text is longer than a cell 文本过长，此处截断]"
+FIRST_ROW = 2
+HIDDEN_FIRST_ROW = 7
+# What empties a field; the first is what an export writes.
 CLEAR_WORDS = ("(none)", "（none）", "(无)", "（无）")
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 @dataclass(frozen=True)
@@ -84,8 +78,6 @@ REASON_WORDS = dict(
         strict=True,
     )
 )
-TRUE_WORDS = frozenset({"true", "t", "yes", "对", "正确", "是", "√", "✓"})
-FALSE_WORDS = frozenset({"false", "f", "no", "错", "错误", "否", "×", "✗", "x"})
 
 INSTRUCTIONS = (
     "怎样填写（中文）",
@@ -114,142 +106,8 @@ def list_columns(role: str) -> tuple[SheetColumn, ...]:
     return (*SHOWN_COLUMNS, *extra, *INPUT_COLUMNS)
 
 
-def render_shown_cells(
-    row_number: int, item: Mapping[str, Any], decisions_so_far: str | None = None
-) -> dict[str, str | int]:
-    """What the protected cells of a question show, by column name."""
-    content = item["content"]
-    notes = [content.get("status") or "", *(content.get("parse_notes") or [])]
-    cells: dict[str, str | int] = {
-        "row_number": row_number,
-        "question_uuid": item["question_uuid"],
-        "revision": item["revision"],
-        "notes": "\n".join(note for note in notes if note and note != "parsed"),
-        "options": render_options(content.get("options")),
-        "answer": render_answer(content),
-    }
-    for name in (
-        "document_name",
-        "number_label",
-        "question_type",
-        "discipline",
-        "sub_discipline",
-        "language",
-        "material",
-        "stem",
-        "explanation",
-    ):
-        cells[name] = content.get(name) or ""
-    if decisions_so_far is not None:
-        cells["decisions_so_far"] = decisions_so_far
-    return {name: fit_cell(value) if isinstance(value, str) else value for name, value in cells.items()}
+def name_column(place: int) -> str:
+    """The letter of a column, 1 → A."""
+    from openpyxl.utils import get_column_letter
 
-
-def render_input_cells(decision: Mapping[str, Any] | None, content: Mapping[str, Any]) -> dict[str, str]:
-    """What the cells to fill in hold when a decision has been given already, by column name."""
-    if decision is None:
-        return {}
-    cells = {
-        "decision": DECISION_WORDS[decision["decision"]],
-        "reject_reason": REASON_WORDS.get(decision["reject_reason"] or "", ""),
-        "comment": decision["comment"] or "",
-    }
-    edited = decision["edited_fields"] or {}
-    for name, value in edited.items():
-        if name == "options":
-            cells["new_options"] = render_options(value) or CLEAR_WORDS[0]
-        elif name == "answer":
-            cells["new_answer"] = render_answer({**content, **edited})
-        else:
-            cells[f"new_{name}"] = value or CLEAR_WORDS[0]
-    return {name: fit_cell(value) for name, value in cells.items() if value}
-
-
-def render_options(options: Sequence[Mapping[str, str]] | None) -> str:
-    """One option per line, `A. text`."""
-    return "\n".join(f"{option['label']}. {option['text']}" for option in options or [])
-
-
-def render_answer(content: Mapping[str, Any]) -> str:
-    """Keys joined (`AC`); other answers one per line."""
-    answer = content.get("answer") or []
-    return ("" if content.get("question_type") == "multiple_choice" else "\n").join(answer)
-
-
-def fit_cell(text: str) -> str:
-    """The text without characters that a workbook cannot hold, cut where it is longer than a cell."""
-    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-    if len(text) <= MOST_CELL_CHARACTERS:
-        return text
-    return text[: MOST_CELL_CHARACTERS - len(CUT_MARK)] + CUT_MARK
-
-
-def parse_word(text: str, words: Mapping[str, str]) -> str | None:
-    """The stable word behind what was chosen or typed (`accept`, `通过`, `accept 通过`); null when it is none."""
-    typed = " ".join(text.split()).casefold()
-    for name, shown in words.items():
-        parts = shown.casefold().split(maxsplit=1)
-        if typed in (name.casefold(), shown.casefold(), *parts):
-            return name
-    return None
-
-
-def parse_edit(name: str, text: str, question_type: str) -> Any:
-    """The corrected value of a field from its cell; raises ValueError with a sentence when it cannot be read."""
-    if text.strip().casefold() in CLEAR_WORDS:
-        if name == "options":
-            return []
-        if name in ("sub_discipline", "material", "explanation"):
-            return None
-        raise ValueError("this field cannot be emptied")
-    if name == "question_type":
-        return _parse_choice(text, QUESTION_TYPES, "type")
-    if name == "discipline":
-        return _parse_choice(text, DISCIPLINES, "discipline")
-    if name == "options":
-        return parse_options(text)
-    if name == "answer":
-        return parse_answer(text, question_type)
-    return text.strip()
-
-
-def parse_options(text: str) -> list[dict[str, str]]:
-    """Options from lines `A. text`; a line without a label continues the one above."""
-    options: list[dict[str, str]] = []
-    for line in text.strip().splitlines():
-        match = re.match(r"\s*[(（]?([A-Za-zＡ-Ｚａ-ｚ])[)）]?\s*[.．、:：)）]\s*(.*)$", line)
-        if match is None:
-            if not options:
-                raise ValueError("the first line does not begin with a label such as `A.`")
-            options[-1]["text"] += "\n" + line
-        else:
-            label = unicodedata.normalize("NFKC", match.group(1)).upper()
-            options.append({"label": label, "text": match.group(2)})
-    return [{"label": option["label"], "text": option["text"].strip()} for option in options]
-
-
-def parse_answer(text: str, question_type: str) -> list[str]:
-    """Answers from a cell, by type: letters, true/false, one per line for blanks, else the whole text."""
-    if question_type == "multiple_choice":
-        letters = re.sub(r"[\s,;，；、/]+", "", unicodedata.normalize("NFKC", text)).upper()
-        if not re.fullmatch(r"[A-Z]+", letters):
-            raise ValueError("the key of a choice is written in letters only, such as AC")
-        return sorted(set(letters))
-    if question_type == "true_false":
-        word = unicodedata.normalize("NFKC", text).strip().casefold()
-        if word in TRUE_WORDS:
-            return ["true"]
-        if word in FALSE_WORDS:
-            return ["false"]
-        raise ValueError("the answer of a true/false question is true or false")
-    if question_type == "fill_in_the_blank":
-        return [line.strip() for line in text.splitlines() if line.strip()]
-    return [text.strip()]
-
-
-def _parse_choice(text: str, allowed: Sequence[str], what: str) -> str:
-    typed = " ".join(text.split()).casefold()
-    for word in allowed:
-        if typed in (word.casefold(), word.replace("_", " ").casefold()):
-            return word
-    raise ValueError(f"the {what} is not one of {', '.join(allowed)}")
+    return get_column_letter(place)

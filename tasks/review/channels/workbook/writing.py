@@ -1,4 +1,4 @@
-"""Writing review workbooks: one .xlsx per annotator of a batch (`workbook_import` reads them back).
+"""Writing review workbooks: one .xlsx per annotator of a batch (`reading` reads them back).
 
 The workbook knows what it is: a hidden sheet holds batch, annotator, role, questions and a checksum. Text is written
 as text: a stem that begins with `=` is never a formula. Identity columns are locked, what is chosen has a list.
@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.identity import Identity, identify_workbook, read_work
-from warehouse.ledger import review
+from tasks.review.batch import list_open_batches, read_batch
+from tasks.review.channels.workbook import cells, layout
+from tasks.review.channels.workbook.identity import Identity, identify_workbook
+from tasks.review.work import WorkItem, list_people, read_work
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-FIRST_ROW = 2
-HIDDEN_FIRST_ROW = 7
+
+def export_open_batches(ledger: Ledger, folder: Path) -> list[Path]:
+    """Write the workbooks of every batch that still takes decisions into `folder`; returns their paths."""
+    return [
+        path for batch in list_open_batches(ledger) for path in export_batch(ledger, batch.batch_id, folder)
+    ]
 
 
 def export_batch(ledger: Ledger, batch_id: str, folder: Path) -> list[Path]:
@@ -34,14 +39,10 @@ def export_batch(ledger: Ledger, batch_id: str, folder: Path) -> list[Path]:
     Raises UsageError for an unknown batch.
     """
     with ledger.read() as connection:
-        if review.read_batch(connection, batch_id) is None:
-            raise UsageError(f"There is no review batch {batch_id!r}. See `proctor review status`.")
-        people = sorted(
-            {(row["annotator"], row["role"]) for row in review.read_assignments(connection, batch_id)}
-        )
+        read_batch(connection, batch_id)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for annotator, role in people:
+    for annotator, role in list_people(ledger, batch_id):
         path = folder / name_workbook(batch_id, annotator, role)
         export_workbook(ledger, batch_id, annotator, path, role=role)
         paths.append(path)
@@ -60,13 +61,13 @@ def export_workbook(
     ledger: Ledger, batch_id: str, annotator: str, path: Path, *, role: str = "reviewer"
 ) -> None:
     """Write the workbook of one annotator; raises UsageError when nothing is assigned to them in that role."""
-    rows, decisions = read_work(ledger, batch_id, annotator, role)
-    if not rows:
+    work = read_work(ledger, batch_id, annotator, role)
+    if not work:
         raise UsageError(
             f"Nothing in review batch {batch_id!r} is assigned to {annotator} as {role}. "
             "See `proctor review status` for who reviews what."
         )
-    workbook = _build_workbook(batch_id, annotator, role, rows, decisions)
+    workbook = _build_workbook(batch_id, annotator, role, work)
     partial = path.with_name(path.name + ".part")
     workbook.save(partial)
     partial.replace(path)
@@ -76,8 +77,7 @@ def _build_workbook(
     batch_id: str,
     annotator: str,
     role: str,
-    rows: Mapping[str, Mapping[str, Any]],
-    decisions: Mapping[str, Mapping[str, Any]],
+    work: Mapping[str, WorkItem],
 ) -> Workbook:
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font, PatternFill, Protection
@@ -99,15 +99,12 @@ def _build_workbook(
         _write_text(cell, column.header)
         cell.font, cell.alignment = Font(bold=True), wrap
         cell.fill = input_fill if column.is_input else header_fill
-        sheet.column_dimensions[name_column(place)].width = column.width
-    for row_number, (question_uuid, item) in enumerate(sorted(rows.items(), key=_reading_order), start=1):
-        cells: dict[str, str | int] = dict(
-            layout.render_shown_cells(row_number, item, item["decisions_so_far"])
-        )
-        cells.update(layout.render_input_cells(decisions.get(question_uuid), item["content"]))
+        sheet.column_dimensions[layout.name_column(place)].width = column.width
+    for row_number, one in enumerate(sorted(work.values(), key=_reading_order), start=1):
+        values = _render_row(row_number, one)
         for place, column in enumerate(columns, start=1):
             cell = sheet.cell(row_number + 1, place)
-            value = cells.get(column.name)
+            value = values.get(column.name)
             if isinstance(value, str) and value:
                 _write_text(cell, value)
             elif isinstance(value, int):
@@ -116,22 +113,32 @@ def _build_workbook(
             cell.protection = unlocked if column.is_input else locked
             if not column.is_input:
                 cell.fill = shown_fill
-    _finish_sheet(sheet, columns, len(rows))
+    _finish_sheet(sheet, columns, len(work))
     _add_lists(book)
     _add_instructions(book, batch_id, annotator)
-    _add_hidden_sheet(book, identify_workbook(batch_id, annotator, role, rows))
+    items = {question_uuid: one.item for question_uuid, one in work.items()}
+    _add_hidden_sheet(book, identify_workbook(batch_id, annotator, role, items))
     return book
 
 
-def _reading_order(entry: tuple[str, Mapping[str, Any]]) -> tuple[str, str, int, str]:
+def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
     """Questions of one paper stay together and in its order."""
-    question_uuid, item = entry
-    content = item["content"]
+    item, source = one.item, one.item.source
     return (
-        content.get("discipline") or "",
-        content.get("document_name") or "",
-        content.get("position") or 0,
-        question_uuid,
+        item.content.discipline or "",
+        (source.document_name if source else None) or "",
+        (source.position if source else None) or 0,
+        item.question_uuid,
+    )
+
+
+def _render_row(row_number: int, one: WorkItem) -> dict[str, str | int]:
+    """The cells of a question by column name: what is shown, and what was filled in before."""
+    given = one.own.given if one.own else None
+    return (
+        cells.render_shown_cells(row_number, one.item)
+        | {"decisions_so_far": cells.render_earlier_decisions(one.earlier)}
+        | cells.render_input_cells(given, one.item.content.question_type)
     )
 
 
@@ -149,7 +156,7 @@ def _finish_sheet(sheet: Worksheet, columns: Sequence[layout.SheetColumn], row_c
     names = [column.name for column in columns]
     last = row_count + 1
     sheet.freeze_panes = "C2"
-    sheet.auto_filter.ref = f"A1:{name_column(len(columns))}{last}"
+    sheet.auto_filter.ref = f"A1:{layout.name_column(len(columns))}{last}"
     sheet.protection.sheet = True
     sheet.protection.formatColumns = False
     sheet.protection.formatRows = False
@@ -169,8 +176,8 @@ def _finish_sheet(sheet: Worksheet, columns: Sequence[layout.SheetColumn], row_c
             errorTitle="Proctor",
             error="Choose one of the list. 请从下拉列表中选择。",
         )
-        column = name_column(names.index(name) + 1)
-        validation.add(f"{column}{FIRST_ROW}:{column}{last}")
+        column = layout.name_column(names.index(name) + 1)
+        validation.add(f"{column}{layout.FIRST_ROW}:{column}{last}")
         sheet.add_data_validation(validation)
 
 
@@ -210,18 +217,11 @@ def _add_hidden_sheet(book: Workbook, identity: Identity) -> None:
         identity.batch_id,
         identity.annotator,
         identity.role,
-        identity.checksum,
+        identity.compute_checksum(),
     )
     for row, text in enumerate(head, start=1):
         _write_text(sheet.cell(row, 1), text)
-    for row, (question_uuid, revision, digest) in enumerate(identity.questions, start=HIDDEN_FIRST_ROW):
-        _write_text(sheet.cell(row, 1), question_uuid)
-        sheet.cell(row, 2).value = revision
-        _write_text(sheet.cell(row, 3), digest)
-
-
-def name_column(place: int) -> str:
-    """The letter of a column, 1 → A."""
-    from openpyxl.utils import get_column_letter
-
-    return get_column_letter(place)
+    for row, listed in enumerate(identity.questions, start=layout.HIDDEN_FIRST_ROW):
+        _write_text(sheet.cell(row, 1), listed.question_uuid)
+        sheet.cell(row, 2).value = listed.revision
+        _write_text(sheet.cell(row, 3), listed.digest)

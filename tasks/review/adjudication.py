@@ -1,0 +1,84 @@
+"""Giving disputes to people who have not read the question: their decision stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tasks.review.annotators import NO_DISCIPLINE, Annotator, find_annotators
+from tasks.review.assignment import compute_due
+from tasks.review.batch import Assignment, read_assignments, read_batch
+from tasks.review.progress import read_outcomes
+from warehouse.ledger import review
+from warehouse.ledger.engine import Ledger
+
+ADJUDICATION_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class AdjudicationSummary:
+    """Disputes that were given to an adjudicator, and how many have nobody left to settle them, by discipline."""
+
+    batch_id: str
+    assigned_count: int
+    unassigned: Mapping[str, int] = field(default_factory=dict)
+
+
+def assign_adjudicators(
+    ledger: Ledger,
+    batch_id: str,
+    now: str,
+    adjudicators: Sequence[Annotator] | None = None,
+    *,
+    due_days: int = ADJUDICATION_DAYS,
+) -> AdjudicationSummary:
+    """Give every dispute that has no adjudicator to somebody of the discipline who did not review it.
+
+    The least loaded is taken; the batch's deadline moves so that there is time. Running it again changes nothing.
+
+    Args:
+        ledger: the ledger.
+        batch_id: the batch.
+        now: the present moment as ISO text in UTC.
+        adjudicators: who may settle disputes; null takes all active annotators.
+        due_days: days an adjudicator has.
+
+    Raises:
+        UsageError: there is no such batch, or an adjudicator is no active user.
+    """
+    due_at = compute_due(now, due_days)
+    assignments: list[Assignment] = []
+    unassigned: Counter[str] = Counter()
+    with ledger.write() as connection:
+        batch = read_batch(connection, batch_id, lock=True)
+        if batch.is_closed:
+            return AdjudicationSummary(batch_id, 0)
+        people = find_annotators(connection, adjudicators)
+        readers: dict[str, set[str]] = {}
+        given: set[str] = set()
+        for assignment in read_assignments(connection, batch_id):
+            readers.setdefault(assignment.question_uuid, set()).add(assignment.annotator)
+            if assignment.role == "adjudicator":
+                given.add(assignment.question_uuid)
+        loads = Counter(review.count_open_work(connection))
+        for outcome in read_outcomes(connection, batch):
+            question_uuid = outcome.item.question_uuid
+            if outcome.state != "disputed" or question_uuid in given:
+                continue
+            discipline = outcome.item.content.discipline or NO_DISCIPLINE
+            free = [
+                person.user_id
+                for person in people
+                if person.can_review(discipline) and person.user_id not in readers[question_uuid]
+            ]
+            if not free:
+                unassigned[discipline] += 1
+                continue
+            name = min(free, key=lambda user_id: (loads[user_id], user_id))
+            loads[name] += 1
+            assignments.append(Assignment(question_uuid, name, "adjudicator", now, due_at))
+        review.insert_assignments(connection, [assignment.as_row(batch_id) for assignment in assignments])
+        if assignments:
+            review.update_batch(connection, batch_id, status="open", due_at=max(batch.due_at, due_at))
+    return AdjudicationSummary(batch_id, len(assignments), dict(sorted(unassigned.items())))

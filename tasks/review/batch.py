@@ -1,0 +1,135 @@
+"""A review batch as it lies in the ledger: what is in it, who is to decide on what, and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import UsageError
+from tasks.review.decision import Decision
+from tasks.review.item import Item
+from warehouse.ledger import review
+from warehouse.ledger.engine import Ledger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewBatch:
+    """A batch: `open`, `complete` (all decided) or `closed` (gate applied); moments are ISO text in UTC."""
+
+    batch_id: str
+    status: str
+    review_count: int
+    created_at: str
+    due_at: str
+    closed_at: str | None = None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> ReviewBatch:
+        """The batch in a row of the ledger table `review_batches`."""
+        return cls(
+            row["batch_id"],
+            row["status"],
+            row["review_count"],
+            row["created_at"],
+            row["due_at"],
+            row["closed_at"],
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """The row of the ledger table `review_batches`."""
+        return {
+            "batch_id": self.batch_id,
+            "status": self.status,
+            "review_count": self.review_count,
+            "created_at": self.created_at,
+            "due_at": self.due_at,
+            "closed_at": self.closed_at,
+        }
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the gate was applied; no decision is taken any more."""
+        return self.status == "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A question given to an annotator, as `reviewer` or `adjudicator`."""
+
+    question_uuid: str
+    annotator: str
+    role: str
+    assigned_at: str
+    due_at: str
+    discipline: str | None = None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Assignment:
+        """The assignment in a row of the ledger table `review_assignments`, with its question's discipline."""
+        return cls(
+            row["question_uuid"],
+            row["annotator"],
+            row["role"],
+            row["assigned_at"],
+            row["due_at"],
+            row["discipline"],
+        )
+
+    def as_row(self, batch_id: str) -> dict[str, Any]:
+        """The row of the ledger table `review_assignments`; the discipline is its question's."""
+        return {
+            "batch_id": batch_id,
+            "question_uuid": self.question_uuid,
+            "annotator": self.annotator,
+            "role": self.role,
+            "assigned_at": self.assigned_at,
+            "due_at": self.due_at,
+        }
+
+
+def list_batches(ledger: Ledger) -> list[ReviewBatch]:
+    """Every batch, oldest first."""
+    with ledger.read() as connection:
+        return [ReviewBatch.from_row(row) for row in review.read_batches(connection)]
+
+
+def list_open_batches(ledger: Ledger) -> list[ReviewBatch]:
+    """Every batch that still takes decisions, oldest first."""
+    return [batch for batch in list_batches(ledger) if not batch.is_closed]
+
+
+def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> ReviewBatch:
+    """The batch; `lock` keeps others from changing it until the transaction ends.
+
+    Raises:
+        UsageError: there is no such batch.
+    """
+    row = review.lock_batch(connection, batch_id) if lock else review.read_batch(connection, batch_id)
+    if row is None:
+        raise UsageError(
+            f"There is no review batch {batch_id!r}. See `proctor review status` for those there are."
+        )
+    return ReviewBatch.from_row(row)
+
+
+def read_items(connection: Connection, batch_id: str) -> list[Item]:
+    """Questions of the batch, by UUID."""
+    return [Item.from_row(row) for row in review.read_items(connection, batch_id)]
+
+
+def read_assignments(
+    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+) -> list[Assignment]:
+    """Assignments of the batch, by question and annotator."""
+    return [
+        Assignment.from_row(row) for row in review.read_assignments(connection, batch_id, annotator, role)
+    ]
+
+
+def read_decisions(connection: Connection, batch_id: str, annotator: str | None = None) -> list[Decision]:
+    """Decisions of the batch, by question and annotator."""
+    return [Decision.from_row(row) for row in review.read_decisions(connection, batch_id, annotator)]

@@ -1,0 +1,181 @@
+"""How a question and a decision become the cells of a row, and cells become values again."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.questions.question import Option, read_options
+from tasks.review.channels.workbook.layout import CLEAR_WORDS, DECISION_WORDS, REASON_WORDS
+from tasks.review.decision import Decision, GivenDecision
+from tasks.review.edit import Edit
+from tasks.review.item import Item
+
+# A cell of a workbook holds no more; longer text is shown up to here, with a mark.
+MOST_CELL_CHARACTERS = 32_767
+CUT_MARK = "\n[… cut: the whole text is longer than a cell 文本过长，此处截断]"
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+TRUE_WORDS = frozenset({"true", "t", "yes", "对", "正确", "是", "√", "✓"})
+FALSE_WORDS = frozenset({"false", "f", "no", "错", "错误", "否", "×", "✗", "x"})
+
+
+def render_shown_cells(row_number: int, item: Item) -> dict[str, str | int]:
+    """What the protected cells of a question show, by column name."""
+    content, source = item.content, item.source
+    notes = [source.status or "", *source.parse_notes] if source else []
+    texts = {
+        "notes": "\n".join(note for note in notes if note and note != "parsed"),
+        "options": render_options(content.options),
+        "answer": render_answer(content.answer, content.question_type),
+        "document_name": source.document_name if source else None,
+        "number_label": source.number_label if source else None,
+        "question_type": content.question_type,
+        "discipline": content.discipline,
+        "sub_discipline": content.sub_discipline,
+        "language": content.language,
+        "material": content.material,
+        "stem": content.stem,
+        "explanation": content.explanation,
+    }
+    cells: dict[str, str | int] = {
+        "row_number": row_number,
+        "question_uuid": item.question_uuid,
+        "revision": item.revision,
+    }
+    return cells | {name: fit_cell(text or "") for name, text in texts.items()}
+
+
+def render_input_cells(given: GivenDecision | None, question_type: str) -> dict[str, str]:
+    """What the cells to fill in hold when a decision has been given already, by column name."""
+    if given is None:
+        return {}
+    cells = {
+        "decision": DECISION_WORDS[given.decision],
+        "reject_reason": REASON_WORDS.get(given.reject_reason or "", ""),
+        "comment": given.comment or "",
+    }
+    edit = given.edit or Edit()
+    for name, value in edit.as_row().items():
+        cells[f"new_{name}"] = _render_value(name, value, edit.question_type or question_type) or (
+            "" if name == "answer" else CLEAR_WORDS[0]
+        )
+    return {name: fit_cell(value) for name, value in cells.items() if value}
+
+
+def render_earlier_decisions(decisions: Sequence[Decision]) -> str:
+    """Earlier decisions without names: an adjudicator weighs reasons, not people."""
+    lines = []
+    for place, decision in enumerate(decisions, start=1):
+        given = decision.given
+        line = f"{place}. {given.decision}"
+        if given.reject_reason:
+            line += f" ({given.reject_reason})"
+        if given.comment:
+            line += f": {given.comment}"
+        for name, value in sorted((given.edit or Edit()).as_row().items()):
+            shown = render_options(read_options(value)) if name == "options" else value
+            text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+            line += f"\n   {name} → {text}"
+        lines.append(line)
+    return fit_cell("\n".join(lines))
+
+
+def render_options(options: Sequence[Option]) -> str:
+    """One option per line, `A. text`."""
+    return "\n".join(f"{option.label}. {option.text}" for option in options)
+
+
+def render_answer(answer: Sequence[str], question_type: str) -> str:
+    """Keys joined (`AC`); other answers one per line."""
+    return ("" if question_type == "multiple_choice" else "\n").join(answer)
+
+
+def fit_cell(text: str) -> str:
+    """The text without characters that a workbook cannot hold, cut where it is longer than a cell."""
+    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    if len(text) <= MOST_CELL_CHARACTERS:
+        return text
+    return text[: MOST_CELL_CHARACTERS - len(CUT_MARK)] + CUT_MARK
+
+
+def parse_word(text: str, words: Mapping[str, str]) -> str | None:
+    """The stable word for what was chosen or typed (`accept`, `通过`, `accept 通过`); null when it is none."""
+    typed = " ".join(text.split()).casefold()
+    for name, shown in words.items():
+        parts = shown.casefold().split(maxsplit=1)
+        if typed in (name.casefold(), shown.casefold(), *parts):
+            return name
+    return None
+
+
+def parse_correction(name: str, text: str, question_type: str) -> object:
+    """The corrected value of a field in its stored form; raises ValueError with a sentence when it cannot be read."""
+    if text.strip().casefold() in CLEAR_WORDS:
+        if name == "options":
+            return []
+        if name in ("sub_discipline", "material", "explanation"):
+            return None
+        raise ValueError("this field cannot be emptied")
+    if name == "question_type":
+        return _parse_choice(text, QUESTION_TYPES, "type")
+    if name == "discipline":
+        return _parse_choice(text, DISCIPLINES, "discipline")
+    if name == "options":
+        return parse_options(text)
+    if name == "answer":
+        return parse_answer(text, question_type)
+    return text.strip()
+
+
+def parse_options(text: str) -> list[dict[str, str]]:
+    """Options from lines `A. text`; a line without a label continues the one above."""
+    options: list[dict[str, str]] = []
+    for line in text.strip().splitlines():
+        match = re.match(r"\s*[(（]?([A-Za-zＡ-Ｚａ-ｚ])[)）]?\s*[.．、:：)）]\s*(.*)$", line)
+        if match is None:
+            if not options:
+                raise ValueError("the first line does not begin with a label such as `A.`")
+            options[-1]["text"] += "\n" + line
+        else:
+            label = unicodedata.normalize("NFKC", match.group(1)).upper()
+            options.append({"label": label, "text": match.group(2)})
+    return [{"label": option["label"], "text": option["text"].strip()} for option in options]
+
+
+def parse_answer(text: str, question_type: str) -> list[str]:
+    """Answers from a cell, by type: letters, true/false, one per line for blanks, else the whole text."""
+    if question_type == "multiple_choice":
+        letters = re.sub(r"[\s,;，；、/]+", "", unicodedata.normalize("NFKC", text)).upper()
+        if not re.fullmatch(r"[A-Z]+", letters):
+            raise ValueError("the key of a choice is written in letters only, such as AC")
+        return sorted(set(letters))
+    if question_type == "true_false":
+        word = unicodedata.normalize("NFKC", text).strip().casefold()
+        if word in TRUE_WORDS:
+            return ["true"]
+        if word in FALSE_WORDS:
+            return ["false"]
+        raise ValueError("the answer of a true/false question is true or false")
+    if question_type == "fill_in_the_blank":
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    return [text.strip()]
+
+
+def _render_value(name: str, value: object, question_type: str) -> str:
+    """A corrected value as its cell holds it; empty for an emptied field."""
+    if isinstance(value, list) and name == "options":
+        return render_options(read_options(value))
+    if isinstance(value, list):
+        return render_answer(value, question_type)
+    return value if isinstance(value, str) else ""
+
+
+def _parse_choice(text: str, allowed: Sequence[str], what: str) -> str:
+    typed = " ".join(text.split()).casefold()
+    for word in allowed:
+        if typed in (word.casefold(), word.replace("_", " ").casefold()):
+            return word
+    raise ValueError(f"the {what} is not one of {', '.join(allowed)}")

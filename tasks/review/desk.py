@@ -1,0 +1,165 @@
+"""The review desk: the one way by which decisions come in, whatever the channel.
+
+A channel parses what was handed in (a `Submission`, or a `Refusal` that says why it is none) and renders what is to be
+done; the desk records, gives disputes to adjudicators, and tells which batches are complete by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from schemas.errors import ContractError, GateError, UsageError
+from schemas.reviews import REVIEW_CHANNELS
+from tasks.review.adjudication import AdjudicationSummary, assign_adjudicators
+from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
+from tasks.review.decision import Decision, GivenDecision
+from tasks.review.faults import find_faults
+from tasks.review.progress import is_complete, is_settled
+from warehouse.ledger import review
+from warehouse.ledger.engine import Ledger
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Decisions of one annotator in one batch, as a channel parsed them.
+
+    Attributes:
+        source: what they came in as: a file, a page.
+        batch_id: the batch.
+        annotator: whose they are.
+        role: `reviewer` or `adjudicator`.
+        channel: one of `schemas.reviews.REVIEW_CHANNELS`.
+        decisions: the decisions, one per question.
+        blank_count: questions that were left open; what was decided on them before stays.
+    """
+
+    source: str
+    batch_id: str
+    annotator: str
+    role: str
+    channel: str
+    decisions: Sequence[GivenDecision] = field(repr=False)
+    blank_count: int = 0
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Something handed in of which nothing was recorded, and why: every fault with its place."""
+
+    source: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What recording a submission changed."""
+
+    source: str
+    batch_id: str
+    annotator: str
+    role: str
+    new_count: int
+    changed_count: int
+    unchanged_count: int
+    blank_count: int
+
+
+@dataclass(frozen=True)
+class DeskReport:
+    """What came of everything handed in: recorded, refused, disputes given out, batches that wait for nothing."""
+
+    receipts: Sequence[Receipt]
+    refusals: Sequence[Refusal]
+    adjudications: Sequence[AdjudicationSummary]
+    complete_batches: Sequence[str]
+
+
+def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) -> DeskReport:
+    """Record each submission, all of it or none, and give the disputes that show to adjudicators.
+
+    The same decision again changes nothing, a later one replaces it. A batch counts as complete after everything is
+    recorded: a later submission may reopen what an earlier one settled.
+
+    Args:
+        ledger: the ledger.
+        handed_in: what a channel parsed; its refusals are passed on.
+        now: the present moment as ISO text in UTC.
+    """
+    receipts: list[Receipt] = []
+    refusals: list[Refusal] = []
+    for one in handed_in:
+        if isinstance(one, Refusal):
+            refusals.append(one)
+            continue
+        try:
+            receipts.append(record_submission(ledger, one, now))
+        except (UsageError, GateError) as error:
+            refusals.append(Refusal(one.source, str(error)))
+    batches = sorted({receipt.batch_id for receipt in receipts})
+    disputes = [assign_adjudicators(ledger, name, now) for name in batches]
+    return DeskReport(
+        receipts=receipts,
+        refusals=refusals,
+        adjudications=[one for one in disputes if one.assigned_count or one.unassigned],
+        complete_batches=[name for name in batches if is_complete(ledger, name)],
+    )
+
+
+def record_submission(ledger: Ledger, submission: Submission, now: str) -> Receipt:
+    """Write the decisions of one submission, all or none, and whether the batch is complete by them.
+
+    Raises:
+        UsageError: the batch is unknown, a question is not assigned to the annotator in that role, or a decision is
+            faulty (a channel checks with `find_faults` first, to say where).
+        GateError: the batch is closed.
+    """
+    if submission.channel not in REVIEW_CHANNELS:
+        raise ContractError(
+            f"Review channel {submission.channel!r} is not one of {', '.join(REVIEW_CHANNELS)}."
+        )
+    batch_id, annotator, role = submission.batch_id, submission.annotator, submission.role
+    with ledger.write() as connection:
+        batch = read_batch(connection, batch_id, lock=True)
+        if batch.is_closed:
+            raise GateError(
+                f"Review batch {batch_id} was closed at {batch.closed_at}: decisions are no longer taken."
+            )
+        assigned = {one.question_uuid for one in read_assignments(connection, batch_id, annotator, role)}
+        contents = {item.question_uuid: item.content for item in read_items(connection, batch_id)}
+        before = {one.question_uuid: one.given for one in read_decisions(connection, batch_id, annotator)}
+        seen: set[str] = set()
+        for given in submission.decisions:
+            if given.question_uuid not in assigned:
+                raise UsageError(
+                    f"Question {given.question_uuid} of batch {batch_id} is not assigned to {annotator} as {role}. "
+                    "Nothing was recorded."
+                )
+            if given.question_uuid in seen:
+                raise UsageError(
+                    f"Question {given.question_uuid} of batch {batch_id} is decided twice in {submission.source}. "
+                    "Keep one of the decisions. Nothing was recorded."
+                )
+            seen.add(given.question_uuid)
+            if faults := find_faults(contents[given.question_uuid], given):
+                raise UsageError(
+                    f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
+                )
+        changed = [given for given in submission.decisions if before.get(given.question_uuid) != given]
+        channel = "adjudication" if role == "adjudicator" else submission.channel
+        review.replace_decisions(
+            connection, [Decision(given, annotator, channel, now).as_row(batch_id) for given in changed]
+        )
+        is_done = is_settled(connection, batch)
+        review.update_batch(connection, batch_id, status="complete" if is_done else "open")
+    new_count = sum(given.question_uuid not in before for given in changed)
+    return Receipt(
+        source=submission.source,
+        batch_id=batch_id,
+        annotator=annotator,
+        role=role,
+        new_count=new_count,
+        changed_count=len(changed) - new_count,
+        unchanged_count=len(submission.decisions) - len(changed),
+        blank_count=submission.blank_count,
+    )

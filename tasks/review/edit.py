@@ -1,0 +1,78 @@
+"""What an annotator corrects in a question: the fields, and what they become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.questions.question import Option, QuestionContent, read_options, write_options
+
+# The content of a question without what only its document knows (language, kind of exam).
+EDITABLE_FIELDS = (
+    "question_type",
+    "discipline",
+    "sub_discipline",
+    "material",
+    "stem",
+    "options",
+    "answer",
+    "explanation",
+)
+MAY_BE_EMPTIED = ("discipline", "sub_discipline", "material", "explanation")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The corrected fields of a question; null leaves a field as it is.
+
+    Attributes:
+        question_type, discipline, sub_discipline, material, stem, explanation: the new text.
+        options: all options as they shall be; empty takes them away.
+        answer: all answers as they shall be; empty takes them away.
+        emptied: names of `MAY_BE_EMPTIED` that become null.
+    """
+
+    question_type: str | None = None
+    discipline: str | None = None
+    sub_discipline: str | None = None
+    material: str | None = field(default=None, repr=False)
+    stem: str | None = field(default=None, repr=False)
+    options: tuple[Option, ...] | None = field(default=None, repr=False)
+    answer: tuple[str, ...] | None = field(default=None, repr=False)
+    explanation: str | None = field(default=None, repr=False)
+    emptied: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Edit:
+        """The edit in its stored form: the corrected fields by name, null for an emptied one."""
+        options, answer = row.get("options"), row.get("answer")
+        return cls(
+            question_type=row.get("question_type"),
+            discipline=row.get("discipline"),
+            sub_discipline=row.get("sub_discipline"),
+            material=row.get("material"),
+            stem=row.get("stem"),
+            options=None if options is None else read_options(options),
+            answer=None if answer is None else tuple(answer),
+            explanation=row.get("explanation"),
+            emptied=frozenset(name for name in MAY_BE_EMPTIED if name in row and row[name] is None),
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        """The stored form: only the corrected fields, with plain values."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in EDITABLE_FIELDS}
+        if self.options is not None:
+            values["options"] = write_options(self.options)
+        if self.answer is not None:
+            values["answer"] = list(self.answer)
+        return {name: value for name, value in values.items() if value is not None or name in self.emptied}
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is corrected."""
+        return not self.as_row()
+
+    def apply(self, content: QuestionContent) -> QuestionContent:
+        """The content with the corrections put in."""
+        return QuestionContent.from_row(content.as_row() | self.as_row())

@@ -1,0 +1,237 @@
+"""`proctor review`: assign, export, import, status and agreement, in process and as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from sqlalchemy import delete
+from typer.testing import CliRunner
+
+from deployments.cli import app
+from deployments.demo.reviewing import Verdict, fill_workbook
+from deployments.home import create_home
+from schemas.errors import GateError, UsageError
+from schemas.settings import Settings, load_settings
+from tests.tasks.review.conftest import make_frame, make_question
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.tables import users
+from warehouse.ledger.users import add_user
+
+ANNOTATORS = ("chen", "dai", "eva")
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with three annotators and four questions that nobody has read; each test works on a copy."""
+    settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
+    create_home(settings)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        for name in ANNOTATORS:
+            add_user(connection, user_id=name, role="annotator")
+    rows = [make_question(number) for number in (1, 2)]
+    rows += [make_question(number, "History") for number in (3, 4)]
+    with open_lake(settings) as lake:
+        lake.land("questions", rows[0]["document_id"], make_frame(rows))
+    return settings.home
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a copy of the template as the home of this process."""
+    for name in [name for name in os.environ if name.startswith(("PROCTOR_", "PREFECT_"))]:
+        monkeypatch.delenv(name)
+    shutil.copytree(template, tmp_path / "home")
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    load_settings.cache_clear()
+    yield tmp_path
+    load_settings.cache_clear()
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["review", *arguments])
+
+
+def run_json(*arguments: str) -> Any:
+    done = run(*arguments, "--json")
+    assert done.exception is None, done.output
+    return json.loads(done.stdout)
+
+
+def export(verdicts: Sequence[Verdict] = ()) -> list[str]:
+    """Open a batch, export it, and fill in every workbook; returns their paths."""
+    run_json("assign")
+    return fill(verdicts)
+
+
+def fill(verdicts: Sequence[Verdict] = ()) -> list[str]:
+    paths: list[str] = run_json("export", "workbooks")["workbooks"]
+    for path in paths:
+        fill_workbook(Path(path), verdicts)
+    return paths
+
+
+def reject(path: str, stem_start: str) -> None:
+    """Reject one question in one workbook, before the rest is filled in."""
+    fill_workbook(Path(path), [Verdict("paper.docx", stem_start, "reject", "which?", "unclear")])
+
+
+def test_assigning_names_the_batch_the_loads_and_the_next_step(home: Path) -> None:
+    lines = run("assign").stdout.splitlines()
+    assert lines[0].startswith("Batch ")
+    assert ": 4 questions, 8 assignments, due " in lines[0]
+    assert [line.strip().split(":")[0] for line in lines[1:-1]] == list(ANNOTATORS)
+    assert lines[-1] == "Next: proctor review export workbooks"
+    again = run("assign").stdout.splitlines()
+    assert again == [
+        "Nothing new to assign: every question that waits lies in a batch already.",
+        "Next: proctor review status",
+    ]
+
+
+def test_exporting_names_the_files_and_the_next_step(home: Path) -> None:
+    run_json("assign")
+    lines = run("export", "workbooks").stdout.splitlines()
+    assert [Path(line).exists() for line in lines[:-1]] == [True] * 3
+    assert lines[-1].endswith("proctor review import workbooks/*.xlsx")
+
+
+def test_exporting_without_an_open_batch_sends_to_assigning(home: Path) -> None:
+    assert run("export", "workbooks").stdout.splitlines() == [
+        "No batch is open: nothing to export.",
+        "Next: proctor review assign",
+    ]
+
+
+def test_exporting_an_unknown_batch_is_refused(home: Path) -> None:
+    error = run("export", "workbooks", "--batch", "nothing").exception
+    assert isinstance(error, UsageError)
+    assert "There is no review batch 'nothing'" in str(error)
+
+
+def test_importing_counts_what_came_in_and_doing_it_again_changes_nothing(home: Path) -> None:
+    paths = export()
+    first = run_json("import", paths[0])
+    assert [(one["path"], one["is_complete"]) for one in first["imported"]] == [(paths[0], False)]
+    assert first["imported"][0]["new_count"] > 0
+    assert first["complete_batches"] == first["continued"] == first["refused"] == []
+    again = run_json("import", paths[0])["imported"][0]
+    assert (again["new_count"], again["changed_count"]) == (0, 0)
+    assert again["unchanged_count"] == first["imported"][0]["new_count"]
+
+
+def test_the_last_decision_completes_the_batch(home: Path) -> None:
+    paths = export()
+    lines = run("import", "--no-continue", *paths).stdout.splitlines()
+    assert lines[0].startswith(f"{paths[0]}: ")
+    assert lines[-2].endswith(" is complete.")
+    assert lines[-1] == "Next: the same command without --no-continue starts what follows"
+    done = run_json("import", "--no-continue", *paths)
+    assert len(done["complete_batches"]) == 1
+    assert done["continued"] == []
+    assert run_json("status")["batches"][0]["states"] == {"accepted": 4}
+    assert run("status").stdout.splitlines()[-1] == "Next: proctor review import workbooks/*.xlsx"
+
+
+def test_a_dispute_is_given_out_and_its_workbook_is_the_next_step(home: Path) -> None:
+    run_json("assign")
+    paths: list[str] = run_json("export", "workbooks")["workbooks"]
+    reject(paths[0], "A shelf")
+    for path in paths[1:]:
+        fill_workbook(Path(path), [])
+    lines = run("import", *paths).stdout.splitlines()
+    assert any(line.endswith("disputes given to an adjudicator") for line in lines)
+    assert lines[-1] == "Next: proctor review export workbooks (the adjudicators' are among them)"
+    new = [path for path in fill() if path.endswith("-adjudication.xlsx")]
+    assert new
+    done = run_json("import", "--no-continue", *new)
+    assert len(done["complete_batches"]) == 1
+
+
+def test_a_refused_file_records_nothing_and_the_others_are_recorded(home: Path) -> None:
+    paths = export()
+    damaged = Path(paths[0])
+    damaged.write_bytes(damaged.read_bytes()[:2000])
+    done = run("import", *paths)
+    assert done.exit_code == 1
+    assert f"Error: {damaged.name}: " in done.stderr
+    assert done.stdout.splitlines()[-1] == ("Next: correct what is listed above and import those files again")
+    people = run_json("status")["batches"][0]["annotators"]
+    assert {one["annotator"]: one["decided_count"] > 0 for one in people} == {
+        "chen": False,
+        "dai": True,
+        "eva": True,
+    }
+
+
+def test_status_shows_who_owes_decisions(home: Path) -> None:
+    assert run("status").stdout.splitlines() == [
+        "There is no review batch.",
+        "Next: proctor review assign",
+    ]
+    run_json("assign")
+    lines = run("status").stdout.splitlines()
+    assert lines[0].endswith("4 waiting")
+    assert all(": 0 of " in line for line in lines[1:-1])
+    assert lines[-1] == "Next: proctor review import workbooks/*.xlsx"
+
+
+def test_agreement_is_shown_per_batch_discipline_annotator_and_pair(home: Path) -> None:
+    paths = export()
+    run_json("import", "--no-continue", *paths)
+    batch_id = run_json("status")["batches"][0]["batch_id"]
+    rows = run_json("agreement", "--batch", batch_id)["agreement"]
+    scopes = [(row["scope"], row["name"]) for row in rows if row["scope"] != "pair"]
+    assert scopes == [
+        ("batch", batch_id),
+        ("discipline", "Engineering"),
+        ("discipline", "History"),
+        *[("annotator", name) for name in ANNOTATORS],
+    ]
+    first = rows[0]
+    assert (first["question_count"], first["decision_count"], first["pair_count"]) == (4, 8, 4)
+    assert (first["percent_agreement"], first["cohen_kappa"]) == (1.0, None)
+    assert run_json("agreement")["agreement"] == rows
+    table = run("agreement").stdout
+    assert "Agreement of annotators" in table
+    assert "kappa" in table
+    assert table.splitlines()[-1] == "Next: proctor review status"
+
+
+def test_agreement_of_nothing_says_so_and_of_an_unknown_batch_is_refused(home: Path) -> None:
+    assert run("agreement").stdout.splitlines()[0] == "No decision is in yet."
+    assert run_json("agreement") == {"agreement": []}
+    assert isinstance(run("agreement", "--batch", "nothing").exception, UsageError)
+
+
+def test_assigning_without_annotators_is_refused(home: Path) -> None:
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        connection.execute(delete(users))
+    error = run("assign").exception
+    assert isinstance(error, GateError)
+    assert "proctor exam user add NAME --role annotator" in str(error)
+
+
+@pytest.mark.slow
+def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
+    paths = export()
+    proctor = str(Path(sys.executable).with_name("proctor"))
+    done = subprocess.run(
+        [proctor, "review", "import", *paths], capture_output=True, text=True, timeout=300, cwd=home
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    assert lines[-2].endswith(": closed; the bank is at version 1")
+    assert lines[-1] == "Next: proctor bank"
+    assert run_json("status")["batches"][0]["status"] == "closed"
+    assert run("status").stdout.splitlines()[-1] == "Next: proctor review assign"

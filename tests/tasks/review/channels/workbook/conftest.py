@@ -1,0 +1,90 @@
+"""A batch of three questions as workbooks, and what a person does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.worksheet.worksheet import Worksheet
+
+from schemas.errors import WorkbookError
+from schemas.settings import Settings
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.reading import read_workbook
+from tasks.review.channels.workbook.writing import export_batch, name_workbook
+from tasks.review.desk import Receipt, record_submission
+from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from warehouse.ledger import review
+from warehouse.ledger.engine import Ledger
+
+TWO = [Annotator("chen"), Annotator("dai")]
+QUESTIONS = [
+    make_question(1),
+    make_question(2, stem="=1+1 equals ( )."),
+    make_question(
+        3,
+        question_type="true_false",
+        stem="@ is a letter.",
+        options=[],
+        answer=["false"],
+        explanation="-1 mark for guessing",
+    ),
+]
+
+
+@pytest.fixture
+def folder(ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
+    """The workbooks of a batch of three questions for chen and dai."""
+    assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
+    export_batch(ledger, "b1", tmp_path / "out")
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def path(folder: Path) -> Path:
+    return folder / name_workbook("b1", "chen")
+
+
+def find_column(sheet: Worksheet, name: str) -> int:
+    header = next(column.header for column in layout.list_columns("adjudicator") if column.name == name)
+    return next(cell.column for cell in sheet[1] if cell.value == header)
+
+
+def fill(path: Path, **cells: dict[int, Any]) -> None:
+    """Write values into columns by name and row, as a person would."""
+    book = load_workbook(path)
+    sheet = book[layout.SHEET]
+    for name, values in cells.items():
+        for row, value in values.items():
+            sheet.cell(row, find_column(sheet, name)).value = value
+    book.save(path)
+
+
+def change(path: Path, edit: Callable[[Workbook], None]) -> None:
+    book = load_workbook(path)
+    edit(book)
+    book.save(path)
+
+
+def import_workbook(ledger: Ledger, path: Path, now: str, *, annotator: str | None = None) -> Receipt:
+    """Read a file and record it as the desk does."""
+    return record_submission(ledger, read_workbook(ledger, path, annotator=annotator), now)
+
+
+def count_decisions(ledger: Ledger) -> int:
+    with ledger.read() as connection:
+        return len(review.read_decisions(connection, "b1"))
+
+
+def refuse(ledger: Ledger, path: Path) -> str:
+    """Import a file that must be refused; nothing of it may land."""
+    before = count_decisions(ledger)
+    with pytest.raises(WorkbookError) as refusal:
+        import_workbook(ledger, path, LATER)
+    assert count_decisions(ledger) == before
+    return str(refusal.value)

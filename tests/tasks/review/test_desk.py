@@ -1,0 +1,146 @@
+"""The desk: decisions of any channel are recorded, disputes given out, complete batches named."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.errors import ContractError, GateError, UsageError
+from schemas.settings import Settings
+from tasks.review.adjudication import AdjudicationSummary
+from tasks.review.batch import read_assignments, read_decisions
+from tasks.review.closing import close_batch
+from tasks.review.decision import Decision, GivenDecision
+from tasks.review.desk import Receipt, Refusal, Submission, record, record_submission
+from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
+from warehouse.ledger.engine import Ledger
+
+
+def read_all(ledger: Ledger) -> list[Decision]:
+    with ledger.read() as connection:
+        return read_decisions(connection, "b1")
+
+
+def test_the_same_decisions_twice_change_nothing(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    one = make_submission("chen", give(uuids[0], "edit", explanation="Count them."), give(uuids[1], "reject"))
+    first = record(ledger, [one], LATER)
+    assert first.receipts == [Receipt("web page", "b1", "chen", "reviewer", 2, 0, 0, 0)]
+    before = read_all(ledger)
+    again = record(ledger, [one], AFTER_ALL)
+    assert again.receipts == [Receipt("web page", "b1", "chen", "reviewer", 0, 0, 2, 0)]
+    assert read_all(ledger) == before
+
+
+def test_a_later_decision_replaces_the_earlier_one(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    rejects = [give(uuid, "reject") for uuid in uuids]
+    record_submission(ledger, make_submission("chen", *rejects), LATER)
+    receipt = record_submission(
+        ledger, make_submission("chen", give(uuids[0], "accept"), rejects[1]), AFTER_ALL
+    )
+    assert (receipt.new_count, receipt.changed_count, receipt.unchanged_count) == (0, 1, 1)
+    assert {one.question_uuid: (one.given.decision, one.decided_at) for one in read_all(ledger)} == {
+        uuids[0]: ("accept", AFTER_ALL),
+        uuids[1]: ("reject", LATER),
+    }
+
+
+def test_a_dispute_gets_an_adjudicator_in_the_same_call(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    report = record(
+        ledger,
+        [
+            make_submission("chen", *[give(uuid, "accept") for uuid in uuids]),
+            make_submission("dai", give(uuids[0], "accept"), give(uuids[1], "reject")),
+        ],
+        LATER,
+    )
+    assert report.adjudications == [AdjudicationSummary("b1", 1)]
+    assert report.complete_batches == []
+    with ledger.read() as connection:
+        given = read_assignments(connection, "b1", role="adjudicator")
+    assert [one.question_uuid for one in given] == [uuids[1]]
+    verdict = make_submission(given[0].annotator, give(uuids[1], "accept"), role="adjudicator")
+    assert record(ledger, [verdict], LATER).complete_batches == ["b1"]
+    assert [one.channel for one in read_all(ledger) if one.annotator == given[0].annotator] == [
+        "adjudication"
+    ]
+
+
+def test_completing_returns_the_batch_once(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    accepts = [give(uuid, "accept") for uuid in uuids]
+    assert record(ledger, [make_submission("chen", *accepts)], LATER).complete_batches == []
+    both = [make_submission("dai", *accepts), make_submission("chen", *accepts)]
+    assert record(ledger, both, LATER).complete_batches == ["b1"]
+
+
+def test_a_batch_that_a_later_submission_reopens_is_not_complete(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    accepts = [give(uuid, "accept") for uuid in uuids]
+    record(ledger, [make_submission("chen", *accepts)], LATER)
+    report = record(
+        ledger,
+        [make_submission("dai", *accepts), make_submission("chen", give(uuids[0], "reject"))],
+        LATER,
+    )
+    assert report.complete_batches == []
+    assert [one.assigned_count for one in report.adjudications] == [1]
+
+
+def test_one_faulty_decision_keeps_all_of_its_submission_out(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    faulty = make_submission("chen", give(uuids[0], "accept"), GivenDecision(uuids[1], "reject"))
+    sound = make_submission("dai", give(uuids[0], "accept"))
+    report = record(ledger, [faulty, sound], LATER)
+    assert report.refusals == [
+        Refusal(
+            "web page",
+            f"Question {uuids[1]}, reject_reason: a rejection needs a reason. Nothing was recorded.",
+        )
+    ]
+    assert [one.annotator for one in report.receipts] == ["dai"]
+    assert [one.annotator for one in read_all(ledger)] == ["dai"]
+
+
+def test_what_a_channel_refused_is_passed_on(ledger: Ledger, settings: Settings) -> None:
+    open_batch(ledger, settings)
+    refusal = Refusal("review-b1-chen.xlsx", "review-b1-chen.xlsx: nothing was imported.")
+    report = record(ledger, [refusal], LATER)
+    assert (report.refusals, report.receipts, report.complete_batches) == ([refusal], [], [])
+
+
+def test_a_question_decided_twice_in_one_submission_is_refused(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    twice = make_submission("chen", give(uuids[0], "accept"), give(uuids[0], "reject"))
+    with pytest.raises(UsageError, match="is decided twice in web page"):
+        record_submission(ledger, twice, LATER)
+    assert read_all(ledger) == []
+
+
+def test_a_question_of_somebody_else_is_refused(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    with pytest.raises(UsageError, match="is not assigned to eva as reviewer"):
+        record_submission(ledger, make_submission("eva", give(uuids[0], "accept")), LATER)
+
+
+def test_a_closed_batch_takes_no_decisions(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    close_batch(ledger, "b1", AFTER_ALL)
+    one = make_submission("chen", give(uuids[0], "accept"))
+    with pytest.raises(GateError, match="b1 was closed at 2027-02-01"):
+        record_submission(ledger, one, LATER)
+    report = record(ledger, [one], LATER)
+    assert [refusal.source for refusal in report.refusals] == ["web page"]
+
+
+def test_an_unknown_batch_is_named(ledger: Ledger) -> None:
+    one = make_submission("chen", give("00000000-0000-5000-8000-000000000000", "accept"), batch_id="nothing")
+    with pytest.raises(UsageError, match="no review batch 'nothing'"):
+        record_submission(ledger, one, LATER)
+
+
+def test_an_unknown_channel_is_a_mistake_of_the_program(ledger: Ledger, settings: Settings) -> None:
+    open_batch(ledger, settings)
+    with pytest.raises(ContractError, match="Review channel 'fax' is not one of"):
+        record(ledger, [Submission("fax", "b1", "chen", "reviewer", "fax", [])], LATER)
