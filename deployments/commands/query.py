@@ -35,6 +35,7 @@ def sql(
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from warehouse.lake import queries
+    from warehouse.lake.reading import run_statement
     from warehouse.lake.store import open_lake
 
     if format not in ("table", "csv", "json", "parquet"):
@@ -53,7 +54,7 @@ def sql(
                 raise UsageError(
                     "--param goes with a named analysis; write the value into the statement instead."
                 )
-            frame = queries.run_statement(lake, query)
+            frame = run_statement(lake, query)
         else:
             frame = lake.run_named(query, _read_parameters(parameters or []))
     print_frame(frame, format=format)

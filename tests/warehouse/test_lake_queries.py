@@ -19,10 +19,9 @@ from warehouse.lake.queries import (
     order_by_dependency,
     parse_query,
     read_queries,
-    render_query_list,
-    run_checks,
-    run_statement,
 )
+from warehouse.lake.query_pages import render_query_list
+from warehouse.lake.reading import run_checks, run_statement
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.trial import connect_trial
 
