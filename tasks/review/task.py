@@ -6,6 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.provenance.task import sign_landings
 from tasks.review.assignment import assign_batch, read_annotators
 from tasks.review.landing import land_closed_batches, read_unreviewed
 from warehouse.lake.store import open_lake
@@ -32,6 +33,7 @@ def open_review_batch() -> dict[str, object]:
 
 @task(name="close_reviewed_batches")
 @hide_content
+@sign_landings
 def close_reviewed_batches(batch_id: str = "") -> dict[str, object]:
     """Close and land every batch that is decided or past its deadline; an empty id means all."""
     settings = load_settings()

@@ -37,13 +37,20 @@ def shelf_frame(*rows: dict[str, Any], unit: str = "u") -> pl.DataFrame:
     return SHELF.frame([whole | row for row in rows]).with_columns(pl.lit(unit).alias("landing_unit"))
 
 
-@pytest.fixture(params=[find_refusals, find_suite_refusals], ids=["polars", "great_expectations"])
+# Great Expectations takes seconds to import: what runs it is slow.
+@pytest.fixture(
+    params=[
+        pytest.param(find_refusals, id="polars"),
+        pytest.param(find_suite_refusals, id="great_expectations", marks=pytest.mark.slow),
+    ]
+)
 def find(request: pytest.FixtureRequest) -> Find:
     """Each execution of the rules; what one refuses the other refuses."""
     execution: Find = request.param
     return execution
 
 
+@pytest.mark.slow
 def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
     assert [rule.name for rule in list_rules(SHELF)] == [
         "required: book_id",
@@ -61,6 +68,7 @@ def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_every_table_has_a_suite_that_an_empty_frame_satisfies(table: Table) -> None:
     assert len(build_suite(table).expectations) == len(list_rules(table)) > 1

@@ -22,7 +22,6 @@ from warehouse.lake.validation import Refusal
 if TYPE_CHECKING:
     import polars as pl
 
-# Great Expectations keeps the current context in a global of the process.
 LOCK = RLock()
 
 
@@ -70,6 +69,14 @@ def import_great_expectations() -> Any:
     # This module sets its own level; its notes about temporary folders would stand between our progress lines.
     logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
     return gx
+
+
+@lru_cache(maxsize=1)
+def open_context() -> Any:
+    """The one context of the process, in memory. Use it under `LOCK`: Great Expectations keeps it in a global."""
+    context = import_great_expectations().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False, "metric_calculations": False}
+    return context
 
 
 def _make_expectation(rule: Rule, expectations: Any) -> Any:
@@ -129,8 +136,5 @@ def _suite(table: Table) -> Any:
 
 @lru_cache(maxsize=1)
 def _batch_definition() -> Any:
-    gx = import_great_expectations()
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False, "metric_calculations": False}
-    asset = context.data_sources.add_pandas("lake").add_dataframe_asset("frame")
+    asset = open_context().data_sources.add_pandas("lake").add_dataframe_asset("frame")
     return asset.add_batch_definition_whole_dataframe("whole")
