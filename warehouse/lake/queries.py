@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,30 @@ def parse_query(name: str, kind: str, text: str) -> Query:
             f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
         )
     return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body)
+
+
+def list_header_entries(query: Query) -> dict[str, str]:
+    """The lists in a query's header: an indented `name  what it is` is an entry; `a, b  what they are` are two."""
+    return {
+        name.strip(): about
+        for line in read_header(query)
+        if (entry := split_entry(line)) is not None
+        for names, about in [entry]
+        for name in names.split(",")
+    }
+
+
+def read_header(query: Query) -> list[str]:
+    """The lines of a query's header below its question, as they are indented, without their `--`."""
+    text = (SQL_DIR / query.kind / f"{query.name}.sql").read_text("utf-8")
+    lines = takewhile(lambda line: line.startswith("--"), text.strip().splitlines())
+    return [line.removeprefix("--") for line in lines][1:]
+
+
+def split_entry(line: str) -> tuple[str, str] | None:
+    """Name and meaning of a line of a header that is an entry of a list; None for any other line."""
+    name, gap, about = line.strip().partition("  ")
+    return (name, about.strip()) if line.startswith("   ") and gap else None
 
 
 def is_parameter_line(line: str) -> bool:
