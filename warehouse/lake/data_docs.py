@@ -15,7 +15,7 @@ from schemas.table import Table
 from warehouse.lake.suite import LOCK, build_suite, import_great_expectations, open_context
 
 # The pages name styles and scripts on other people's servers. A browser that opens them is told to fetch none.
-_NOTHING_REMOTE = (
+NOTHING_REMOTE = (
     '<meta http-equiv="Content-Security-Policy" '
     "content=\"default-src 'self' 'unsafe-inline' data:; connect-src 'none'\">"
 )
@@ -50,7 +50,7 @@ def write_data_docs(folder: Path, counts: Sequence[TableCounts]) -> Path:
             _build_pages(draft, counts)
         for page in draft.rglob("*.html"):
             text = page.read_text(encoding="utf-8")
-            page.write_text(text.replace("<head>", f"<head>{_NOTHING_REMOTE}", 1), encoding="utf-8")
+            page.write_text(text.replace("<head>", f"<head>{NOTHING_REMOTE}", 1), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         draft.rename(folder)
     except OSError as error:
@@ -71,12 +71,14 @@ def _build_pages(folder: Path, counts: Sequence[TableCounts]) -> None:
     keys = []
     try:
         for one in counts:
+            suite = context.suites.add_or_update(build_suite(one.table))
             keys.append(_name_result(one.table, run))
-            context.validation_results_store.set(keys[-1], _make_result(one, run))
+            context.validation_results_store.set(keys[-1], _make_result(one, suite, run))
         context.build_data_docs(site_names=[_SITE])
     finally:
         for key in keys:
             context.validation_results_store.remove_key(key)
+            context.suites.delete(key.expectation_suite_identifier.name)
         context.delete_data_docs_site(_SITE)
 
 
@@ -105,7 +107,7 @@ def _name_result(table: Table, run: Any) -> Any:
     )
 
 
-def _make_result(counts: TableCounts, run: Any) -> Any:
+def _make_result(counts: TableCounts, suite: Any, run: Any) -> Any:
     """The result of a whole table, added up from those of its batches; Great Expectations' own may quote values."""
     gx = import_great_expectations()
     results = [
@@ -119,7 +121,7 @@ def _make_result(counts: TableCounts, run: Any) -> Any:
                 "exception_traceback": None,
             },
         )
-        for expectation in build_suite(counts.table).expectations
+        for expectation in suite.expectations
     ]
     kept = sum(result.success for result in results)
     return gx.core.ExpectationSuiteValidationResult(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import html
 
 from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings, load_settings
@@ -114,6 +115,17 @@ def test_rows_that_break_a_rule_are_named_by_table_unit_and_rule_and_no_value_is
     for path in files:
         if path.suffix == ".html":
             assert "default-src 'self'" in path.read_text(encoding="utf-8").split("<head>", 1)[1][:200]
+
+
+def test_the_pages_link_to_pages_that_are_there(lake: Lake, tmp_path: Path) -> None:
+    index = validate_landed(lake, tmp_path / "validation", table="sessions").page
+    pages = [index, *(page for page in index.parent.rglob("*.html") if page != index)]
+    assert len(pages) == 3
+    for page in pages:
+        tree = html.fromstring(page.read_bytes())
+        links = {str(link).split("#")[0].split("?")[0] for link in tree.xpath("//a/@href | //*/@data-url")}
+        own = {link for link in links if link and not link.startswith(("http", "mailto"))}
+        assert [link for link in own if not (page.parent / link).exists()] == []
 
 
 def test_pages_of_another_time_are_replaced(lake: Lake, tmp_path: Path) -> None:
