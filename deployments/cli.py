@@ -10,7 +10,18 @@ import sys
 
 import typer
 
-from deployments.commands import bank, demo, exam, gscore, ingest, operations, query, review, scoring
+from deployments.commands import (
+    bank,
+    demo,
+    exam,
+    gscore,
+    ingest,
+    operations,
+    query,
+    review,
+    scoring,
+    validate,
+)
 from schemas.errors import ProctorError
 
 app = typer.Typer(
@@ -23,7 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (operations, demo, ingest, review, bank, exam, scoring, gscore, query):
+for module in (operations, demo, ingest, review, bank, exam, scoring, gscore, query, validate):
     module.add_commands(app)
 
 

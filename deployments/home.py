@@ -84,30 +84,20 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
     The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore.
     """
-    import sqlite3
-
-    from warehouse.lake.maintenance import backup_lake
+    from warehouse.lake.backup import backup_lake
     from warehouse.lake.store import open_lake
+    from warehouse.ledger.backup import backup_ledger, check_embedded
 
     if not settings.home.exists():
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
-    if not settings.ledger_address.startswith("sqlite"):
-        raise UsageError(
-            "The ledger is on a server: back it up with pg_dump; `proctor backup` copies embedded stores."
-        )
+    check_embedded(settings.ledger_address)
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
-    source = sqlite3.connect(settings.home / "ledger.sqlite")
-    target = sqlite3.connect(folder / "ledger.sqlite")
-    try:
-        source.backup(target)
-    finally:
-        source.close()
-        target.close()
+    backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
     copied = ["lake", "ledger.sqlite"]
     for name in ("archive", "secrets"):
         if (settings.home / name).exists():
@@ -121,7 +111,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home."""
-    from warehouse.lake.maintenance import restore_lake
+    from warehouse.lake.backup import restore_lake
 
     if not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists():
         raise UsageError(
@@ -145,7 +135,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 def examine_home(settings: Settings) -> list[dict[str, Any]]:
     """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
-    from warehouse.lake.queries import run_checks
+    from warehouse.lake.reading import run_checks
     from warehouse.lake.store import open_lake
 
     findings: list[dict[str, Any]] = []

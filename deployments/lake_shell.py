@@ -11,7 +11,7 @@ from schemas.settings import Settings
 
 def run_shell(settings: Settings) -> None:
     """Read statements until end of input or `.quit`; a wrong statement is explained and the prompt stays."""
-    from warehouse.lake.queries import run_statement
+    from warehouse.lake.reading import run_statement
     from warehouse.lake.store import open_lake
 
     try:

@@ -1,7 +1,7 @@
 """What a table is: grain, key and one sentence per column.
 
-From a `Table` come the Arrow schema, the lake table with its comments, the Great Expectations suite
-(`schemas.expectations`) and the data dictionary (`schemas.dictionary`). No IO.
+From a `Table` come the Arrow schema, the lake table with its comments, its rules (`schemas.rules`) and the data
+dictionary (`schemas.dictionary`). No IO.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Table:
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """The Arrow schema; nullability is checked by the expectations, not by Arrow."""
+        """The Arrow schema; nullability is checked by the rules, not by Arrow."""
         import pyarrow as pa
 
         types = {

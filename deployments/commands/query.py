@@ -20,12 +20,18 @@ def sql(
     parameters: Annotated[
         list[str] | None, typer.Option("--param", help="Parameter of a named analysis, as name=value.")
     ] = None,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", help="Show what the columns of a table or view mean, instead of rows."),
+    ] = False,
     format: Annotated[str, typer.Option("--format", help="table, csv, json or parquet.")] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Run a named analysis or any SELECT over the lake, read-only, while flows may write.
 
     Example: proctor sql leaderboard --param month=2026-11
+
+    Example: proctor sql leaderboard --describe
 
     Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
     """
@@ -35,6 +41,8 @@ def sql(
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from warehouse.lake import queries
+    from warehouse.lake.columns import describe_relation
+    from warehouse.lake.reading import run_statement
     from warehouse.lake.store import open_lake
 
     if format not in ("table", "csv", "json", "parquet"):
@@ -47,13 +55,19 @@ def sql(
         ]
         print_frame(pl.DataFrame(rows), format=format)
         return
+    if describe:
+        columns = [
+            {"column": c.name, "type": c.type, "meaning": c.about} for c in describe_relation(query.strip())
+        ]
+        print_frame(pl.DataFrame(columns), format=format)
+        return
     with open_lake(load_settings(), read_only=True) as lake:
         if any(character.isspace() for character in query.strip()):
             if parameters:
                 raise UsageError(
                     "--param goes with a named analysis; write the value into the statement instead."
                 )
-            frame = queries.run_statement(lake, query)
+            frame = run_statement(lake, query)
         else:
             frame = lake.run_named(query, _read_parameters(parameters or []))
     print_frame(frame, format=format)

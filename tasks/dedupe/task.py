@@ -7,11 +7,13 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.dedupe.landing import land_bank
 from tasks.faults import hide_content
+from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 
 
 @task(name="publish_bank")
 @hide_content
+@sign_landings
 def publish_bank() -> dict[str, object]:
     """Publish the next version of the bank without duplicates; the same content is the same version."""
     settings = load_settings()

@@ -18,12 +18,14 @@ from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
 from tasks.models.registry import read_registry
 from tasks.progress import Progress
+from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
 
 
 @task(name="reconcile_stores")
 @hide_content
+@sign_landings
 def reconcile_stores() -> None:
     """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
     settings = load_settings()
@@ -76,6 +78,7 @@ def sit_run(run_id: str) -> dict[str, object]:
 
 @task(name="land_run")
 @hide_content
+@sign_landings
 def land_run(run_id: str) -> dict[str, object]:
     """Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes."""
     if not run_id:

@@ -13,12 +13,14 @@ from tasks.faults import hide_content
 from tasks.gscore.cgeval.answering import DEFAULT_RUN
 from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
 from tasks.progress import Progress
+from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
 
 @task(name="answer_cgeval")
 @hide_content
+@sign_landings
 def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
     """Put CG-Eval's questions to a model that it has not answered in this run; nothing is paid for twice."""
     settings = load_settings()
@@ -41,6 +43,7 @@ def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
 
 @task(name="score_cgeval")
 @hide_content
+@sign_landings
 def score_cgeval(
     model: str,
     references: str,

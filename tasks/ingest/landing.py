@@ -87,9 +87,8 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is said before anything is read
     summary = IngestSummary(assistance=AssistanceSummary() if assistant else None)
-    known = set() if again else _read_known(lake)
     with Progress("ingest: documents", len(sources)) as progress:
-        new = _skip_known(sources, known, summary, progress)
+        new = _skip_known(None if again else lake, sources, summary, progress)
         chunk: list[ParsedDocument] = []
         size = 0
         for parsed in parse_sources(new, options, workers or settings.workers):
@@ -116,31 +115,37 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
     _write_atomically(folder / f"{sha256}.json", render_document_json(parsed).encode())
 
 
-def _read_known(lake: Lake) -> set[str]:
-    """SHA-256 of the documents that need not be read again."""
+def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
+    """Which of these SHA-256 belong to documents that need not be read again."""
     rows = lake.query(
-        "select sha256 from documents where not list_contains($transient, status)",
-        {"transient": list(TRANSIENT)},
+        "select sha256 from documents where list_contains($hashes, sha256) "
+        "and not list_contains($transient, status)",
+        {"hashes": list(hashes), "transient": list(TRANSIENT)},
     )
     return set(rows["sha256"].to_list())
 
 
 def _skip_known(
-    sources: Sequence[Source], known: set[str], summary: IngestSummary, progress: Progress
+    lake: Lake | None, sources: Sequence[Source], summary: IngestSummary, progress: Progress
 ) -> Iterator[Source]:
-    """Only the files whose bytes are neither landed nor met earlier in this run.
+    """Only the files whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
 
     Of two files with the same bytes the one beside which an answer file lies is read.
     """
-    met = set(known)
-    for source in sorted(sources, key=lambda source: find_companion(source.path) is None):
-        sha256 = _hash_file(source.path)
-        if sha256 in met:
-            summary.skipped += 1
-            progress.advance()
-            continue
-        met.add(sha256)
-        yield source
+    met: set[str] = set()
+    ordered = sorted(sources, key=lambda source: find_companion(source.path) is None)
+    for start in range(0, len(ordered), DOCUMENTS_PER_LANDING):
+        chunk = [
+            (source, _hash_file(source.path)) for source in ordered[start : start + DOCUMENTS_PER_LANDING]
+        ]
+        known = set() if lake is None else _read_known(lake, [sha256 for _, sha256 in chunk])
+        for source, sha256 in chunk:
+            if sha256 in met or sha256 in known:
+                summary.skipped += 1
+                progress.advance()
+                continue
+            met.add(sha256)
+            yield source
 
 
 def _hash_file(path: Path) -> str:

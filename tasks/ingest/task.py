@@ -12,12 +12,14 @@ from tasks.faults import hide_content
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
+from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
 
 @task(name="ingest_documents")
 @hide_content
+@sign_landings
 def ingest_documents(
     paths: list[str],
     again: bool = False,

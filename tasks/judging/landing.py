@@ -69,8 +69,9 @@ async def _judge_sessions(
     summary: JudgingSummary,
     progress: Progress,
 ) -> None:
-    done = lake.units("judgements")
-    waiting = [name for name in sessions if name_unit(name, judge.name) not in done]
+    units = {name: name_unit(name, judge.name) for name in sessions}
+    done = lake.landed("judgements", units.values())
+    waiting = [name for name in sessions if units[name] not in done]
     for start in range(0, len(waiting), SESSIONS_PER_READ):
         responses = _read_responses(lake, waiting[start : start + SESSIONS_PER_READ])
         pending: list[list[JudgementRow]] = []

@@ -10,12 +10,14 @@ from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.judging.landing import judge_landed
 from tasks.progress import Progress
+from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
 
 @task(name="judge_run")
 @hide_content
+@sign_landings
 def judge_run(run_id: str = "") -> dict[str, object]:
     """Judge what a run's candidates answered and no judge has judged; an empty id means every run."""
     settings = load_settings()

@@ -39,11 +39,12 @@ def land_closed_batches(
 
     Doing it twice changes nothing. Returns counts and ids: closed batches, outcomes, batches that still wait.
     """
-    landed = lake.units("review_decisions")
     closed: list[str] = []
     waiting: list[str] = []
     outcomes: Counter[str] = Counter()
-    for batch in list_batches(ledger):
+    batches = list_batches(ledger)
+    landed = lake.landed("review_decisions", [batch.batch_id for batch in batches])
+    for batch in batches:
         name = batch.batch_id
         if (batch_id is not None and name != batch_id) or (batch.is_closed and name in landed):
             continue

@@ -6,6 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.provenance.task import sign_landings
 from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
 from tasks.review.landing import land_closed_batches, read_unreviewed
@@ -33,6 +34,7 @@ def open_review_batch() -> dict[str, object]:
 
 @task(name="close_reviewed_batches")
 @hide_content
+@sign_landings
 def close_reviewed_batches(batch_id: str = "") -> dict[str, object]:
     """Close and land every batch that is decided or past its deadline; an empty id means all."""
     settings = load_settings()

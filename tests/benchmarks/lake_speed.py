@@ -1,4 +1,4 @@
-"""How fast is the lake? Opening, landing, reading, and what Great Expectations costs per landing.
+"""How fast is the lake? Opening, landing, reading; and what the rules cost as Polars expressions and as a suite.
 
 Run: python -m tests.benchmarks.lake_speed [rows per landing, default 1000] [landings, default 30]
 """
@@ -8,15 +8,20 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import polars as pl
+
 from schemas.settings import Settings
+from schemas.table import Table
 from schemas.tables import get_table
-from tests.warehouse.sample_rows import allocation_frame, session_frame
+from tests.warehouse.sample_rows import allocation_frame, make_question, question_frame, session_frame
 from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import Batch, open_lake
+from warehouse.lake.suite import build_suite, find_suite_refusals
+from warehouse.lake.validation import find_refusals
 
 
 @contextmanager
@@ -32,10 +37,6 @@ def measure(label: str, count: int = 1) -> Iterator[None]:
 
 def main(row_count: int = 1000, count: int = 30) -> None:
     """Print one line per measurement, over `count` landings of `row_count` rows."""
-    from schemas.expectations import build_suite, find_refusals
-
-    with measure("import of Great Expectations (once per process)"):
-        build_suite(get_table("runs"))
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(home=Path(folder))
         with measure("first opening: every table, comment and view"):
@@ -46,14 +47,6 @@ def main(row_count: int = 1000, count: int = 30) -> None:
         with measure("opening to read", 5):
             for _ in range(5):
                 open_lake(settings, read_only=True).close()
-        for name, frame in (
-            ("sessions", session_frame(row_count)),
-            ("allocations", allocation_frame("s", "2026-01", row_count)),
-        ):
-            find_refusals(get_table(name), frame.with_columns(landing_unit=frame["session_id"]))
-            with measure(f"Great Expectations on {row_count} rows of {name}", 10):
-                for _ in range(10):
-                    find_refusals(get_table(name), frame.with_columns(landing_unit=frame["session_id"]))
         with open_lake(settings) as lake:
             frames = {n: allocation_frame(f"s{n}", "2026-01", row_count) for n in range(count)}
             with measure(f"landing {row_count} rows", count):
@@ -77,6 +70,43 @@ def main(row_count: int = 1000, count: int = 30) -> None:
                 for _ in range(5):
                     lake.query(grouped)
             print(f"files before compaction {counts['files_before']}, after {counts['files_after']}")
+    # Last, so that nothing above runs with pandas already imported.
+    with measure("import of Great Expectations (once per process)"):
+        build_suite(get_table("runs"))
+    compare_executions(row_count)
+
+
+def compare_executions(row_count: int) -> None:
+    """Print what both executions of the rules cost on the same frames, clean and spoiled, in CPU milliseconds."""
+    print(
+        f"\n{'the rules on ' + str(row_count) + ' rows':<40} {'Polars':>12} {'Great Expectations':>20}   ms CPU"
+    )
+    for name, clean in (
+        ("sessions", session_frame(row_count)),
+        ("allocations", allocation_frame("s", "2026-01", row_count)),
+        ("questions", question_frame([make_question(number) for number in range(row_count)])),
+    ):
+        table, clean = get_table(name), clean.with_columns(landing_unit=pl.lit("u"))
+        required = next(column.name for column in table.own_columns if column.required)
+        is_hit = pl.int_range(pl.len()) % 10 == 0
+        spoiled = clean.with_columns(pl.when(~is_hit).then(pl.col(required)).alias(required))
+        for state, frame in (("clean", clean), ("every tenth row spoiled", spoiled)):
+            assert find_refusals(table, frame) == find_suite_refusals(table, frame)
+            costs = [
+                measure_cpu(find, table, frame, count)
+                for find, count in ((find_refusals, 50), (find_suite_refusals, 5))
+            ]
+            print(f"{name + ', ' + state:<40} {costs[0]:12.2f} {costs[1]:20.1f}")
+
+
+def measure_cpu(
+    find: Callable[[Table, pl.DataFrame], object], table: Table, frame: pl.DataFrame, count: int
+) -> float:
+    """CPU milliseconds per call, all threads counted."""
+    start = time.process_time()
+    for _ in range(count):
+        find(table, frame)
+    return (time.process_time() - start) / count * 1e3
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def test_the_last_decision_starts_the_rest_on_the_worker(demo: Demo, tmp_path: P
         state = home.read_json("up")
         assert state["worker_pid"] is not None
         deployed = home.read_json("deploy")["deployed"]
-        assert set(deployed) == {"monthly", "newcomers", "review-complete", "ingest"}
+        assert set(deployed) == {"monthly", "newcomers", "review-complete", "validate", "ingest"}
         assert home.read_json("up") == state, "a second `up` starts nothing"
 
         ingested = home.read_json("ingest", str(paper))
@@ -50,6 +50,8 @@ def test_the_last_decision_starts_the_rest_on_the_worker(demo: Demo, tmp_path: P
             time.sleep(2)
         assert len(versions) == len(before) + 1, (home.path / "prefect" / "worker.log").read_text()[-2000:]
         assert versions[-1]["lineage_count"] == before[-1]["lineage_count"] + 3
+        newest = "select flow_run_id is not null as is_signed from landings where table_name = 'bank'"
+        assert home.read_json("sql", f"{newest} order by landed_at desc limit 1") == [{"is_signed": True}]
     finally:
         stopped = home.read_json("down")["stopped"]
     assert len(stopped) == 2

@@ -1,6 +1,6 @@
 """A process that lands units until it is done or killed, and says of each when it was acknowledged.
 
-Imported once by a fork server, so that a new writer costs a fork and not the import of Great Expectations.
+Imported once by a fork server, so that a new writer costs a fork and not the imports.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb  # noqa: F401 - preloaded for the forks
-import great_expectations  # noqa: F401
 import polars as pl  # noqa: F401
 
-import schemas.expectations  # noqa: F401
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake.store import Batch, Lake, open_lake

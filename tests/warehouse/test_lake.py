@@ -177,22 +177,40 @@ def test_a_key_may_come_back_in_another_unit_of_the_same_call(lake: Lake) -> Non
     assert [landing.rejected_count for landing in landings] == [0, 0]
 
 
+def test_only_the_units_in_hand_are_looked_up(lake: Lake) -> None:
+    lake.land_together([Batch("sessions", name, session_frame(1)) for name in ("a", "b", "it's")])
+    lake.land("allocations", "c", allocation_frame("c", "2026-01", 1))
+
+    assert lake.landed("sessions", ["a", "it's", "c", "d"]) == {"a", "it's"}
+    assert lake.landed("sessions", []) == set()
+
+
+def test_rows_land_from_a_home_whose_path_looks_like_a_pattern_and_leave_no_file_behind(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(home=tmp_path / "colour=red" / "[a]*?" / "home")
+    with open_lake(settings) as lake:
+        lake.land("questions", "d", question_frame([make_question(1), make_question(2)]))
+        assert lake.query("SELECT count(*) FROM questions").item() == 2
+    assert list((settings.home / "duckdb").glob("spill-*")) == []
+
+
 def test_units_landed_together_are_all_there_or_none(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    import warehouse.lake.store as store
+    from warehouse.lake import landing
 
     batches = [
         Batch("sessions", "a", session_frame(2)),
         Batch("allocations", "a", allocation_frame("a", "2026-01", 3)),
     ]
-    insert = store._insert
+    insert = landing._insert
 
-    def fail_at_landings(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFrame) -> None:
+    def fail_at_landings(connection: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:
         if table == "landings":
             raise duckdb.IOException(f"disk full while writing {SECRET_STEM}")
-        insert(connection, table, frame)
+        insert(connection, table, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_insert", fail_at_landings)
+        patch.setattr(landing, "_insert", fail_at_landings)
         with pytest.raises(StoreError, match="nothing of it was written") as failure:
             lake.land_together(batches)
     assert SECRET_STEM not in str(failure.value)
@@ -413,6 +431,12 @@ def test_a_query_takes_named_parameters_of_every_plain_kind(lake: Lake) -> None:
         {"text": "session-1", "number": 7, "flag": True, "nothing": None, "share": 0.5},
     ).rows()
     assert rows == [("session-1", "session-1", 7, 0.5, True, None)]
+    moment = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
+    plain = {"at": moment, "day": moment.date(), "clock": moment.replace(tzinfo=None), "tiny": 1e-300}
+    row = lake.query("SELECT $at AS at, $day AS day, $clock AS clock, $tiny AS tiny", plain).row(
+        0, named=True
+    )
+    assert row == plain
     rows = lake.query("SELECT $text AS t, $flag AS b", {"text": "it's; --", "flag": False}).rows()
     assert rows == [("it's; --", False)]
     assert lake.query("SELECT len($names) AS n", {"names": ["a", "b"]}).item() == 2
@@ -442,13 +466,23 @@ def test_extensions_come_from_their_wheels_and_duckdb_keeps_its_files_at_home(se
         load_extensions(connection, ["no_such"])
 
 
-def test_reading_imports_neither_great_expectations_nor_pandas(settings: Settings, lake: Lake) -> None:
+def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectations(tmp_path: Path) -> None:
+    """Each costs seconds, and every process that lands or reads would pay them."""
     program = (
         "import sys; from pathlib import Path\n"
         "from schemas.settings import Settings; from warehouse.lake.store import open_lake\n"
-        f"with open_lake(Settings(home=Path({str(settings.home)!r})), read_only=True) as lake:\n"
-        "    lake.query('SELECT count(*) FROM runs WHERE month = $month', {'month': '2026-01'})\n"
-        "print({'great_expectations', 'pandas'} & set(sys.modules))"
+        "from tests.warehouse.sample_rows import make_question, question_frame\n"
+        f"settings = Settings(home=Path({str(tmp_path / 'home')!r}))\n"
+        "with open_lake(settings) as lake:\n"
+        "    rows = [make_question(1), make_question(1), make_question(2, discipline='Alchemy')]\n"
+        "    counts = [lake.land('questions', unit, question_frame(rows[:n])) for unit, n in (('a', 3), ('a', 1), ('b', 1))]\n"
+        "    assert [(c.row_count, c.rejected_count) for c in counts] == [(1, 2), (1, 0), (1, 0)]\n"
+        "    assert lake.landed('questions', ['a', 'b', 'c']) == {'a', 'b'} == lake.units('questions')\n"
+        "with open_lake(settings, read_only=True) as lake:\n"
+        "    names = {'month': '2026-01', 'share': 0.5, 'names': ['a'], 'numbers': [1]}\n"
+        "    lake.query('SELECT count(*), $share, $names, $numbers FROM runs WHERE month = $month', names)\n"
+        "    lake.run_named('leaderboard')\n"
+        "print({'great_expectations', 'pandas', 'scipy'} & set(sys.modules))"
     )
     root = Path(__file__).resolve().parents[2]
     found = subprocess.run(

@@ -16,7 +16,8 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake.maintenance import backup_lake, compact_lake, restore_lake
+from warehouse.lake.backup import backup_lake, restore_lake
+from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.service

@@ -5,11 +5,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from schemas.columns import GLOSSARY
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
 from warehouse.lake import queries
+from warehouse.lake.columns import DescribedColumn, describe_relation, describe_relations
+from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     KINDS,
     Parameter,
@@ -19,10 +22,9 @@ from warehouse.lake.queries import (
     order_by_dependency,
     parse_query,
     read_queries,
-    render_query_list,
-    run_checks,
-    run_statement,
 )
+from warehouse.lake.query_pages import render_query_list
+from warehouse.lake.reading import run_checks, run_statement
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.trial import connect_trial
 
@@ -205,10 +207,45 @@ def test_the_page_of_queries_names_every_query() -> None:
     ] == []
     assert "Parameters: `$month` (default `null`)" in page
     assert "-- Parameters:" not in page and page.count("\nParameters: ") == sum(
-        bool(query.parameters)
-        for kind in ("analyses", "marts", "checks")
-        for query in read_queries(kind).values()
+        bool(query.parameters) for kind in KINDS for query in read_queries(kind).values()
     )
+
+
+def test_every_column_of_every_view_says_what_it_means_and_the_page_repeats_it() -> None:
+    """A renamed column needs its sentence in schemas/columns.py, in the query's header, or in the table it comes from."""
+    relations = describe_relations()
+    silent = [
+        f"{name}.{column.name}"
+        for name, columns in relations.items()
+        for column in columns
+        if not column.about
+    ]
+    assert silent == []
+    page = render_query_list()
+    for name in read_views():
+        assert all(
+            f"| `{c.name}` | {c.type} | {c.about.replace('|', chr(92) + '|')} |" in page
+            for c in relations[name]
+        )
+
+
+def test_the_glossary_holds_no_name_that_no_view_has() -> None:
+    relations = describe_relations()
+    names = {
+        form
+        for view in read_views()
+        for column in relations[view]
+        for form in (column.name, f"{view}.{column.name}")
+    }
+    assert set(GLOSSARY) - names == set()
+
+
+def test_columns_of_tables_and_views_can_be_asked_for_by_name() -> None:
+    assert DescribedColumn("landed_at", "TIMESTAMPTZ", "When.") in describe_relation("landings")
+    score = next(column for column in describe_relation("leaderboard") if column.name == "score")
+    assert (score.type, score.about[:9]) == ("DOUBLE", "S: stars ")
+    with pytest.raises(UsageError, match="no table or view 'leaderboards'"):
+        describe_relation("leaderboards")
 
 
 def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:

@@ -29,6 +29,7 @@ from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
 from warehouse.lake.queries import Query, find_query, read_queries
 from warehouse.lake.trial import connect_trial, run_trial
+from warehouse.lake.validation import find_refusals
 
 HERE = Path(__file__).parent
 CASES_DIRS = (HERE / "sql", HERE / "checks")
@@ -86,8 +87,6 @@ def test_every_check_has_a_case_that_passes_and_one_that_offends() -> None:
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_filled_in_rows_satisfy_the_contract(table: Table) -> None:
-    from schemas.expectations import find_refusals
-
     assert find_refusals(table, fill_rows(table, [{}])) == []
 
 

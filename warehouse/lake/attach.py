@@ -71,12 +71,17 @@ def connect_duckdb(home: Path | None = None) -> duckdb.DuckDBPyConnection:
         config["extension_directory"] = str(state / "extensions")
         config["secret_directory"] = str(state / "secrets")
         # DuckDB names its spill files alike in every process: each gets a folder of its own.
-        config["temp_directory"] = str(state / f"spill-{os.getpid()}")
+        config["temp_directory"] = str(spill_path(home))
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET TimeZone = 'UTC'")
     # DuckDB would draw its own on a terminal, over ours.
     connection.execute("SET enable_progress_bar = false")
     return connection
+
+
+def spill_path(home: Path) -> Path:
+    """Where this process spills; a folder whose name begins with that of a dead process may be removed."""
+    return home.resolve() / "duckdb" / f"spill-{os.getpid()}"
 
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:

@@ -1,7 +1,4 @@
-"""The named queries under `warehouse/sql`: list them, run them, run a statement of one's own, run the checks.
-
-Everything here only reads.
-"""
+"""The named queries under `warehouse/sql`: find them, read their headers, bind their parameters."""
 
 from __future__ import annotations
 
@@ -20,18 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import duckdb
-    import polars as pl
-
-    from warehouse.lake.store import Lake
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
 KINDS = ("analyses", "marts", "checks", "staging")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
-)
-_MAINTENANCE = re.compile(
-    r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
 )
 
 
@@ -69,20 +60,6 @@ class Query:
         return hashlib.sha256(f"{self.question}\n{self.about}\n{self.body}".encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """A check and the rows that offend against it; it passes when there are none."""
-
-    name: str
-    question: str
-    offending: pl.DataFrame
-
-    @property
-    def is_passed(self) -> bool:
-        """Whether no row offends."""
-        return self.offending.is_empty()
-
-
 def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
     """The queries that can be run by name; an analysis hides the mart of its name."""
     found: dict[str, Query] = {}
@@ -90,89 +67,6 @@ def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
         for name, query in read_queries(kind).items():
             found.setdefault(name, query)
     return [found[name] for name in sorted(found)]
-
-
-def run_statement(lake: Lake, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
-    """The rows of one statement that only reads; raises UsageError for anything else."""
-    import duckdb
-
-    from warehouse.lake.store import translate_error
-
-    try:
-        statements = duckdb.extract_statements(sql)
-    except duckdb.Error as error:
-        raise translate_error(error) from None
-    if len(statements) != 1:
-        raise UsageError(f"One statement is run at a time; this text holds {len(statements)}.")
-    is_reading = statements[0].type in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
-    if not is_reading or _MAINTENANCE.search(sql):
-        raise UsageError(
-            f"The statement is refused: only SELECT, FROM, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN are run "
-            f"(found {statements[0].type.name}). Rows enter the lake through Proctor's stages alone."
-        )
-    # A lake that is open for writing is held to reading for this statement.
-    with lake.read_transaction():
-        return lake.query(sql, params)
-
-
-def run_checks(lake: Lake) -> list[CheckResult]:
-    """Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value."""
-    results = []
-    for query in read_queries("checks").values():
-        settings = {
-            p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
-        }
-        rows = lake.query(query.body, bind_parameters(query, settings))
-        results.append(CheckResult(query.name, query.question, rows))
-    return results
-
-
-def render_query_list() -> str:
-    """The page of all analyses, views and checks with question, grain and parameters, as Markdown."""
-    parts = [
-        "# Named queries\n\n"
-        "Generated from the headers of `warehouse/sql` by `make docs`; do not edit.\n\n"
-        '`proctor sql NAME --param name=value` runs one; `proctor sql "SELECT * FROM NAME"` reads a view. '
-        "`proctor doctor` runs the checks.\n\n"
-    ]
-    parts += [f"- [{query.name}](#{query.name}): {query.question}\n" for query in list_queries(("analyses",))]
-    for kind, title, remark in (
-        ("analyses", "Analyses", ""),
-        ("marts", "Views", "\nViews take no parameters and promise no order.\n"),
-        ("checks", "Checks", "\nA check passes when it returns no row.\n"),
-    ):
-        parts.append(f"\n## {title}\n{remark}")
-        parts += [_render_query(query) for query in read_queries(kind).values()]
-    return "".join(parts)
-
-
-def _render_query(query: Query) -> str:
-    given = [
-        f"`${p.name}`" + (f" (default `{p.default}`)" if p.default is not None else " (required)")
-        for p in query.parameters
-    ]
-    parts = [f"### `{query.name}`", query.question, _lay_out_about(query)]
-    if given:
-        parts.append(f"Parameters: {', '.join(given)}.")
-    return "".join(f"\n{part}\n" for part in parts if part)
-
-
-def _lay_out_about(query: Query) -> str:
-    """The header below the question in its own lines; an indented line (`name  what it is`) is an entry of a list."""
-    text = (SQL_DIR / query.kind / f"{query.name}.sql").read_text("utf-8")
-    lines: list[str] = []
-    was_entry = False
-    for line in takewhile(lambda line: line.startswith("--"), text.strip().splitlines()[1:]):
-        content = line.removeprefix("--")
-        if not content.strip() or _PARAMETER_LINE.fullmatch(content.strip()):
-            continue
-        name, gap, about = content.strip().partition("  ")
-        is_entry = content.startswith("   ") and bool(gap)
-        if is_entry != was_entry and lines:
-            lines.append("")
-        lines.append(f"- `{name}`: {about.strip()}" if is_entry else content.strip())
-        was_entry = is_entry
-    return "\n".join(lines)
 
 
 @lru_cache(maxsize=8)
@@ -204,6 +98,35 @@ def parse_query(name: str, kind: str, text: str) -> Query:
             f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
         )
     return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body)
+
+
+def list_header_entries(query: Query) -> dict[str, str]:
+    """The lists in a query's header: an indented `name  what it is` is an entry; `a, b  what they are` are two."""
+    return {
+        name.strip(): about
+        for line in read_header(query)
+        if (entry := split_entry(line)) is not None
+        for names, about in [entry]
+        for name in names.split(",")
+    }
+
+
+def read_header(query: Query) -> list[str]:
+    """The lines of a query's header below its question, as they are indented, without their `--`."""
+    text = (SQL_DIR / query.kind / f"{query.name}.sql").read_text("utf-8")
+    lines = takewhile(lambda line: line.startswith("--"), text.strip().splitlines())
+    return [line.removeprefix("--") for line in lines][1:]
+
+
+def split_entry(line: str) -> tuple[str, str] | None:
+    """Name and meaning of a line of a header that is an entry of a list; None for any other line."""
+    name, gap, about = line.strip().partition("  ")
+    return (name, about.strip()) if line.startswith("   ") and gap else None
+
+
+def is_parameter_line(line: str) -> bool:
+    """Whether a line of a header only declares parameters."""
+    return _PARAMETER_LINE.fullmatch(line.strip()) is not None
 
 
 def find_query(name: str) -> Query:

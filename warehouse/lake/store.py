@@ -6,79 +6,50 @@ transaction, so that work may run twice and counts once.
 
 from __future__ import annotations
 
-import hashlib
 import random
-import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from threading import RLock
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from schemas.errors import ContractError, StoreError, UsageError
+from schemas.errors import StoreError
 from schemas.settings import Settings
-from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.attach import (
     attach_lake,
-    catalog_path,
     check_catalog_address,
     has_moved,
     is_initialised,
     is_postgres,
-    quote_name,
-    quote_text,
     remember_data_path,
 )
-from warehouse.lake.frames import conform_frame, hash_content, row_as_json
+from warehouse.lake.definitions import list_missing_definitions
+from warehouse.lake.faults import is_conflict, translate_error
+from warehouse.lake.landing import (
+    Batch,
+    CheckedBatch,
+    Landing,
+    check_batches,
+    check_rules,
+    hash_batch,
+    name_landing,
+    replace_units,
+    stage_rows,
+)
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
+from warehouse.lake.provenance import read_flow_run_id
+from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake.statements import fetch_rows, quote_list, roll_back
 
 if TYPE_CHECKING:
     import duckdb
 
-LOCK_TIMEOUT_S = 120.0
-_OWN_TABLES = ("landings", "quarantine")
+__all__ = ["Batch", "Lake", "Landing", "open_lake"]
+
 _CONFLICT_TRIES = 10
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows of one unit of a table: the frame has the table's own columns.
-
-    `refused` holds rows of `quarantine` that the stage's own rules refused before the landing; they go with the unit.
-    """
-
-    table: str
-    unit: str
-    frame: pl.DataFrame
-    refused: pl.DataFrame | None = None
-
-
-@dataclass(frozen=True)
-class Landing:
-    """What a landing came to: rows landed, rows refused, and whether it was already there."""
-
-    table: str
-    unit: str
-    row_count: int
-    rejected_count: int
-    is_unchanged: bool
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """A batch after validation, ready to be written."""
-
-    batch: Batch
-    content_hash: str
-    accepted: pl.DataFrame
-    quarantined: pl.DataFrame
-    rejected_count: int
 
 
 def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Lake:
@@ -140,7 +111,7 @@ class Lake:
 
         with self._lock:
             try:
-                return _fetch(self.connection, sql, params or {})
+                return fetch_rows(self.connection, sql, params or {})
             except duckdb.Error as error:
                 raise translate_error(error) from None
 
@@ -150,6 +121,12 @@ class Lake:
         return set(
             self.query("SELECT unit FROM landings WHERE table_name = $table", {"table": table})["unit"]
         )
+
+    def landed(self, table: str, units: Iterable[str]) -> set[str]:
+        """Which of these units of a table were landed; reads no others, however long the history is."""
+        get_table(table)
+        wanted = {name_landing(table, unit): unit for unit in units}
+        return {wanted[name] for name in self._read_landings(wanted)}
 
     def land(
         self,
@@ -178,41 +155,35 @@ class Lake:
         flow_run_id: str | None = None,
         ignore: Sequence[str] = (),
     ) -> list[Landing]:
-        """Land several units in one transaction: all are there afterwards, or none. Answers in the given order."""
+        """Land several units in one transaction: all are there afterwards, or none. Answers in the given order.
+
+        `landings` names the flow run: the given one, else the one that is running (`landing_provenance`), else none.
+        """
         if self.is_read_only:
             raise StoreError(
                 "The lake was opened for reading only. Open it with read_only=False to land rows."
             )
-        _check_batches(batches)
-        landed = self._read_landings({batch.table for batch in batches})
-        answers: dict[tuple[str, str], Landing] = {}
-        changed: list[tuple[Batch, str]] = []
-        for batch in batches:
-            table = get_table(batch.table)
-            conformed = Batch(batch.table, batch.unit, conform_frame(table, batch.frame), batch.refused)
-            content_hash = hash_content(table, conformed.frame, ignore)
-            if batch.refused is not None and not batch.refused.is_empty():
-                content_hash = _hash_with_refused(content_hash, batch.refused)
-            before = landed.get((batch.table, batch.unit))
-            if before is not None and before[0] == content_hash:
-                answers[batch.table, batch.unit] = Landing(
-                    batch.table, batch.unit, before[1], before[2], True
-                )
-            else:
-                changed.append((conformed, content_hash))
+        check_batches(batches)
+        landed = self._read_landings(batch.landing_unit for batch in batches)
+        hashed = [hash_batch(batch, ignore) for batch in batches]
+        changed = [
+            one
+            for one in hashed
+            if (before := landed.get(one.batch.landing_unit)) is None or before[0] != one.content_hash
+        ]
+        answers = {
+            name: Landing(batch.table, batch.unit, landed[name][1], landed[name][2], is_unchanged=True)
+            for batch in batches
+            if (name := batch.landing_unit) in landed
+        }
         if changed:
-            checked = _check_rules(changed, stage)
-            self._write(checked, flow_run_id)
-            for one in checked:
-                answers[one.batch.table, one.batch.unit] = Landing(
-                    one.batch.table, one.batch.unit, one.accepted.height, one.rejected_count, False
-                )
-        return [answers[batch.table, batch.unit] for batch in batches]
+            checked = check_rules(changed, stage)
+            self._write(checked, flow_run_id or read_flow_run_id())
+            answers |= {one.batch.landing_unit: one.landing for one in checked}
+        return [answers[batch.landing_unit] for batch in batches]
 
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
         """The rows of a mart, an analysis or a check under `warehouse/sql`."""
-        from warehouse.lake.queries import bind_parameters, find_query
-
         query = find_query(name)
         return self.query(query.body, bind_parameters(query, params or {}))
 
@@ -235,7 +206,7 @@ class Lake:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                _roll_back(connection)
+                roll_back(connection)
                 raise
 
     @contextmanager
@@ -246,33 +217,34 @@ class Lake:
             try:
                 yield
             finally:
-                _roll_back(self.connection)
+                roll_back(self.connection)
 
-    def _read_landings(self, tables: set[str]) -> dict[tuple[str, str], tuple[str, int, int]]:
+    def _read_landings(self, names: Iterable[str]) -> dict[str, tuple[str, int, int]]:
+        """Landing (`table/unit`) → content hash, rows and refused rows, for those of the given ones that are there."""
+        wanted = list(names)
+        if not wanted:
+            return {}
         rows = self.query(
-            "SELECT table_name, unit, content_hash, row_count, rejected_count FROM landings "
-            "WHERE list_contains($tables, table_name)",
-            {"tables": sorted(tables)},
+            "SELECT landing_unit, content_hash, row_count, rejected_count FROM landings "
+            f"WHERE landing_unit IN {quote_list(wanted)}"
         ).rows()
-        return {(row[0], row[1]): (row[2], row[3], row[4]) for row in rows}
+        return {name: (content_hash, count, rejected) for name, content_hash, count, rejected in rows}
 
-    def _write(self, checked: Sequence[_Checked], flow_run_id: str | None) -> None:
+    def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb
 
         for attempt in range(1, _CONFLICT_TRIES + 1):
             try:
-                with self.transaction() as connection:
-                    _replace_units(connection, checked, flow_run_id)
+                with (
+                    self.transaction() as connection,
+                    stage_rows(self.settings, checked, flow_run_id) as paths,
+                ):
+                    replace_units(connection, checked, paths)
                 return
             except duckdb.Error as error:
-                # Without a lock (PostgreSQL) two writers may touch the same file of a table; one of them goes again.
-                is_conflict = (
-                    isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
-                )
-                if (
-                    not (is_conflict and is_postgres(self.settings.catalog_address))
-                    or attempt == _CONFLICT_TRIES
-                ):
+                # Without a lock (PostgreSQL) two writers may touch the same file of a table; one of them tries again.
+                may_retry = is_conflict(error) and is_postgres(self.settings.catalog_address)
+                if not may_retry or attempt == _CONFLICT_TRIES:
                     units = ", ".join(sorted({one.batch.table for one in checked}))
                     raise StoreError(
                         f"Landing in {units} failed ({type(error).__name__}, try {attempt}); nothing of it was "
@@ -281,272 +253,11 @@ class Lake:
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
 
 
-@contextmanager
-def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to write to a lake with a SQLite catalog; with PostgreSQL there is nothing to hold.
-
-    The operating system gives it back when its holder dies. Raises StoreError after `timeout_s`.
-    """
-    catalog = settings.catalog_address
-    if is_postgres(catalog):
-        yield
-        return
-    from filelock import FileLock, Timeout
-
-    path = catalog_path(catalog).with_suffix(".lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path)
-        lock.acquire(timeout=timeout_s, poll_interval=0.005)
-    except Timeout:
-        raise StoreError(
-            f"Another process has been writing to the lake for {timeout_s:g} s (lock {path}). Wait for it, or end it; "
-            "then run again."
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"The lake's folder {path.parent} cannot be written ({type(error).__name__}). Check PROCTOR_HOME and its "
-            "permissions."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def translate_error(error: duckdb.Error) -> UsageError | StoreError:
-    """A DuckDB error as ours. Only messages about the statement are repeated: others may quote a row's values."""
-    import duckdb
-
-    about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-    if isinstance(error, about_statement):
-        lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
-        return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
-    name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
-    return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
-
-
-@lru_cache(maxsize=1)
-def read_code_version() -> str:
-    """Version of Proctor as installed; `unknown` when it runs from files that were never installed."""
-    try:
-        return version("proctor")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def _check_batches(batches: Sequence[Batch]) -> None:
-    seen: set[tuple[str, str]] = set()
-    for batch in batches:
-        get_table(batch.table)
-        if batch.table in _OWN_TABLES:
-            raise ContractError(
-                f"Table {batch.table} is written by every landing itself; land another table."
-            )
-        if not batch.unit:
-            raise ContractError(
-                f"A landing in {batch.table} names no unit. Name the unit of work it belongs to."
-            )
-        if (batch.table, batch.unit) in seen:
-            raise ContractError(
-                f"Unit {batch.unit!r} of {batch.table} is landed twice at once. Join its frames."
-            )
-        seen.add((batch.table, batch.unit))
-
-
-def _check_rules(changed: Sequence[tuple[Batch, str]], stage: str | None) -> list[_Checked]:
-    """Validate all batches of a table in one run of its suite."""
-    checked: dict[tuple[str, str], _Checked] = {}
-    for name in dict.fromkeys(batch.table for batch, _ in changed):
-        table = get_table(name)
-        batches = [(batch, content_hash) for batch, content_hash in changed if batch.table == name]
-        whole = pl.concat([_with_unit(batch) for batch, _ in batches])
-        rules = _find_rules_broken(table, whole)
-        start = 0
-        for batch, content_hash in batches:
-            broken = {p - start: rules[p] for p in range(start, start + batch.frame.height) if p in rules}
-            start += batch.frame.height
-            is_accepted = pl.Series([p not in broken for p in range(batch.frame.height)], dtype=pl.Boolean)
-            checked[batch.table, batch.unit] = _Checked(
-                batch,
-                content_hash,
-                _with_unit(batch).filter(is_accepted),
-                pl.concat(
-                    [_quarantine_frame(table, batch, broken, stage or table.stage), _refused_frame(batch)]
-                ),
-                len(broken) + _count_refused(batch),
-            )
-    return [checked[batch.table, batch.unit] for batch, _ in changed]
-
-
-def _find_rules_broken(table: Table, frame: pl.DataFrame) -> dict[int, list[str]]:
-    """Position → names of the rules that the row breaks."""
-    if frame.is_empty():
-        return {}
-    from schemas.expectations import find_refusals
-
-    broken: dict[int, list[str]] = {}
-    for refusal in find_refusals(table, frame):
-        broken.setdefault(refusal.position, []).append(refusal.rule)
-    return broken
-
-
-def _with_unit(batch: Batch) -> pl.DataFrame:
-    return batch.frame.with_columns(pl.lit(batch.unit, pl.String).alias(LANDING_UNIT.name))
-
-
-def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], stage: str) -> pl.DataFrame:
-    now = datetime.now(UTC)
-    rows: list[dict[str, object]] = []
-    for position, rules in broken.items():
-        row = batch.frame.row(position, named=True)
-        for rule in rules:
-            rows.append(
-                {
-                    "table_name": table.name,
-                    "unit": batch.unit,
-                    "stage": stage,
-                    "row_key": row_as_json({name: row[name] for name in table.key}),
-                    "rule": rule,
-                    "row_json": row_as_json(row),
-                    "quarantined_at": now,
-                }
-            )
-    return _own_frame("quarantine", rows)
-
-
-def _refused_frame(batch: Batch) -> pl.DataFrame:
-    """Rows that the stage refused itself, as quarantine of this landing."""
-    if batch.refused is None:
-        return _own_frame("quarantine", [])
-    rows = batch.refused.select([column.name for column in get_table("quarantine").own_columns])
-    return rows.with_columns(
-        pl.lit(batch.table).alias("table_name"),
-        pl.lit(batch.unit).alias("unit"),
-        pl.lit(f"{batch.table}/{batch.unit}").alias(LANDING_UNIT.name),
-    )
-
-
-def _count_refused(batch: Batch) -> int:
-    """Refused rows: one that breaks two rules is one row."""
-    return 0 if batch.refused is None else batch.refused["row_json"].n_unique()
-
-
-def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:
-    lines = sorted(f"{row[0]} {row[1]}" for row in refused.select("rule", "row_json").iter_rows())
-    return hashlib.sha256("\n".join([content_hash, *lines]).encode()).hexdigest()
-
-
-def _own_frame(name: str, rows: list[dict[str, object]]) -> pl.DataFrame:
-    """Rows of `landings` or `quarantine`, which belong to the landing of a table's unit."""
-    frame = get_table(name).frame(rows)
-    return frame.with_columns(pl.concat_str("table_name", "unit", separator="/").alias(LANDING_UNIT.name))
-
-
-def _replace_units(
-    connection: duckdb.DuckDBPyConnection, checked: Sequence[_Checked], flow_run_id: str | None
-) -> None:
-    """Delete what the units held, insert what they hold now, and say so in `landings`."""
-    _delete_units(connection, checked)
-    for name in dict.fromkeys(one.batch.table for one in checked):
-        _insert(connection, name, pl.concat([one.accepted for one in checked if one.batch.table == name]))
-    _insert(connection, "quarantine", pl.concat([one.quarantined for one in checked]))
-    now = datetime.now(UTC)
-    landings: list[dict[str, object]] = [
-        {
-            "table_name": one.batch.table,
-            "unit": one.batch.unit,
-            "row_count": one.accepted.height,
-            "rejected_count": one.rejected_count,
-            "content_hash": one.content_hash,
-            "flow_run_id": flow_run_id,
-            "code_version": read_code_version(),
-            "landed_at": now,
-        }
-        for one in checked
-    ]
-    _insert(connection, "landings", _own_frame("landings", landings))
-
-
-def _delete_units(connection: duckdb.DuckDBPyConnection, checked: Sequence[_Checked]) -> None:
-    """Only what `landings` says is there: a first landing has nothing to delete, and looks for nothing."""
-    names = sorted({one.batch.table for one in checked})
-    units = sorted({one.batch.unit for one in checked})
-    before = connection.execute(
-        "SELECT table_name, unit, row_count, rejected_count FROM landings "
-        "WHERE list_contains($names, table_name) AND list_contains($units, unit)",
-        {"names": names, "units": units},
-    ).fetchall()
-    wanted = {(one.batch.table, one.batch.unit) for one in checked}
-    held = [row for row in before if (row[0], row[1]) in wanted]
-    for name in names:
-        if gone := [unit for table, unit, row_count, _ in held if table == name and row_count]:
-            _delete(connection, name, LANDING_UNIT.name, gone)
-    if gone := [f"{table}/{unit}" for table, unit, _, rejected_count in held if rejected_count]:
-        _delete(connection, "quarantine", LANDING_UNIT.name, gone)
-    if held:
-        _delete(connection, "landings", LANDING_UNIT.name, [f"{table}/{unit}" for table, unit, _, _ in held])
-
-
-def _delete(connection: duckdb.DuckDBPyConnection, table: str, column: str, values: list[str]) -> None:
-    marks = ", ".join(f"${index}" for index in range(1, len(values) + 1))
-    connection.execute(f"DELETE FROM {quote_name(table)} WHERE {quote_name(column)} IN ({marks})", values)
-
-
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFrame) -> None:
-    if frame.is_empty():
-        return
-    connection.register("landing_frame", frame.to_arrow())
-    try:
-        connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM landing_frame")
-    finally:
-        connection.unregister("landing_frame")
-
-
-def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, object]) -> pl.DataFrame:
-    """Run a statement. Plain values are bound in SQL: binding Python objects makes DuckDB import pandas (seconds)."""
-    if not params:
-        return connection.execute(sql).pl()
-    literals = {name: _literal(value) for name, value in params.items()}
-    if any(literal is None for literal in literals.values()):
-        return connection.execute(sql, dict(params)).pl()
-    connection.execute(f"PREPARE proctor_query AS {sql}")
-    try:
-        values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
-        return connection.execute(f"EXECUTE proctor_query({values})").pl()
-    finally:
-        connection.execute("DEALLOCATE proctor_query")
-
-
-def _literal(value: object) -> str | None:
-    """A plain value as SQL; None for what has no literal here."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return f"[{', '.join(quote_text(item) for item in value)}]::VARCHAR[]"
-    return quote_text(value) if isinstance(value, str) else None
-
-
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    import duckdb
-
-    try:
-        connection.execute("ROLLBACK")
-    except duckdb.Error:
-        return  # DuckDB has already undone a transaction that failed in COMMIT
-
-
 def _bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
     """Create what this version's contract has and the lake lacks; takes the writer lock only if there is something."""
     import duckdb
-
-    from warehouse.lake.definitions import list_missing_definitions
 
     if not (list_missing_definitions(connection) or has_moved(settings)):
         return
@@ -561,13 +272,7 @@ def _bring_up_to_date(
                 connection.execute("COMMIT")
                 return
             except duckdb.Error as error:
-                _roll_back(connection)
-                if not _is_conflict(error) or attempt == _CONFLICT_TRIES:
+                roll_back(connection)
+                if not is_conflict(error) or attempt == _CONFLICT_TRIES:
                     raise translate_error(error) from None
         time.sleep(random.uniform(0, 0.05 * 2**attempt))
-
-
-def _is_conflict(error: duckdb.Error) -> bool:
-    import duckdb
-
-    return isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.expectations import find_refusals
 from schemas.tables import get_table
 from tasks.gscore.cgeval.item_scores import CALCULATION_NOTE, score_answers
 from tasks.gscore.metrics.score import NO_MODEL_NOTE, NO_REFERENCE_NOTE, NO_RESPONSE_NOTE, score_pairs
 from tasks.gscore.metrics.similarity import load_embedder
+from warehouse.lake.validation import find_refusals
 
 KINDS = ("definition", "short_answer", "arithmetic", "word_problem", "derivation")
 TEXT = "社会的发展是主要的方法"

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 import pytest
 
 from schemas.errors import ContractError
-from schemas.expectations import Refusal, build_suite, find_refusals, list_rules
+from schemas.rules import list_rules
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
+from warehouse.lake.suite import build_suite, find_suite_refusals
+from warehouse.lake.validation import Refusal, find_refusals
+
+Find = Callable[[Table, pl.DataFrame], list[Refusal]]
 
 SHELF = Table(
     name="shelf",
@@ -32,8 +37,22 @@ def shelf_frame(*rows: dict[str, Any], unit: str = "u") -> pl.DataFrame:
     return SHELF.frame([whole | row for row in rows]).with_columns(pl.lit(unit).alias("landing_unit"))
 
 
+# Great Expectations takes seconds to import: what runs it is slow.
+@pytest.fixture(
+    params=[
+        pytest.param(find_refusals, id="polars"),
+        pytest.param(find_suite_refusals, id="great_expectations", marks=pytest.mark.slow),
+    ]
+)
+def find(request: pytest.FixtureRequest) -> Find:
+    """Each execution of the rules; what one refuses the other refuses."""
+    execution: Find = request.param
+    return execution
+
+
+@pytest.mark.slow
 def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
-    assert list_rules(SHELF) == [
+    assert [rule.name for rule in list_rules(SHELF)] == [
         "required: book_id",
         "pattern: book_id",
         "required: copy",
@@ -44,24 +63,27 @@ def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
         "unique: book_id, copy",
     ]
     suite = build_suite(SHELF)
-    assert [expectation.meta["rule"] for expectation in suite.expectations] == list_rules(SHELF)
+    assert [expectation.meta["rule"] for expectation in suite.expectations] == [
+        rule.name for rule in list_rules(SHELF)
+    ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_every_table_has_a_suite_that_an_empty_frame_satisfies(table: Table) -> None:
     assert len(build_suite(table).expectations) == len(list_rules(table)) > 1
     empty = table.frame([]).with_columns(pl.lit("u").alias("landing_unit"))
-    assert find_refusals(table, empty) == []
+    assert find_refusals(table, empty) == find_suite_refusals(table, empty) == []
 
 
-def test_rows_that_keep_every_rule_are_not_refused_and_null_breaks_only_what_is_required() -> None:
+def test_rows_that_keep_every_rule_are_not_refused_and_null_breaks_only_what_is_required(find: Find) -> None:
     frame = shelf_frame(
         {}, {"copy": 2, "language": None, "price_usd": None, "tags": None}, {"copy": 3, "price_usd": 0.0}
     )
-    assert find_refusals(SHELF, frame) == []
+    assert find(SHELF, frame) == []
 
 
-def test_every_rule_names_the_rows_that_break_it_by_position() -> None:
+def test_every_rule_names_the_rows_that_break_it_by_position(find: Find) -> None:
     frame = shelf_frame(
         {"copy": 1},
         {"copy": 2, "book_id": None},
@@ -72,7 +94,7 @@ def test_every_rule_names_the_rows_that_break_it_by_position() -> None:
         {"copy": 1, "language": "en"},
         {"copy": 1, "language": "fr"},
     )
-    assert find_refusals(SHELF, frame) == [
+    assert find(SHELF, frame) == [
         Refusal(1, "required: book_id"),
         Refusal(2, "pattern: book_id"),
         Refusal(3, "range: copy"),
@@ -86,18 +108,18 @@ def test_every_rule_names_the_rows_that_break_it_by_position() -> None:
     ]
 
 
-def test_a_key_is_unique_within_a_unit_only() -> None:
-    assert find_refusals(SHELF, shelf_frame({}, unit="a").vstack(shelf_frame({}, unit="b"))) == []
+def test_a_key_is_unique_within_a_unit_only(find: Find) -> None:
+    assert find(SHELF, shelf_frame({}, unit="a").vstack(shelf_frame({}, unit="b"))) == []
 
 
-def test_a_rule_that_cannot_be_evaluated_is_a_fault_of_ours_not_of_the_rows() -> None:
+def test_a_rule_that_cannot_be_evaluated_is_a_fault_of_ours_not_of_the_rows(find: Find) -> None:
     frame = shelf_frame({}).with_columns(price_usd=pl.lit("dear: 机密"))
     with pytest.raises(ContractError, match="range: price_usd") as fault:
-        find_refusals(SHELF, frame)
+        find(SHELF, frame)
     assert "机密" not in str(fault.value)
 
 
-def test_months_and_uuids_are_held_to_their_form(capfd: pytest.CaptureFixture[str]) -> None:
+def test_months_and_uuids_are_held_to_their_form(find: Find, capfd: pytest.CaptureFixture[str]) -> None:
     table = Table(
         "dated", "One row per x.", ("month", "uuid"), "x", "test",
         (Column("month", "text", "M.", pattern=MONTH_PATTERN), Column("uuid", "text", "U.", pattern=UUID_PATTERN)),
@@ -112,7 +134,7 @@ def test_months_and_uuids_are_held_to_their_form(capfd: pytest.CaptureFixture[st
             {"month": "2026-01\n", "uuid": None},
         ]
     ).with_columns(pl.lit("u").alias("landing_unit"))
-    assert [(refusal.position, refusal.rule) for refusal in find_refusals(table, frame)] == [
+    assert [(refusal.position, refusal.rule) for refusal in find(table, frame)] == [
         (1, "pattern: month"),
         (2, "pattern: month"),
         (3, "pattern: uuid"),
@@ -120,3 +142,28 @@ def test_months_and_uuids_are_held_to_their_form(capfd: pytest.CaptureFixture[st
     ]
     # Neither progress bars nor warnings reach the terminal.
     assert capfd.readouterr().err == ""
+
+
+def test_a_key_with_a_null_in_it_is_a_key_like_any_other(find: Find) -> None:
+    frame = shelf_frame({"book_id": None}, {"book_id": None}, {"book_id": None, "copy": 2})
+
+    assert [one.position for one in find(SHELF, frame) if one.rule.startswith("unique")] == [1]
+
+
+def test_a_pattern_that_only_some_engines_know_is_a_fault_of_ours() -> None:
+    ahead = Table(
+        "ahead", "One row per x.", ("x",), "x", "test", (Column("x", "text", "X.", pattern=r"^(?!b)\w+$"),)
+    )  # fmt: skip
+    frame = ahead.frame([{"x": "a"}]).with_columns(pl.lit("u").alias("landing_unit"))
+
+    with pytest.raises(ContractError, match=r"pattern: x.*look-around"):
+        find_refusals(ahead, frame)
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_every_rule_of_the_contract_can_be_evaluated_on_a_landing(table: Table) -> None:
+    rows = table.frame([{}]).with_columns(pl.lit("u").alias("landing_unit"))
+
+    assert {refusal.rule for refusal in find_refusals(table, rows)} == {
+        f"required: {column.name}" for column in table.own_columns if column.required
+    }

@@ -1,0 +1,47 @@
+"""Validation as Prefect sees it: read the lake in pieces → run the suites → write the pages. Counts only."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from prefect import task
+
+from schemas.errors import ContractError
+from schemas.settings import load_settings
+from tasks.faults import hide_content
+from tasks.progress import Progress
+from tasks.validation.landed import BrokenRule, validate_landed
+from warehouse.lake.store import open_lake
+
+BROKEN_NAMED = 20
+
+
+@task(name="validate_lake")
+@hide_content
+def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
+    """Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
+
+    With `must_hold`, raises ContractError when a landed row breaks a rule.
+    """
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake, Progress("validate: rows") as progress:
+        validation = validate_landed(
+            lake, settings.home / "validation", table=table, month=month, advance=progress.advance
+        )
+    if must_hold and validation.broken:
+        raise ContractError(_describe(validation.broken, str(validation.page)))
+    return {
+        "tables": {one.table.name: one.row_count for one in validation.counts},
+        "row_count": sum(one.row_count for one in validation.counts),
+        "broken": [asdict(one) for one in validation.broken],
+        "page": str(validation.page),
+    }
+
+
+def _describe(broken: list[BrokenRule], page: str) -> str:
+    named = "; ".join(f"{b.table}, unit {b.unit}: {b.rule} ({b.row_count})" for b in broken[:BROKEN_NAMED])
+    more = len(broken) - BROKEN_NAMED
+    return (
+        f"Rows that have landed break rules of their table: {named}{f'; and {more} more' if more > 0 else ''}. "
+        f"The pages are at {page}. Land these units again, or correct the rule in schemas/."
+    )

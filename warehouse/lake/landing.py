@@ -1,0 +1,318 @@
+"""What happens to rows between a stage and the lake: hashed, checked, refused or written, counted.
+
+A `Batch` is what a stage hands in, a `Landing` what came of it. `Lake.land_together` puts the steps in order.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from schemas.errors import ContractError, StoreError
+from schemas.settings import Settings
+from schemas.table import LANDING_UNIT, Table
+from schemas.tables import get_table
+from warehouse.lake.attach import quote_name, quote_text, spill_path
+from warehouse.lake.frames import conform_frame, hash_content, row_as_json
+from warehouse.lake.provenance import read_code_version
+from warehouse.lake.statements import quote_list
+from warehouse.lake.validation import find_refusals
+
+if TYPE_CHECKING:
+    import duckdb
+
+_OWN_TABLES = ("landings", "quarantine")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of one unit of a table: the frame has the table's own columns.
+
+    `refused` holds rows of `quarantine` that the stage's own rules refused before the landing; they go with the unit.
+    """
+
+    table: str
+    unit: str
+    frame: pl.DataFrame
+    refused: pl.DataFrame | None = None
+
+    @property
+    def landing_unit(self) -> str:
+        """The unit under which `landings` and `quarantine` keep what they say of this one."""
+        return name_landing(self.table, self.unit)
+
+
+@dataclass(frozen=True)
+class Landing:
+    """What a landing came to: rows landed, rows refused, and whether it was already there."""
+
+    table: str
+    unit: str
+    row_count: int
+    rejected_count: int
+    is_unchanged: bool
+
+
+@dataclass(frozen=True)
+class HashedBatch:
+    """A batch in the types of its table, and what its content hashes to."""
+
+    batch: Batch
+    content_hash: str
+
+
+@dataclass(frozen=True)
+class CheckedBatch:
+    """A batch after validation, ready to be written."""
+
+    batch: Batch
+    content_hash: str
+    accepted: pl.DataFrame
+    quarantined: pl.DataFrame
+    rejected_count: int
+
+    @property
+    def landing(self) -> Landing:
+        """What it comes to once it is written."""
+        return Landing(
+            self.batch.table, self.batch.unit, self.accepted.height, self.rejected_count, is_unchanged=False
+        )
+
+
+def name_landing(table: str, unit: str) -> str:
+    """The `landing_unit` of a unit's rows in `landings` and `quarantine`."""
+    return f"{table}/{unit}"
+
+
+def check_batches(batches: Sequence[Batch]) -> None:
+    """Raise ContractError for a table that is not landed, a unit without a name, or one that is there twice."""
+    seen: set[tuple[str, str]] = set()
+    for batch in batches:
+        get_table(batch.table)
+        if batch.table in _OWN_TABLES:
+            raise ContractError(
+                f"Table {batch.table} is written by every landing itself; land another table."
+            )
+        if not batch.unit:
+            raise ContractError(
+                f"A landing in {batch.table} names no unit. Name the unit of work it belongs to."
+            )
+        if (batch.table, batch.unit) in seen:
+            raise ContractError(
+                f"Unit {batch.unit!r} of {batch.table} is landed twice at once. Join its frames."
+            )
+        seen.add((batch.table, batch.unit))
+
+
+def hash_batch(batch: Batch, ignore: Sequence[str]) -> HashedBatch:
+    """The batch conformed to its table, with the hash of its rows and of the rows that the stage refused."""
+    table = get_table(batch.table)
+    conformed = Batch(batch.table, batch.unit, conform_frame(table, batch.frame), batch.refused)
+    content_hash = hash_content(table, conformed.frame, ignore)
+    if batch.refused is not None and not batch.refused.is_empty():
+        content_hash = _hash_with_refused(content_hash, batch.refused)
+    return HashedBatch(conformed, content_hash)
+
+
+def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[CheckedBatch]:
+    """Each batch divided into rows that keep the rules and rows for quarantine; all batches of a table in one go."""
+    checked: dict[str, CheckedBatch] = {}
+    for name in dict.fromkeys(one.batch.table for one in changed):
+        table = get_table(name)
+        batches = [one for one in changed if one.batch.table == name]
+        frames = [_with_unit(one.batch) for one in batches]
+        broken_rules = _find_broken_rules(table, pl.concat(frames))
+        start = 0
+        for one, frame in zip(batches, frames, strict=True):
+            end = start + frame.height
+            broken = {
+                position - start: rules for position, rules in broken_rules.items() if start <= position < end
+            }
+            start = end
+            checked[one.batch.landing_unit] = CheckedBatch(
+                one.batch,
+                one.content_hash,
+                _without_rows(frame, broken),
+                pl.concat(
+                    [
+                        _quarantine_frame(table, one.batch, broken, stage or table.stage),
+                        _refused_frame(one.batch),
+                    ]
+                ),
+                len(broken) + _count_refused(one.batch),
+            )
+    return [checked[one.batch.landing_unit] for one in changed]
+
+
+@contextmanager
+def stage_rows(
+    settings: Settings, checked: Sequence[CheckedBatch], flow_run_id: str | None
+) -> Iterator[dict[str, Path]]:
+    """Table → Parquet file of the rows that this landing writes to it, `quarantine` and `landings` included.
+
+    The files live as long as the block. Raises StoreError when they cannot be written.
+    """
+    folder: Path | None = None
+    try:
+        try:
+            spill = spill_path(settings.home)
+            spill.parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix=f"{spill.name}-", dir=spill.parent))
+            paths = {
+                name: _write_parquet(frame, folder / f"{name}.parquet")
+                for name, frame in _list_frames(checked, flow_run_id).items()
+                if not frame.is_empty()
+            }
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise StoreError(
+                f"Rows cannot be made ready for landing under {settings.home} ({type(error).__name__}); nothing was "
+                "written. Check free disk space and permissions, then run again."
+            ) from None
+        yield paths
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def replace_units(
+    connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch], paths: dict[str, Path]
+) -> None:
+    """Within a transaction: delete what the units held, insert what they hold now, and say so in `landings`."""
+    _delete_units(connection, checked)
+    for name, path in paths.items():
+        _insert(connection, name, path)
+
+
+def _find_broken_rules(table: Table, frame: pl.DataFrame) -> dict[int, list[str]]:
+    """Position → names of the rules that the row breaks."""
+    broken: dict[int, list[str]] = {}
+    for refusal in find_refusals(table, frame):
+        broken.setdefault(refusal.position, []).append(refusal.rule)
+    return broken
+
+
+def _with_unit(batch: Batch) -> pl.DataFrame:
+    return batch.frame.with_columns(pl.lit(batch.unit, pl.String).alias(LANDING_UNIT.name))
+
+
+def _without_rows(frame: pl.DataFrame, broken: dict[int, list[str]]) -> pl.DataFrame:
+    if not broken:
+        return frame
+    return frame.filter(~pl.int_range(pl.len()).is_in(list(broken)))
+
+
+def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], stage: str) -> pl.DataFrame:
+    now = datetime.now(UTC)
+    rows: list[dict[str, object]] = []
+    for position, rules in broken.items():
+        row = batch.frame.row(position, named=True)
+        for rule in rules:
+            rows.append(
+                {
+                    "table_name": table.name,
+                    "unit": batch.unit,
+                    "stage": stage,
+                    "row_key": row_as_json({name: row[name] for name in table.key}),
+                    "rule": rule,
+                    "row_json": row_as_json(row),
+                    "quarantined_at": now,
+                }
+            )
+    return _own_frame("quarantine", rows)
+
+
+def _refused_frame(batch: Batch) -> pl.DataFrame:
+    """Rows that the stage refused itself, as quarantine of this landing."""
+    if batch.refused is None:
+        return _own_frame("quarantine", [])
+    rows = batch.refused.select([column.name for column in get_table("quarantine").own_columns])
+    return rows.with_columns(
+        pl.lit(batch.table).alias("table_name"),
+        pl.lit(batch.unit).alias("unit"),
+        pl.lit(batch.landing_unit).alias(LANDING_UNIT.name),
+    )
+
+
+def _count_refused(batch: Batch) -> int:
+    """Refused rows: one that breaks two rules is one row."""
+    return 0 if batch.refused is None else batch.refused["row_json"].n_unique()
+
+
+def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:
+    lines = sorted(f"{row[0]} {row[1]}" for row in refused.select("rule", "row_json").iter_rows())
+    return hashlib.sha256("\n".join([content_hash, *lines]).encode()).hexdigest()
+
+
+def _own_frame(name: str, rows: list[dict[str, object]]) -> pl.DataFrame:
+    """Rows of `landings` or `quarantine`, which belong to the landing of a table's unit."""
+    frame = get_table(name).frame(rows)
+    return frame.with_columns(pl.concat_str("table_name", "unit", separator="/").alias(LANDING_UNIT.name))
+
+
+def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> dict[str, pl.DataFrame]:
+    """Table → its rows, `landings` last."""
+    frames = {
+        name: pl.concat([one.accepted for one in checked if one.batch.table == name])
+        for name in dict.fromkeys(one.batch.table for one in checked)
+    }
+    frames["quarantine"] = pl.concat([one.quarantined for one in checked])
+    now = datetime.now(UTC)
+    frames["landings"] = _own_frame(
+        "landings",
+        [
+            {
+                "table_name": one.batch.table,
+                "unit": one.batch.unit,
+                "row_count": one.accepted.height,
+                "rejected_count": one.rejected_count,
+                "content_hash": one.content_hash,
+                "flow_run_id": flow_run_id,
+                "code_version": read_code_version(),
+                "landed_at": now,
+            }
+            for one in checked
+        ],
+    )
+    return frames
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path) -> Path:
+    frame.write_parquet(path, compression="uncompressed", statistics=False)
+    return path
+
+
+def _delete_units(connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch]) -> None:
+    """Only what `landings` says is there: a first landing has nothing to delete, and looks for nothing."""
+    held = connection.execute(
+        "SELECT table_name, unit, landing_unit, row_count, rejected_count FROM landings "
+        f"WHERE landing_unit IN {quote_list(one.batch.landing_unit for one in checked)}"
+    ).fetchall()
+    for name in sorted({row[0] for row in held}):
+        if gone := [unit for table, unit, _, row_count, _ in held if table == name and row_count]:
+            _delete(connection, name, gone)
+    if gone := [row[2] for row in held if row[4]]:
+        _delete(connection, "quarantine", gone)
+    if held:
+        _delete(connection, "landings", [row[2] for row in held])
+
+
+def _delete(connection: duckdb.DuckDBPyConnection, table: str, units: list[str]) -> None:
+    connection.execute(f"DELETE FROM {quote_name(table)} WHERE {LANDING_UNIT.name} IN {quote_list(units)}")
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:
+    # A folder of the path may look like a partition, or hold a character that would be a wildcard.
+    file = quote_text(glob.escape(str(path.resolve())))
+    connection.execute(
+        f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM read_parquet({file}, hive_partitioning => false)"
+    )

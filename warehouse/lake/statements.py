@@ -1,0 +1,73 @@
+"""Run a statement on a DuckDB connection: parameters as SQL literals, rows as a Polars frame.
+
+DuckDB imports pandas (a second or two) as soon as it is handed any Python object to look into: a bound parameter, a
+registered frame. So plain values are written as SQL, and rows go in by file (`warehouse/lake/landing.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from warehouse.lake.attach import quote_name, quote_text
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def fetch_rows(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, object]) -> pl.DataFrame:
+    """The rows of a statement with `$name` parameters."""
+    if not params:
+        return connection.execute(sql).pl()
+    literals = {name: _write_literal(value) for name, value in params.items()}
+    if any(literal is None for literal in literals.values()):
+        return connection.execute(sql, dict(params)).pl()
+    connection.execute(f"PREPARE proctor_query AS {sql}")
+    try:
+        values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
+        return connection.execute(f"EXECUTE proctor_query({values})").pl()
+    finally:
+        connection.execute("DEALLOCATE proctor_query")
+
+
+def quote_list(values: Iterable[str]) -> str:
+    """Texts as the right side of IN; there is at least one."""
+    return f"({', '.join(quote_text(value) for value in values)})"
+
+
+def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    """Undo the transaction, if there still is one."""
+    import duckdb
+
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb.Error:
+        return  # DuckDB has already undone a transaction that failed in COMMIT
+
+
+def _write_literal(value: object) -> str | None:
+    """A plain value as SQL; None for what has no literal here."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).upper()
+        case int():
+            return str(value)
+        case float():
+            return f"{value!r}::DOUBLE" if math.isfinite(value) else f"'{value}'::DOUBLE"
+        case str():
+            return quote_text(value)
+        case datetime():
+            return f"'{value.isoformat()}'::{'TIMESTAMP' if value.tzinfo is None else 'TIMESTAMPTZ'}"
+        case date():
+            return f"'{value.isoformat()}'::DATE"
+        case list() if all(isinstance(item, str) for item in value):
+            return f"[{', '.join(quote_text(item) for item in value)}]::VARCHAR[]"
+        case list() if all(type(item) is int for item in value):
+            return f"[{', '.join(map(str, value))}]::BIGINT[]"
+    return None
