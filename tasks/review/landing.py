@@ -6,8 +6,14 @@ from collections import Counter
 
 import polars as pl
 
-from tasks.review.batches import assign_adjudicators, close_batch, is_ready_to_close, list_batches
-from warehouse.lake.store import Batch, Lake
+from tasks.review.batches import (
+    ClosedBatch,
+    assign_adjudicators,
+    close_batch,
+    is_ready_to_close,
+    list_batches,
+)
+from warehouse.lake.store import Batch, Lake, Landing
 from warehouse.ledger.engine import Ledger
 
 
@@ -50,14 +56,35 @@ def land_closed_batches(
                 waiting.append(name)
                 continue
         result = close_batch(ledger, name, now)
-        lake.land_together(
-            [
-                Batch("review_assignments", name, result.assignments),
-                Batch("reviews", name, result.reviews),
-                Batch("review_decisions", name, result.decisions),
-            ],
-            stage="review",
-        )
+        _land(lake, result)
         closed.append(name)
         outcomes.update(result.outcomes)
     return {"closed_batches": closed, "waiting_batches": waiting, "outcomes": dict(outcomes)}
+
+
+def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land the batches that are closed in the ledger and not in the lake; returns rows newly landed by table.
+
+    Closes nothing: which batch is ready is for the review gate to say.
+    """
+    landed = lake.units("review_decisions")
+    counts: Counter[str] = Counter()
+    for batch in list_batches(ledger):
+        name = str(batch["batch_id"])
+        if batch["status"] != "closed" or name in landed:
+            continue
+        for landing in _land(lake, close_batch(ledger, name, str(batch["closed_at"]))):
+            counts[landing.table] += landing.row_count
+    return dict(counts)
+
+
+def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
+    name = batch.batch_id
+    return lake.land_together(
+        [
+            Batch("review_assignments", name, batch.assignments),
+            Batch("reviews", name, batch.reviews),
+            Batch("review_decisions", name, batch.decisions),
+        ],
+        stage="review",
+    )

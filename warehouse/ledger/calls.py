@@ -11,11 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ClauseElement, Connection, CursorResult, bindparam, func, insert, select, update
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    CursorResult,
+    RowMapping,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine import Dialect
 
 from warehouse.ledger.engine import now_text
-from warehouse.ledger.tables import llm_calls
+from warehouse.ledger.statements import iter_chunks
+from warehouse.ledger.tables import llm_calls, runs
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,46 @@ def read_calls(
     if units is not None:
         query = query.where(llm_calls.c.unit.in_(list(units)))
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
+    """The paid calls of these units, without prompt or reply."""
+    query = select(*(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")))
+    return [
+        row
+        for names in iter_chunks(units)
+        for row in connection.execute(
+            query.where(llm_calls.c.unit.in_(names)).order_by(llm_calls.c.unit, llm_calls.c.call_key)
+        ).mappings()
+    ]
+
+
+def count_unit_calls(connection: Connection) -> dict[str, int]:
+    """Calls by the unit that they are landed with; answered from the index alone, whatever the replies weigh."""
+    query = (
+        select(llm_calls.c.unit, func.count()).where(llm_calls.c.unit.is_not(None)).group_by(llm_calls.c.unit)
+    )
+    return {unit: int(count) for unit, count in connection.execute(query)}
+
+
+def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
+    """The month under which the calls of each unit are landed: the run's, else that of the first call.
+
+    Units whose calls were made for `without_purpose` are left out.
+    """
+    first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
+    query = (
+        select(llm_calls.c.unit, func.coalesce(func.min(runs.c.month), first))
+        .outerjoin(runs, runs.c.run_id == llm_calls.c.run_id)
+        .where(llm_calls.c.purpose != without_purpose)
+        .group_by(llm_calls.c.unit)
+        .order_by(llm_calls.c.unit)
+    )
+    return {
+        unit: month
+        for names in iter_chunks(units)
+        for unit, month in connection.execute(query.where(llm_calls.c.unit.in_(names)))
+    }
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:

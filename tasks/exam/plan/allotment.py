@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.drawing import BankIndex, DrawnQuestion, draw_set
+from warehouse.ledger.plans import SeasonSet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,15 +82,6 @@ class PlanRequest:
         months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
         year, month = divmod(months, 12)
         return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
-
-
-@dataclass(frozen=True)
-class SeasonSet:
-    """A set that the season has."""
-
-    set_number: int
-    set_id: str
-    lineages: frozenset[str]
 
 
 @dataclass(frozen=True)

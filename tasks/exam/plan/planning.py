@@ -31,6 +31,7 @@ from tasks.exam.plan.drawing import BankIndex, compute_shares, draw_order, index
 from tasks.exam.plan.state import read_state
 from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger import plans
 from warehouse.ledger import users as ledger_users
 from warehouse.ledger.engine import Ledger, now_text
 
@@ -288,7 +289,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
         with ledger.write() as connection:
             if ledger_exam.read_run(connection, plan.run_id) is not None:
                 return plan.run_id
-            ledger_exam.lock_season(connection, request.season)
+            plans.lock_season(connection, request.season)
             ledger_users.lock_organisations(
                 connection, {sitter.organisation for sitter in (*request.candidates, *request.references)}
             )
@@ -382,7 +383,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
     contents = strip_questions(
         request.bank, [item.question_uuid for new in allotment.new_sets for item in new.items]
     )
-    ledger_exam.write_run(
+    plans.write_run(
         connection,
         {
             "run_id": plan.run_id,
@@ -407,7 +408,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             "closed_at": None,
         },
     )
-    ledger_exam.write_sets(
+    plans.write_sets(
         connection,
         [
             {
@@ -433,7 +434,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
         ],
     )
     for claim in allotment.claims:
-        ledger_exam.write_claim(
+        plans.write_claim(
             connection,
             organisation=claim.organisation,
             set_id=claim.set_id,
@@ -450,7 +451,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             organisation=sitter.organisation,
             model=sitter.model,
         )
-    ledger_exam.write_sessions(
+    plans.write_sessions(
         connection,
         [
             {
@@ -492,7 +493,7 @@ def _check_limits(connection: Connection, request: PlanRequest, allotment: Allot
     """Quotas: what is allocated to a candidate and to an organisation may not exceed its limit."""
     by_organisation: dict[str, int] = {}
     by_user: dict[str, int] = {}
-    for row in ledger_exam.read_allocated_counts(connection):
+    for row in plans.read_allocated_counts(connection):
         by_organisation[row.organisation] = by_organisation.get(row.organisation, 0) + int(row.allocated)
         by_user[row.user_id] = int(row.allocated)
     for session in allotment.sessions:

@@ -27,7 +27,7 @@ from schemas.errors import ExamError, GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims, check_expiry, read_secret, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
-from warehouse.ledger import access, exam, users
+from warehouse.ledger import access, exam, seats, users
 from warehouse.ledger.engine import Ledger, now_text
 
 T = TypeVar("T")
@@ -273,8 +273,8 @@ class ExamProtocol:
             secret = lease_secret or secrets.token_hex(32)
             generation = seat.lease_generation + 1
             at = now_text()
-            exam.write_first_opening(connection, session_id, at)
-            exam.write_session(
+            seats.write_first_opening(connection, session_id, at)
+            seats.write_session(
                 connection,
                 session_id,
                 status="open",
@@ -300,7 +300,7 @@ class ExamProtocol:
             now = self._clock()
             claims = self._read_claims(token)
             seat = self._read_held_seat(connection, claims, lease, now)
-            exam.write_session(
+            seats.write_session(
                 connection,
                 lease.session_id,
                 lease_expires_at=now + self._lease_s,
@@ -326,7 +326,7 @@ class ExamProtocol:
             at = now_text()
             head = _log(connection, claims, seat, "next", at)
             if seat.status == "closed":
-                exam.write_session(connection, lease.session_id, access_hash=head)
+                seats.write_session(connection, lease.session_id, access_hash=head)
                 return None
             pending = seat.next_seq - 1 - seat.answered_count
             put, next_seq = None, seat.next_seq
@@ -335,9 +335,9 @@ class ExamProtocol:
             if put is not None:
                 next_seq += 1
             else:
-                oldest = exam.read_pending_seqs(connection, lease.session_id, seat.next_seq)[0]
+                oldest = seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)[0]
                 put = self._put(connection, seat, oldest, is_repeat=True)
-            exam.write_advance(
+            seats.write_advance(
                 connection,
                 lease.session_id,
                 next_seq=next_seq,
@@ -372,12 +372,12 @@ class ExamProtocol:
             now = self._clock()
             claims = self._read_claims(token)
             seat = self._read_held_seat(connection, claims, lease, now)
-            exam.write_session(
+            seats.write_session(
                 connection, lease.session_id, access_hash=_log(connection, claims, seat, "pending")
             )
             return [
                 self._put(connection, seat, seq, is_repeat=True)
-                for seq in exam.read_pending_seqs(connection, lease.session_id, seat.next_seq)
+                for seq in seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)
             ]
 
         return _Attempt("pending", token, lease.session_id, "sit"), operation
@@ -386,7 +386,7 @@ class ExamProtocol:
         def operation(connection: Connection) -> SessionStatus:
             claims = self._read_claims(token)
             seat = self._read_readable_seat(connection, claims, session_id, "read_sessions")
-            exam.write_session(connection, session_id, access_hash=_log(connection, claims, seat, "status"))
+            seats.write_session(connection, session_id, access_hash=_log(connection, claims, seat, "status"))
             return _describe(connection, seat, is_examiner=seat.role != "candidate")
 
         return _Attempt("status", token, session_id, "read_sessions"), operation
@@ -394,12 +394,12 @@ class ExamProtocol:
     def _release(self, token: str, session_id: str) -> tuple[_Attempt, Callable[[Connection], SessionStatus]]:
         def operation(connection: Connection) -> SessionStatus:
             claims = self._read_claims(token)
-            seat = exam.read_seat(connection, session_id, claims.user_id)
+            seat = seats.read_seat(connection, session_id, claims.user_id)
             if seat is None:
                 _check_role(users.read_user(connection, claims.user_id), claims, "release_sessions")
                 raise ExamError(404, "session_unknown", "There is no such session.")
             _check_role(seat, claims, "release_sessions")
-            exam.write_session(
+            seats.write_session(
                 connection,
                 session_id,
                 lease_generation=seat.lease_generation + 1,
@@ -484,7 +484,7 @@ class ExamProtocol:
         row["seq"] = seq
         row["answered_at"] = at = now_text()
         try:
-            exam.write_answer(connection, row)
+            seats.write_answer(connection, row)
         except IntegrityError:
             raise ExamError(
                 409, "already_answered", "This question has an answer, and the first one stays."
@@ -494,7 +494,7 @@ class ExamProtocol:
         head = _log(connection, claims, seat, action, at)
         if is_closed:
             # The lease's hash stays, so that its holder may still ask and hear that it has finished.
-            exam.write_session(
+            seats.write_session(
                 connection,
                 lease.session_id,
                 status="closed",
@@ -509,7 +509,7 @@ class ExamProtocol:
             # At a quota the answer still counts; whoever asks for the next question hears of the quota.
             with suppress(ExamError):
                 put = self._hand_out(connection, seat, seat.next_seq, at)
-        exam.write_advance(
+        seats.write_advance(
             connection,
             lease.session_id,
             next_seq=seat.next_seq + (put is not None),
@@ -519,29 +519,29 @@ class ExamProtocol:
         )
         return Receipt(seq, answered, seat.question_count, False), put
 
-    def _hand_out(self, connection: Connection, seat: exam.Seat, seq: int, at: str) -> Put | None:
+    def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, at: str) -> Put | None:
         """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
         _check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
         _check_quota(connection, "organisation", seat.organisation_limit, organisation=seat.organisation)
         put = self._put(connection, seat, seq, is_repeat=False)
-        exam.write_delivery(connection, seat.session_id, seq, at)
+        seats.write_delivery(connection, seat.session_id, seq, at)
         return put
 
-    def _put(self, connection: Connection, seat: exam.Seat, seq: int, *, is_repeat: bool) -> Put:
-        content = exam.read_content(connection, seat.session_id, seat.set_id, seq)
+    def _put(self, connection: Connection, seat: seats.Seat, seq: int, *, is_repeat: bool) -> Put:
+        content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
         return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
 
-    def _window(self, seat: exam.Seat) -> int:
+    def _window(self, seat: seats.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1
 
-    def _read_own_seat(self, connection: Connection, claims: Claims, session_id: str) -> exam.Seat:
+    def _read_own_seat(self, connection: Connection, claims: Claims, session_id: str) -> seats.Seat:
         """The session, for the candidate that the token and the ledger agree on.
 
         What does not exist and what belongs to others is refused with the same words.
         """
-        seat = exam.read_seat(connection, session_id, claims.user_id)
+        seat = seats.read_seat(connection, session_id, claims.user_id)
         if seat is None:
             _check_role(users.read_user(connection, claims.user_id), claims, "sit")
             raise _not_yours()
@@ -550,7 +550,7 @@ class ExamProtocol:
             raise _not_yours()
         return seat
 
-    def _read_held_seat(self, connection: Connection, claims: Claims, lease: Lease, now: float) -> exam.Seat:
+    def _read_held_seat(self, connection: Connection, claims: Claims, lease: Lease, now: float) -> seats.Seat:
         seat = self._read_own_seat(connection, claims, lease.session_id)
         if (
             seat.lease_hash is None
@@ -568,8 +568,8 @@ class ExamProtocol:
 
     def _read_readable_seat(
         self, connection: Connection, claims: Claims, session_id: str, permission: str
-    ) -> exam.Seat:
-        seat = exam.read_seat(connection, session_id, claims.user_id)
+    ) -> seats.Seat:
+        seat = seats.read_seat(connection, session_id, claims.user_id)
         user = seat if seat is not None else users.read_user(connection, claims.user_id)
         _check_active(user)
         assert user is not None
@@ -602,10 +602,10 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
                 f"Run {run_id}: {unfinished} of {sum(counts.values())} sessions are not closed. Let them be sat "
                 "(`proctor exam sit`) before closing the run."
             )
-        return exam.write_run_closed(connection, run_id, now_text())
+        return seats.write_run_closed(connection, run_id, now_text())
 
 
-def _log(connection: Connection, claims: Claims, seat: exam.Seat, action: str, at: str | None = None) -> str:
+def _log(connection: Connection, claims: Claims, seat: seats.Seat, action: str, at: str | None = None) -> str:
     return access.append_access(
         connection,
         user_id=claims.user_id,
@@ -633,12 +633,12 @@ def _check_role(user: Any, claims: Claims, permission: str) -> None:
 def _check_quota(connection: Connection, level: str, limit: int | None, **whose: str) -> None:
     if limit is None:
         return
-    _, pending, completed = exam.count_questions(connection, **whose)
+    _, pending, completed = seats.count_questions(connection, **whose)
     if pending + completed >= limit:
         raise ExamError(403, "quota_reached", f"The {level} has been handed all questions that it may have.")
 
 
-def _describe(connection: Connection, seat: exam.Seat, *, is_examiner: bool) -> SessionStatus:
+def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) -> SessionStatus:
     row = exam.list_sessions(connection, session_id=seat.session_id)[0]
     return SessionStatus(
         session_id=seat.session_id,
@@ -651,11 +651,11 @@ def _describe(connection: Connection, seat: exam.Seat, *, is_examiner: bool) -> 
             row["question_count"],
         ),
         candidate=Quota(
-            *exam.count_questions(connection, user_id=seat.user_id),
+            *seats.count_questions(connection, user_id=seat.user_id),
             users.read_question_limit(connection, seat.user_id),
         ),
         organisation=Quota(
-            *exam.count_questions(connection, organisation=seat.organisation), seat.organisation_limit
+            *seats.count_questions(connection, organisation=seat.organisation), seat.organisation_limit
         )
         if is_examiner
         else None,
