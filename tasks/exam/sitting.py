@@ -144,21 +144,6 @@ async def sit_sessions(
     return report
 
 
-async def sit_session(
-    door: Door,
-    client: Client,
-    settings: Settings,
-    secret: bytes,
-    model: RegisteredModel,
-    session: Mapping[str, Any],
-) -> SittingReport:
-    """Sit one session (a row of the ledger's sessions) through a door to its end; raises what stops it."""
-    report = SittingReport(session["run_id"], session_count=1)
-    await _Sitter(door, client, settings, secret, model, session, report, None).sit(asyncio.Event())
-    report.closed_count = 1
-    return report
-
-
 class _Sitter:
     """One candidate in one session."""
 
