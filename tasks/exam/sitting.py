@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from schemas.errors import BudgetError, ExamError, ProctorError, StoreError, UsageError
 from schemas.settings import Settings
+from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
-from tasks.exam.protocol.machine import close_run, make_protocol
+from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens import derive_lease_secret, issue_token, read_secret
 from tasks.exam.protocol.words import Answer, Lease, Put
 from warehouse.ledger import exam

@@ -19,8 +19,9 @@ from filelock import FileLock
 from deployments.exam_api.app import create_app
 from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
 from schemas.settings import Settings
+from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
-from tasks.exam.protocol.machine import ExamProtocol, close_run
+from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.sitting import SittingFailure, SittingProgress, SittingReport, sit_sessions
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
