@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from tasks.exam.plan.allotment import SIMULATED_PREFIX, LedgerState, PlanRequest
+from tasks.exam.plan.allotment import SIMULATED_PREFIX, LedgerState, PlanRequest, Sitting
 from warehouse.ledger import plans
 
 
@@ -19,5 +19,5 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         met_by_real=plans.read_met_lineages(connection, prefix=SIMULATED_PREFIX, is_prefixed=False),
         met_by_simulated=plans.read_met_lineages(connection, prefix=SIMULATED_PREFIX, is_prefixed=True),
         sat={(row.model, row.set_id) for row in sittings},
-        sittings={(row.model, row.set_id, row.prompt_style) for row in sittings},
+        sittings={Sitting(row.model, row.set_id, row.prompt_style) for row in sittings},
     )

@@ -16,7 +16,9 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.plan.planning import RunPlan, plan_run, publish_plan
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.tokens import issue_token, read_secret
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
