@@ -12,7 +12,8 @@ from schemas.settings import load_settings
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan.run_plan import read_plan
-from tasks.exam.sitting import SittingProgress, SittingReport, sit_sessions
+from tasks.exam.sitter import SittingProgress
+from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient

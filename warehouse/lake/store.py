@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -68,6 +68,14 @@ class Landing:
     row_count: int
     rejected_count: int
     is_unchanged: bool
+
+
+class _Landed(NamedTuple):
+    """What the lake has of a unit."""
+
+    content_hash: str
+    row_count: int
+    rejected_count: int
 
 
 @dataclass(frozen=True)
@@ -194,9 +202,9 @@ class Lake:
             if batch.refused is not None and not batch.refused.is_empty():
                 content_hash = _hash_with_refused(content_hash, batch.refused)
             before = landed.get((batch.table, batch.unit))
-            if before is not None and before[0] == content_hash:
+            if before is not None and before.content_hash == content_hash:
                 answers[batch.table, batch.unit] = Landing(
-                    batch.table, batch.unit, before[1], before[2], True
+                    batch.table, batch.unit, before.row_count, before.rejected_count, True
                 )
             else:
                 changed.append((conformed, content_hash))
@@ -248,13 +256,13 @@ class Lake:
             finally:
                 _roll_back(self.connection)
 
-    def _read_landings(self, tables: set[str]) -> dict[tuple[str, str], tuple[str, int, int]]:
+    def _read_landings(self, tables: set[str]) -> dict[tuple[str, str], _Landed]:
         rows = self.query(
             "SELECT table_name, unit, content_hash, row_count, rejected_count FROM landings "
             "WHERE list_contains($tables, table_name)",
             {"tables": sorted(tables)},
         ).rows()
-        return {(row[0], row[1]): (row[2], row[3], row[4]) for row in rows}
+        return {(table, unit): _Landed(*rest) for table, unit, *rest in rows}
 
     def _write(self, checked: Sequence[_Checked], flow_run_id: str | None) -> None:
         import duckdb

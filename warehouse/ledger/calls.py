@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -81,8 +81,9 @@ def start_call(connection: Connection, call: NewCall) -> FoundCall | None:
             connection, {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
         )
         return None
-    reply = json.loads(row[1]) if isinstance(row[1], str) else row[1]
-    found = FoundCall(row[0], reply, row[2], row[3], row[4], row[5], row[6])
+    found = FoundCall(*row)
+    if isinstance(found.reply, str):
+        found = replace(found, reply=json.loads(found.reply))
     if found.status != "done":
         statements.restart.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
     return found

@@ -22,7 +22,8 @@ from schemas.settings import Settings
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.sitting import SittingFailure, SittingProgress, SittingReport, sit_sessions
+from tasks.exam.sitter import SittingProgress
+from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,

@@ -7,7 +7,7 @@ import re
 import polars as pl
 import pytest
 
-from tasks.gscore.calculation.score import score_calculations
+from tasks.gscore.calculation.items import score_calculations
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import compute_gscore
 from tasks.gscore.metrics.reference import score_surface_by_reference

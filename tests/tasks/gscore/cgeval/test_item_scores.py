@@ -13,7 +13,7 @@ import pytest
 from schemas.expectations import find_refusals
 from schemas.tables import get_table
 from tasks.gscore.cgeval.item_scores import CALCULATION_NOTE, score_answers
-from tasks.gscore.metrics.score import NO_MODEL_NOTE, NO_REFERENCE_NOTE, NO_RESPONSE_NOTE, score_pairs
+from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, NO_REFERENCE_NOTE, NO_RESPONSE_NOTE, score_pairs
 from tasks.gscore.metrics.similarity import load_embedder
 
 KINDS = ("definition", "short_answer", "arithmetic", "word_problem", "derivation")
