@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import reconcile_stores
 from tasks.ingest.task import ingest_documents
+from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import open_review_batch
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import reconcile_stores
 from tasks.judging.task import judge_run
+from tasks.reconcile.task import reconcile_stores
 
 
 @flow(name="judge")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import land_run, plan_month, reconcile_stores, sit_run
+from tasks.exam.task import land_run, plan_month, sit_run
 from tasks.judging.task import judge_run
+from tasks.reconcile.task import reconcile_stores
 from tasks.report.task import render_reports
 
 

@@ -310,7 +310,7 @@ def sample(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.cgeval.landing import list_answering_models
+    from tasks.gscore.cgeval.answering import list_answering_models
     from tasks.gscore.cgeval.question_set import read_questions
     from tasks.gscore.cgeval.references import read_references
     from tasks.gscore.people.sample import draw_sample, write_sample
@@ -368,7 +368,7 @@ def import_ratings(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.gscore.cgeval.landing import land_ratings
+    from tasks.gscore.people.landing import land_ratings
     from tasks.gscore.people.sample import read_sample
     from warehouse.lake.store import open_lake
 
@@ -392,7 +392,7 @@ def agreement(
     """
     from deployments.output import print_frame
     from schemas.settings import load_settings
-    from tasks.gscore.people.sample import compute_sample_agreement
+    from tasks.gscore.people.agreement import compute_sample_agreement
     from warehouse.lake.store import open_lake
 
     settings = load_settings()

@@ -9,7 +9,10 @@ from sqlalchemy import select
 
 from schemas.errors import GateError, RegistryError
 from schemas.settings import Settings
-from tasks.exam.plan.planning import RunPlan, list_due, plan_run, publish_plan
+from tasks.exam.plan.due import list_due
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.run_plan import RunPlan
 from tasks.models.registry import Registry, check_keys, read_registry
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger

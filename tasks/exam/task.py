@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.exam import landing
+from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month
-from tasks.exam.plan.planning import read_plan
-from tasks.exam.sitting import SittingProgress, SittingReport, sit_sessions
+from tasks.exam.plan.run_plan import read_plan
+from tasks.exam.sitter import SittingProgress
+from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
@@ -21,16 +22,6 @@ from tasks.progress import Progress
 from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
-
-
-@task(name="reconcile_stores")
-@hide_content
-@sign_landings
-def reconcile_stores() -> None:
-    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
-    settings = load_settings()
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        landing.reconcile(ledger, lake)
 
 
 @task(name="plan_month")
@@ -85,7 +76,7 @@ def land_run(run_id: str) -> dict[str, object]:
         return {"landed_rows": {}}
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        return {"landed_rows": landing.reconcile(ledger, lake)}
+        return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 
 async def _sit(

@@ -19,8 +19,8 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import StoreError, UsageError
+from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, SCORE_COLUMNS, score_pairs
 from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, parse_profile
-from tasks.gscore.metrics.score import NO_MODEL_NOTE, SCORE_COLUMNS, score_pairs
 from tasks.gscore.metrics.similarity import EmbeddingModelError, Similarity, load_embedder
 from tasks.gscore.pair_files import (
     PROBLEM_COLUMN,

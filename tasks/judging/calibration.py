@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
 import polars as pl
 
@@ -114,9 +115,9 @@ def compute_rater_agreement(ratings: pl.DataFrame) -> pl.DataFrame:
     `agreement_rate` (mean over pairs of raters) and Krippendorff's alpha, nominal and ordinal.
     """
     by_round: dict[int, list[list[int]]] = {}
-    for (_, _, number), values in _group_ratings(ratings).items():
+    for answer, values in _group_ratings(ratings).items():
         if len(values) >= 2:
-            by_round.setdefault(number, []).append(values)
+            by_round.setdefault(answer.round, []).append(values)
     rows = []
     for number, units in sorted(by_round.items()):
         first = [a for values in units for i, a in enumerate(values) for _ in values[i + 1 :]]
@@ -165,9 +166,17 @@ def draw_rating_sample(
     )
 
 
-def _group_ratings(ratings: pl.DataFrame) -> dict[tuple[str, int, int], list[int]]:
+class _RatedAnswer(NamedTuple):
+    """A response in a round of ratings."""
+
+    session_id: str
+    seq: int
+    round: int
+
+
+def _group_ratings(ratings: pl.DataFrame) -> dict[_RatedAnswer, list[int]]:
     """Star ratings by response and round, in the order of the raters' names."""
-    groups: dict[tuple[str, int, int], list[int]] = {}
+    groups: dict[_RatedAnswer, list[int]] = {}
     stars = ratings.filter(pl.col("scale") == SCALE).sort("round", "session_id", "seq", "rater")
     for session_id, seq, number, value in stars.select("session_id", "seq", "round", "value").iter_rows():
         if value not in STARS:
@@ -175,5 +184,5 @@ def _group_ratings(ratings: pl.DataFrame) -> dict[tuple[str, int, int], list[int
                 f"Round {number}, session {session_id}, position {seq}: a rating of {value:g} is not 0, 1, 2 or 3 stars. "
                 "Correct the rating and import it again."
             )
-        groups.setdefault((session_id, seq, number), []).append(int(value))
+        groups.setdefault(_RatedAnswer(session_id, seq, number), []).append(int(value))
     return groups

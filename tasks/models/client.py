@@ -9,10 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import logging
-import os
-import random
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,24 +18,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
-from tasks.models.budget import Budget, compute_cost, compute_worst_cost
-from tasks.models.limits import Limiter, get_limiter
-from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_key
-from tasks.models.replies import SIMULATED_FINGERPRINT, ParsedReply, compute_status
-from tasks.models.transport import Failure, send_request
+from tasks.models.attempts import BACKOFF_S, MOST_ATTEMPTS, Flight, Sender, Sent
+from tasks.models.budget import Budget, compute_cost
+from tasks.models.endpoints import Endpoints
+from tasks.models.limits import get_limiter
+from tasks.models.registry import RegisteredModel
+from tasks.models.replies import SIMULATED_FINGERPRINT, compute_status
+from tasks.models.transport import Failure
 from warehouse.ledger.calls import FinishedCall, FoundCall, NewCall, finish_call, start_call
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    pass
 
 CallStatus = Literal["answered", "empty", "refused", "truncated", "error"]
-
-MOST_ATTEMPTS = 6
-BACKOFF_S = 0.5
-MOST_BACKOFF_S = 60.0
-# A provider that asks for a longer pause than this is given up for now; the next command tries again.
-MOST_RETRY_AFTER_S = 600.0
 
 
 class CallFailed(ProctorError):
@@ -120,11 +112,14 @@ class ModelClient:
         self.counts: Counter[str] = Counter()
         self._ledger = ledger
         self._settings = settings
-        self._budget = budget
-        self._simulated_url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")
-        self._most_attempts = most_attempts
-        self._backoff_s = backoff_s
-        self._endpoints: dict[tuple[str, str | None], AsyncOpenAI] = {}
+        self._endpoints = Endpoints(settings.call_timeout_s, simulated_url)
+        self._sender = Sender(
+            self.counts,
+            timeout_s=settings.call_timeout_s,
+            budget=budget,
+            most_attempts=most_attempts,
+            backoff_s=backoff_s,
+        )
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
 
     async def __aenter__(self) -> ModelClient:
@@ -137,9 +132,7 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close the connections to all endpoints."""
-        endpoints, self._endpoints = self._endpoints, {}
-        for endpoint in endpoints.values():
-            await endpoint.close()
+        await self._endpoints.close()
 
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         """The model's reply: from the ledger where it was paid for before, else from its endpoint.
@@ -172,7 +165,7 @@ class ModelClient:
     async def _complete(
         self, key: str, model: RegisteredModel, request: CallRequest, parameters: dict[str, Any]
     ) -> CallReply:
-        endpoint = self._open_endpoint(model)
+        endpoint = self._endpoints.open(model)
         limiter = get_limiter(model, self._settings.call_concurrency)
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name)
         async with limiter.slots:
@@ -181,10 +174,10 @@ class ModelClient:
                 self.counts["replayed"] += 1
                 return _replay(key, found)
             self.counts["repeated"] += found is not None and found.status == "started"
-            flight = _Flight()
+            flight = Flight()
             try:
-                outcome, attempts, latency_ms = await self._attempt(
-                    endpoint, limiter, model, request, parameters, flight
+                sent = await self._sender.send(
+                    endpoint, limiter, model, _build_body(model, request, parameters), flight
                 )
             except (BudgetError, asyncio.CancelledError) as error:
                 # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
@@ -192,71 +185,15 @@ class ModelClient:
                     word = "budget" if isinstance(error, BudgetError) else "cancelled"
                     self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error=word)))
                 raise
-            return await self._record(key, model, outcome, attempts, latency_ms)
-
-    async def _attempt(
-        self,
-        endpoint: AsyncOpenAI,
-        limiter: Limiter,
-        model: RegisteredModel,
-        request: CallRequest,
-        parameters: dict[str, Any],
-        flight: _Flight,
-    ) -> tuple[ParsedReply | Failure, int, float]:
-        """Send until there is a reply or a failure for good; what came, the attempts made, the last one's wall time."""
-        body = {"model": model.endpoint_model, "messages": request.messages, **parameters}
-        if model.is_simulated and "seed" not in body:
-            body["seed"] = _compute_seed(request)
-        budget = self._budget
-        worst = 0.0 if budget is None else compute_worst_cost(model, request.messages, parameters)
-        self.counts["sent"] += 1
-        attempt = 0
-        while True:
-            attempt += 1
-            if budget is not None:
-                await budget.reserve(worst)
-            spent = 0.0
-            try:
-                await limiter.bucket.acquire()
-                spent = worst  # until the bill is known
-                begun = time.perf_counter()
-                flight.is_sent = True
-                outcome = await send_request(endpoint, body, self._settings.call_timeout_s)
-                flight.is_sent = False
-                latency_ms = (time.perf_counter() - begun) * 1000
-                spent = _compute_spent(model, outcome, worst)
-            finally:
-                if budget is not None:
-                    budget.settle(worst, spent)
-            if isinstance(outcome, ParsedReply):
-                return outcome, attempt, latency_ms
-            delay = self._compute_delay(outcome, attempt)
-            if outcome.status_code == 429 and outcome.retry_after_s is not None:
-                limiter.bucket.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
-            if delay is None:
-                return outcome, attempt, latency_ms
-            self.counts["retried"] += 1
-            await asyncio.sleep(delay)
-
-    def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
-        """Seconds before the next attempt; null when there is to be none."""
-        if not failure.is_retryable or attempt >= self._most_attempts:
-            return None
-        wished = failure.retry_after_s or 0.0
-        if wished > MOST_RETRY_AFTER_S:
-            return None
-        backoff = min(MOST_BACKOFF_S, self._backoff_s * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.5)
-        # Jitter above the wish as well: all who were refused together must not come back together.
-        return max(backoff, wished * random.uniform(1.0, 1.1))
+            return await self._record(key, model, sent)
 
     async def _record(
         self,
         key: str,
         model: RegisteredModel,
-        outcome: ParsedReply | Failure,
-        attempts: int,
-        latency_ms: float,
+        sent: Sent,
     ) -> CallReply:
+        outcome, attempts, latency_ms = sent
         run = self._ledger.writer.run_async
         if isinstance(outcome, Failure):
             self.counts["failed"] += 1
@@ -320,39 +257,6 @@ class ModelClient:
             fingerprint=outcome.fingerprint,
         )
 
-    def _open_endpoint(self, model: RegisteredModel) -> AsyncOpenAI:
-        place = (model.base_url, model.key_variable)
-        endpoint = self._endpoints.get(place)
-        if endpoint is not None:
-            return endpoint
-        url = self._simulated_url if model.base_url == SIMULATED_URL else model.base_url
-        if url is None:
-            raise RegistryError(
-                f"Model {model.name!r} is simulated, but no simulated model server is known. Start one with "
-                "`python -m deployments.model_server` and set PROCTOR_SIMULATED_URL to its address."
-            )
-        key = read_key(model)
-        from openai import AsyncOpenAI, DefaultAioHttpClient
-
-        # At DEBUG the library logs whole requests, that is, questions.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        endpoint = AsyncOpenAI(
-            api_key=key,
-            base_url=url,
-            max_retries=0,
-            timeout=self._settings.call_timeout_s,
-            http_client=DefaultAioHttpClient(),
-        )
-        self._endpoints[place] = endpoint
-        return endpoint
-
-
-@dataclass
-class _Flight:
-    """Whether a request is on its way at this moment."""
-
-    is_sent: bool = False
-
 
 def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of everything that makes this call this call."""
@@ -370,17 +274,19 @@ def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: M
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _build_body(
+    model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    body = {"model": model.endpoint_model, "messages": request.messages, **parameters}
+    if model.is_simulated and "seed" not in body:
+        body["seed"] = _compute_seed(request)
+    return body
+
+
 def _compute_seed(request: CallRequest) -> int:
     """Repeats and salts draw anew from a simulated model, as they would from a real one."""
     digest = hashlib.sha256(f"{request.repeat}/{request.salt}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
-
-
-def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:
-    if isinstance(outcome, Failure):
-        return worst if outcome.is_bill_unknown else 0.0
-    cost = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
-    return worst if cost is None else cost
 
 
 def _finish(call: FinishedCall) -> Any:

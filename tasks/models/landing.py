@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from schemas.tables import get_table
+from warehouse.ledger.calls import count_unit_calls, read_call_months, read_call_rows
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.exam import read_call_rows
+
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+
+# Their calls land with the sessions, when these are closed.
+EXAM_PURPOSE = "exam"
+
+UNITS_PER_LANDING = 500
 
 _COPIED = (
     "call_key",
@@ -43,3 +52,43 @@ def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.
         )
     table = get_table("llm_calls")
     return {unit: table.frame(found) for unit, found in rows.items()}
+
+
+def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land the calls that a stage paid for and was killed before it landed them; returns rows newly landed by table.
+
+    Such a unit has fewer calls in the lake than in the ledger, or some that the lake knows only as started. The calls of
+    the exam are not among them.
+    """
+    from warehouse.lake.store import Batch
+
+    units = _list_units_behind(ledger, lake)
+    with ledger.read() as connection:
+        months = read_call_months(connection, units, without_purpose=EXAM_PURPOSE)
+    names = list(months)
+    landed = 0
+    for start in range(0, len(names), UNITS_PER_LANDING):
+        frames = read_call_frames(
+            ledger, {unit: months[unit] for unit in names[start : start + UNITS_PER_LANDING]}
+        )
+        landings = lake.land_together(
+            [Batch("llm_calls", unit, frame) for unit, frame in frames.items()], stage="reconcile"
+        )
+        landed += sum(landing.row_count for landing in landings if not landing.is_unchanged)
+    return {"llm_calls": landed} if landed else {}
+
+
+def _list_units_behind(ledger: Ledger, lake: Lake) -> list[str]:
+    with ledger.read() as connection:
+        paid = count_unit_calls(connection)
+    if not paid:
+        return []
+    landed = dict(
+        lake.query(
+            "select unit, row_count + rejected_count from landings where table_name = 'llm_calls'"
+        ).rows()
+    )
+    in_flight = set(
+        lake.query("select distinct landing_unit from llm_calls where status = 'started'")["landing_unit"]
+    )
+    return [unit for unit, count in paid.items() if landed.get(unit) != count or unit in in_flight]

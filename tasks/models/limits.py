@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from types import TracebackType
+from typing import NamedTuple
 
 from tasks.models.registry import RegisteredModel
 
@@ -117,14 +118,23 @@ class Limiter:
         self.slots = Slots(concurrency)
 
 
-_limiters: dict[tuple[str, str | None, float | None, int], Limiter] = {}
+class _Shared(NamedTuple):
+    """Models that share their limits: those of a provider, or one model alone."""
+
+    provider: str
+    model: str | None
+    per_minute: float | None
+    concurrency: int
+
+
+_limiters: dict[_Shared, Limiter] = {}
 _limiters_lock = threading.Lock()
 
 
 def get_limiter(model: RegisteredModel, default_concurrency: int) -> Limiter:
     """The limiter of the model's provider, or of the model alone where it has limits of its own."""
     concurrency = model.max_concurrency or default_concurrency
-    key = (
+    key = _Shared(
         model.provider,
         model.name if model.has_own_limits else None,
         model.requests_per_minute,

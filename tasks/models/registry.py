@@ -12,9 +12,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from schemas.errors import RegistryError
+from tasks.models.registry_file import (
+    Place,
+    check_names,
+    read_day,
+    read_flag,
+    read_number,
+    read_section,
+    read_text,
+    read_yaml,
+)
 
 MODES = ("standard", "thinking", "search")
 ROLES = ("candidate", "judge", "reference", "generator")
@@ -147,21 +155,21 @@ class Registry:
 
 def read_registry(path: Path) -> Registry:
     """Read and check the registry; raises RegistryError naming file, model, field and what to do."""
-    content = _read_yaml(path)
+    content = read_yaml(path)
     if unknown := set(content) - {"providers", "models"}:
         raise RegistryError(
             f"{path}: unknown section {sorted(unknown)[0]!r}; the sections are `providers` and `models`."
         )
-    providers = _section(path, content, "providers")
-    entries = _section(path, content, "models")
+    providers = read_section(path, content, "providers")
+    entries = read_section(path, content, "models")
     for name, provider in providers.items():
-        _check_provider(_Place(path, "provider", name), provider)
+        _check_provider(Place(path, "provider", name), provider)
     models: dict[str, RegisteredModel] = {}
     for name, entry in entries.items():
-        models[name] = _parse_model(_Place(path, "model", name), entry, providers)
+        models[name] = _parse_model(Place(path, "model", name), entry, providers)
     for model in models.values():
         if model.base_model is not None and model.base_model not in models:
-            raise _Place(path, "model", model.name).error(
+            raise Place(path, "model", model.name).error(
                 "base_model", f"{model.base_model!r} is not registered", "Register it, or leave the field out"
             )
     return Registry(models, path)
@@ -186,85 +194,16 @@ def read_key(model: RegisteredModel) -> str:
     return key
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where in the file an error lies."""
-
-    path: Path
-    kind: str
-    name: str
-
-    def error(self, field_name: str, found: str, advice: str) -> RegistryError:
-        return RegistryError(
-            f"{self.path}, {self.kind} {self.name!r}, field `{field_name}`: {found}. {advice}."
-        )
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """YAML that refuses a key written twice: the second would silently replace the first."""
-
-
-def _construct_mapping(loader: _StrictLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if key in seen:
-            raise yaml.MarkedYAMLError(problem=f"{key!r} is given twice", problem_mark=key_node.start_mark)
-        seen.add(key)
-    return loader.construct_mapping(node, deep=True)
-
-
-_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise RegistryError(
-            f"There is no model registry at {path}. Write one (docs/models.md shows how), or set PROCTOR_REGISTRY."
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise RegistryError(
-            f"{path} cannot be read as a model registry ({type(error).__name__}). It must be UTF-8 YAML."
-        ) from None
-    try:
-        content = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise RegistryError(f"{path}{line}: {error.problem or 'not YAML'}. Correct the file.") from None
-    except yaml.YAMLError:
-        raise RegistryError(f"{path} is not YAML. Correct the file.") from None
-    if not isinstance(content, dict):
-        raise RegistryError(
-            f"{path}: expected the sections `providers` and `models`. docs/models.md shows them."
-        )
-    return content
-
-
-def _section(path: Path, content: Mapping[str, Any], name: str) -> dict[str, dict[str, Any]]:
-    section = content.get(name)
-    if not isinstance(section, dict) or not section:
-        raise RegistryError(f"{path}: section `{name}` is missing or empty. docs/models.md shows an example.")
-    for key, entry in section.items():
-        if not isinstance(key, str) or not isinstance(entry, dict):
-            raise RegistryError(
-                f"{path}, {name}, entry {key!r}: expected a name (in quotes if it is a number) with fields below it."
-            )
-    return section
-
-
-def _check_provider(place: _Place, entry: Mapping[str, Any]) -> None:
-    _check_names(place, entry, PROVIDER_FIELDS)
-    url = _text(place, entry, "base_url", required=True)
+def _check_provider(place: Place, entry: Mapping[str, Any]) -> None:
+    check_names(place, entry, PROVIDER_FIELDS)
+    url = read_text(place, entry, "base_url", required=True)
     if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
         raise place.error(
             "base_url",
             f"{url!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
-    variable = _text(place, entry, "key_variable")
+    variable = read_text(place, entry, "key_variable")
     if variable is not None and not variable.replace("_", "a").isalnum():
         raise place.error(
             "key_variable",
@@ -272,14 +211,14 @@ def _check_provider(place: _Place, entry: Mapping[str, Any]) -> None:
             "Give the variable's name; never put the key itself in the registry",
         )
     _limits(place, entry)
-    _flag(place, entry, "is_simulated", default=False)
+    read_flag(place, entry, "is_simulated", default=False)
 
 
 def _parse_model(
-    place: _Place, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
+    place: Place, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
 ) -> RegisteredModel:
-    _check_names(place, entry, MODEL_FIELDS)
-    provider_name = _text(place, entry, "provider", required=True) or ""
+    check_names(place, entry, MODEL_FIELDS)
+    provider_name = read_text(place, entry, "provider", required=True) or ""
     if provider_name not in providers:
         raise place.error(
             "provider",
@@ -287,7 +226,7 @@ def _parse_model(
             "Correct the name, or add the provider",
         )
     provider = providers[provider_name]
-    mode = _text(place, entry, "mode") or "standard"
+    mode = read_text(place, entry, "mode") or "standard"
     if mode not in MODES:
         raise place.error("mode", f"{mode!r} is unknown", f"Use one of {', '.join(MODES)}")
     has_own_limits = "requests_per_minute" in entry or "max_concurrency" in entry
@@ -295,18 +234,18 @@ def _parse_model(
     url = str(provider["base_url"])
     return RegisteredModel(
         name=place.name,
-        organisation=_text(place, entry, "organisation", required=True) or "",
-        family=_text(place, entry, "family"),
-        release_date=_day(place, entry, "release_date"),
-        is_open=_flag(place, entry, "is_open", default=False),
+        organisation=read_text(place, entry, "organisation", required=True) or "",
+        family=read_text(place, entry, "family"),
+        release_date=read_day(place, entry, "release_date"),
+        is_open=read_flag(place, entry, "is_open", default=False),
         mode=mode,
-        base_model=_text(place, entry, "base_model"),
-        endpoint_model=_text(place, entry, "endpoint_model") or place.name,
+        base_model=read_text(place, entry, "base_model"),
+        endpoint_model=read_text(place, entry, "endpoint_model") or place.name,
         base_url=url,
-        key_variable=_text(place, provider, "key_variable"),
+        key_variable=read_text(place, provider, "key_variable"),
         parameters=_parameters(place, entry),
-        input_price_usd=_number(place, entry, "input_price_usd"),
-        output_price_usd=_number(place, entry, "output_price_usd"),
+        input_price_usd=read_number(place, entry, "input_price_usd"),
+        output_price_usd=read_number(place, entry, "output_price_usd"),
         requests_per_minute=requests_per_minute,
         max_concurrency=max_concurrency,
         is_simulated=url == SIMULATED_URL or bool(provider.get("is_simulated", False)),
@@ -316,63 +255,17 @@ def _parse_model(
     )
 
 
-def _check_names(place: _Place, entry: Mapping[str, Any], known: Sequence[str]) -> None:
-    for name in entry:
-        if name not in known:
-            raise place.error(str(name), "unknown field", f"The fields are {', '.join(known)}")
-
-
-def _text(place: _Place, entry: Mapping[str, Any], name: str, *, required: bool = False) -> str | None:
-    value = entry.get(name)
-    if value is None and not required:
-        return None
-    if not isinstance(value, str) or not value.strip():
-        found = "missing" if value is None else f"{type(value).__name__} where text is expected"
-        raise place.error(name, found, "Write text (in quotes if it looks like a number or a date)")
-    return value
-
-
-def _number(place: _Place, entry: Mapping[str, Any], name: str, *, least: float = 0.0) -> float | None:
-    value = entry.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
-        raise place.error(name, f"{value!r} is not a number of at least {least:g}", "Correct it")
-    return float(value)
-
-
-def _limits(place: _Place, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
-    rate = _number(place, entry, "requests_per_minute")
+def _limits(place: Place, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
+    rate = read_number(place, entry, "requests_per_minute")
     if rate == 0:
         raise place.error("requests_per_minute", "0 would send nothing", "Leave it out for no limit")
-    concurrency = _number(place, entry, "max_concurrency", least=1)
+    concurrency = read_number(place, entry, "max_concurrency", least=1)
     if concurrency is not None and concurrency != int(concurrency):
         raise place.error("max_concurrency", f"{concurrency!r} is not a whole number", "Correct it")
     return rate, None if concurrency is None else int(concurrency)
 
 
-def _flag(place: _Place, entry: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    value = entry.get(name, default)
-    if not isinstance(value, bool):
-        raise place.error(name, f"{value!r} is neither true nor false", "Write true or false")
-    return value
-
-
-def _day(place: _Place, entry: Mapping[str, Any], name: str) -> date | None:
-    value = entry.get(name)
-    if value is None:
-        return None
-    if isinstance(value, str):
-        try:
-            return date.fromisoformat(value)
-        except ValueError:
-            pass
-    if type(value) is date:
-        return value
-    raise place.error(name, f"{value!r} is not a date", "Write it as YYYY-MM-DD")
-
-
-def _parameters(place: _Place, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(place: Place, entry: Mapping[str, Any]) -> dict[str, Any]:
     value = entry.get("parameters") or {}
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise place.error("parameters", "expected names with values", "Write them below it, one per line")
@@ -386,7 +279,7 @@ def _parameters(place: _Place, entry: Mapping[str, Any]) -> dict[str, Any]:
     return dict(value)
 
 
-def _roles(place: _Place, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _roles(place: Place, entry: Mapping[str, Any]) -> tuple[str, ...]:
     value = entry.get("roles", ["candidate"])
     if not isinstance(value, list) or not value:
         raise place.error("roles", "expected a list", f"Use some of {', '.join(ROLES)}")

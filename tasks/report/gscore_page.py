@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.gscore.people.sample import compute_sample_agreement
+from tasks.gscore.people.agreement import compute_sample_agreement
 
 NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
 

@@ -8,9 +8,9 @@ import polars as pl
 
 from tasks.review.adjudication import assign_adjudicators
 from tasks.review.batch import list_batches
-from tasks.review.closing import close_batch
+from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.progress import is_ready_to_close
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake.store import Batch, Lake, Landing
 from warehouse.ledger.engine import Ledger
 
 
@@ -54,14 +54,32 @@ def land_closed_batches(
                 waiting.append(name)
                 continue
         result = close_batch(ledger, name, now)
-        lake.land_together(
-            [
-                Batch("review_assignments", name, result.assignments),
-                Batch("reviews", name, result.reviews),
-                Batch("review_decisions", name, result.decisions),
-            ],
-            stage="review",
-        )
+        _land(lake, result)
         closed.append(name)
         outcomes.update(result.outcomes)
     return {"closed_batches": closed, "waiting_batches": waiting, "outcomes": dict(outcomes)}
+
+
+def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land the batches that are closed in the ledger and not in the lake; returns rows newly landed by table.
+
+    Closes nothing: which batch is ready is for the review gate to say.
+    """
+    closed = {batch.batch_id: batch.closed_at for batch in list_batches(ledger) if batch.is_closed}
+    counts: Counter[str] = Counter()
+    for name in sorted(closed.keys() - lake.landed("review_decisions", list(closed))):
+        for landing in _land(lake, close_batch(ledger, name, str(closed[name]))):
+            counts[landing.table] += landing.row_count
+    return dict(counts)
+
+
+def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
+    name = batch.batch_id
+    return lake.land_together(
+        [
+            Batch("review_assignments", name, batch.assignments),
+            Batch("reviews", name, batch.reviews),
+            Batch("review_decisions", name, batch.decisions),
+        ],
+        stage="review",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -47,8 +48,22 @@ def draw_resamples(
     return get_table("bootstrap_scores").frame(rows)
 
 
-def arrange_stars(stars: pl.DataFrame) -> tuple[list[str], NDArray[np.str_], NDArray[np.float64]]:
-    """Candidates (sorted), disciplines of the common questions, and stars as candidates x questions.
+class CommonStars(NamedTuple):
+    """Stars of the questions that every candidate has stars for.
+
+    Attributes:
+        models: candidates, sorted.
+        disciplines: of the common questions.
+        matrix: stars as candidates x questions.
+    """
+
+    models: list[str]
+    disciplines: NDArray[np.str_]
+    matrix: NDArray[np.float64]
+
+
+def arrange_stars(stars: pl.DataFrame) -> CommonStars:
+    """The stars of the common questions, arranged for drawing.
 
     Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
     """
@@ -65,7 +80,7 @@ def arrange_stars(stars: pl.DataFrame) -> tuple[list[str], NDArray[np.str_], NDA
         raise GateError(_say_nothing_common(stars, models))
     count = common.height // len(models)
     matrix = common["stars"].cast(pl.Float64).to_numpy().reshape(len(models), count)
-    return models, common["discipline"].head(count).to_numpy().astype(str), matrix
+    return CommonStars(models, common["discipline"].head(count).to_numpy().astype(str), matrix)
 
 
 def _draw_stratified(

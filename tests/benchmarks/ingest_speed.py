@@ -136,10 +136,18 @@ def _bare_office(data: bytes) -> object:
 
 def _bare_ocr(data: bytes) -> object:
     import pypdfium2
+    from rapidocr import RapidOCR
 
-    from tasks.ingest.ocr import RESOLUTION, _make_engine
+    from tasks.ingest.ocr import RESOLUTION
 
-    engine = _make_engine()
+    # As many threads as the pipeline gives it: what is compared is the work around the engine.
+    engine = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "EngineConfig.onnxruntime.intra_op_num_threads": 2,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
     document = pypdfium2.PdfDocument(data)
     return [engine(page.render(scale=RESOLUTION / 72).to_numpy()) for page in document]
 
@@ -172,11 +180,12 @@ def _print_isolation() -> None:
 
 def read_within(path: Path) -> dict[str, Any]:
     """Read a document in this process, as the guarded child does."""
-    from tasks.ingest.documents import IngestOptions
-    from tasks.ingest.documents import _new_document as make_row
+    from schemas.tables import get_table
     from tasks.ingest.reading import read_document
 
-    row = make_row(path, Path(path.name), IngestOptions())
+    row: dict[str, Any] = {column.name: None for column in get_table("documents").own_columns}
+    row |= {"document_id": "within", "document_name": path.name, "source_path": path.name}
+    row |= {"source_kind": "other", "question_count": 0, "warnings": []}
     options: dict[str, Any] = {"mapping_file": None, "discipline_map": {}, "confidence_threshold": 0.6}
     return read_document(path, row, {**_OPTIONS, **options})
 
@@ -210,9 +219,8 @@ def _extract_real() -> list[Any]:
 
 
 def _print_split(name: str, papers: Sequence[list[str]]) -> None:
+    from tasks.ingest import labels, options
     from tasks.ingest.extraction import Line, join_lines
-    from tasks.ingest.labels import parse_label
-    from tasks.ingest.options import _scan
     from tasks.ingest.splitting import split_lines
 
     size = sum(len("\n".join(paper).encode()) for paper in papers)
@@ -221,8 +229,9 @@ def _print_split(name: str, papers: Sequence[list[str]]) -> None:
         lines = [Line(text) for text in paper]
         starts = join_lines(lines)[1]
         # a paper that is read meets no line of the one before
-        parse_label.cache_clear()
-        _scan.cache_clear()
+        for cached in (*vars(labels).values(), *vars(options).values()):
+            if hasattr(cached, "cache_clear"):
+                cached.cache_clear()
         began = time.process_time()
         split_lines(lines, starts)
         seconds += time.process_time() - began

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -50,6 +50,14 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Lake", "Landing", "open_lake"]
 
 _CONFLICT_TRIES = 10
+
+
+class _Landed(NamedTuple):
+    """What the lake has of a unit."""
+
+    content_hash: str
+    row_count: int
+    rejected_count: int
 
 
 def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Lake:
@@ -169,12 +177,13 @@ class Lake:
         changed = [
             one
             for one in hashed
-            if (before := landed.get(one.batch.landing_unit)) is None or before[0] != one.content_hash
+            if (before := landed.get(one.batch.landing_unit)) is None
+            or before.content_hash != one.content_hash
         ]
         answers = {
-            name: Landing(batch.table, batch.unit, landed[name][1], landed[name][2], is_unchanged=True)
+            name: Landing(batch.table, batch.unit, there.row_count, there.rejected_count, is_unchanged=True)
             for batch in batches
-            if (name := batch.landing_unit) in landed
+            if (there := landed.get(name := batch.landing_unit)) is not None
         }
         if changed:
             checked = check_rules(changed, stage)
@@ -219,8 +228,8 @@ class Lake:
             finally:
                 roll_back(self.connection)
 
-    def _read_landings(self, names: Iterable[str]) -> dict[str, tuple[str, int, int]]:
-        """Landing (`table/unit`) → content hash, rows and refused rows, for those of the given ones that are there."""
+    def _read_landings(self, names: Iterable[str]) -> dict[str, _Landed]:
+        """Landing (`table/unit`) → what the lake has of it, for those of the given ones that are there."""
         wanted = list(names)
         if not wanted:
             return {}
@@ -228,7 +237,7 @@ class Lake:
             "SELECT landing_unit, content_hash, row_count, rejected_count FROM landings "
             f"WHERE landing_unit IN {quote_list(wanted)}"
         ).rows()
-        return {name: (content_hash, count, rejected) for name, content_hash, count, rejected in rows}
+        return {name: _Landed(*rest) for name, *rest in rows}
 
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb

@@ -220,6 +220,22 @@ def verify_access_log(connection: Connection) -> list[ChainFault]:
     return faults
 
 
+def list_access_days(connection: Connection) -> list[str]:
+    """The days that have entries in the audit log, oldest first."""
+    day = func.substr(access_log.c.at, 1, 10)
+    return list(connection.execute(select(day).distinct().order_by(day)).scalars())
+
+
+def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
+    """The entries of the audit log of one day (YYYY-MM-DD)."""
+    query = (
+        select(access_log)
+        .where(access_log.c.at >= day, access_log.c.at < day + "U")  # 'U' sorts behind the 'T' of a time
+        .order_by(access_log.c.access_id)
+    )
+    return list(connection.execute(query).mappings())
+
+
 def _read_head(connection: Connection, session_id: str | None) -> str | None:
     chain = access_log.c.session_id.is_(None) if session_id is None else access_log.c.session_id == session_id
     return connection.execute(

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ClauseElement, Connection, CursorResult, bindparam, func, insert, select, update
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    CursorResult,
+    RowMapping,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.engine import Dialect
 
 from warehouse.ledger.engine import now_text
-from warehouse.ledger.tables import llm_calls
+from warehouse.ledger.statements import iter_chunks
+from warehouse.ledger.tables import llm_calls, runs
 
 
 @dataclass(frozen=True)
@@ -70,8 +81,9 @@ def start_call(connection: Connection, call: NewCall) -> FoundCall | None:
             connection, {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
         )
         return None
-    reply = json.loads(row[1]) if isinstance(row[1], str) else row[1]
-    found = FoundCall(row[0], reply, row[2], row[3], row[4], row[5], row[6])
+    found = FoundCall(*row)
+    if isinstance(found.reply, str):
+        found = replace(found, reply=json.loads(found.reply))
     if found.status != "done":
         statements.restart.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
     return found
@@ -96,6 +108,46 @@ def read_calls(
     if units is not None:
         query = query.where(llm_calls.c.unit.in_(list(units)))
     return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
+    """The paid calls of these units, without prompt or reply."""
+    query = select(*(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")))
+    return [
+        row
+        for names in iter_chunks(units)
+        for row in connection.execute(
+            query.where(llm_calls.c.unit.in_(names)).order_by(llm_calls.c.unit, llm_calls.c.call_key)
+        ).mappings()
+    ]
+
+
+def count_unit_calls(connection: Connection) -> dict[str, int]:
+    """Calls by the unit that they are landed with; answered from the index alone, whatever the replies weigh."""
+    query = (
+        select(llm_calls.c.unit, func.count()).where(llm_calls.c.unit.is_not(None)).group_by(llm_calls.c.unit)
+    )
+    return {unit: int(count) for unit, count in connection.execute(query)}
+
+
+def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
+    """The month under which the calls of each unit are landed: the run's, else that of the first call.
+
+    Units whose calls were made for `without_purpose` are left out.
+    """
+    first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
+    query = (
+        select(llm_calls.c.unit, func.coalesce(func.min(runs.c.month), first))
+        .outerjoin(runs, runs.c.run_id == llm_calls.c.run_id)
+        .where(llm_calls.c.purpose != without_purpose)
+        .group_by(llm_calls.c.unit)
+        .order_by(llm_calls.c.unit)
+    )
+    return {
+        unit: month
+        for names in iter_chunks(units)
+        for unit, month in connection.execute(query.where(llm_calls.c.unit.in_(names)))
+    }
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:

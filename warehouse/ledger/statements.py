@@ -7,10 +7,13 @@ errors (`sqlalchemy.exc`) without it. Values pass the driver as they are: no typ
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from sqlalchemy import ClauseElement, Connection, CursorResult
+
+# SQLite allows 32,766 parameters in a statement; lists of names stay far below.
+_MOST_NAMES: Final = 500
 
 
 class HotStatement:
@@ -57,3 +60,9 @@ class HotStatement:
 def parse_json(value: Any) -> Any:
     """A JSON column as the driver gave it: text from SQLite, the value itself from PostgreSQL."""
     return json.loads(value) if isinstance(value, str | bytes) else value
+
+
+def iter_chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The names in lists that are short enough for an `IN` of one statement."""
+    for start in range(0, len(names), _MOST_NAMES):
+        yield names[start : start + _MOST_NAMES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import UsageError
@@ -172,11 +172,6 @@ def lock_organisations(connection: Connection, names: Iterable[str]) -> None:
             .order_by(organisations.c.organisation)
             .with_for_update()
         ).all()
-
-
-def count_users(connection: Connection) -> int:
-    """How many users there are."""
-    return int(connection.execute(select(func.count()).select_from(users)).scalar_one())
 
 
 def _change(connection: Connection, user_id: str, **values: object) -> None:

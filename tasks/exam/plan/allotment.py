@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.drawing import BankIndex, DrawnQuestion, draw_set
+from warehouse.ledger.plans import SeasonSet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,13 +84,20 @@ class PlanRequest:
         return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
 
 
-@dataclass(frozen=True)
-class SeasonSet:
-    """A set that the season has."""
+class Sitting(NamedTuple):
+    """A set that a model has sat in a style."""
+
+    model: str
+    set_id: str
+    prompt_style: str
+
+
+class SatSet(NamedTuple):
+    """A set that the run's sessions sit."""
 
     set_number: int
     set_id: str
-    lineages: frozenset[str]
+    is_new: bool
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,7 @@ class LedgerState:
         met_by_real: lineages that any real organisation has met.
         met_by_simulated: lineages that any simulated one has met.
         sat: (model, set) of every session.
-        sittings: (model, set, style) of every session.
+        sittings: what every session sat.
     """
 
     season_sets: Sequence[SeasonSet]
@@ -110,7 +118,7 @@ class LedgerState:
     met_by_real: set[str]
     met_by_simulated: set[str]
     sat: set[tuple[str, str]]
-    sittings: set[tuple[str, str, str]]
+    sittings: set[Sitting]
 
 
 @dataclass(frozen=True)
@@ -158,7 +166,7 @@ class Allotment:
 
     Attributes:
         new_sets: sets to be drawn, with their questions.
-        sets: (number, id, is new) of every set that is sat.
+        sets: every set that is sat.
         lineages: set → its lineages.
         claims: what each organisation takes.
         sessions: all sessions.
@@ -167,7 +175,7 @@ class Allotment:
     """
 
     new_sets: list[DrawnSet] = field(default_factory=list)
-    sets: list[tuple[int, str, bool]] = field(default_factory=list)
+    sets: list[SatSet] = field(default_factory=list)
     lineages: dict[str, frozenset[str]] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     sessions: list[PlannedSession] = field(default_factory=list)
@@ -211,7 +219,7 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
     _add_reference_sittings(request, state, season, allotment)
     new_ids = {new.set_id for new in allotment.new_sets}
     allotment.sets = [
-        (found.set_number, found.set_id, found.set_id in new_ids)
+        SatSet(found.set_number, found.set_id, found.set_id in new_ids)
         for found in season
         if found.set_id in allotment.lineages
     ]

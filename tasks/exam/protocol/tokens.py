@@ -11,7 +11,7 @@ import hmac
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,7 @@ from schemas.errors import ExamError, StoreError, UsageError
 from schemas.settings import Settings
 
 ALGORITHM: Final = "HS256"
+_MOST_CACHED_TOKENS: Final = 4096
 
 # What a role may do. `sit` works only on the session that the token names.
 PERMISSIONS: dict[str, frozenset[str]] = {
@@ -128,6 +129,36 @@ def check_expiry(claims: Claims, now: float) -> None:
     """Pass while the token lives; raises ExamError 401."""
     if now >= claims.expires_at:
         raise ExamError(401, "token_expired", "The token has expired. Ask for a new one.")
+
+
+class VerifiedTokens:
+    """Tokens of one process: the signature is verified once for each, the expiry at every call.
+
+    Args:
+        secret: signing secret.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, secret: bytes, clock: Callable[[], float]) -> None:
+        self._secret = secret
+        self._clock = clock
+        self._verified: dict[str, Claims] = {}
+
+    def read(self, token: str) -> Claims:
+        """The claims of a token; raises ExamError 401."""
+        claims = self._verified.get(token)
+        if claims is None:
+            return self.verify(token)
+        check_expiry(claims, self._clock())
+        return claims
+
+    def verify(self, token: str) -> Claims:
+        """The claims of a token, its signature verified whatever was known of it; raises ExamError 401."""
+        claims = verify_token(self._secret, token, now=self._clock())
+        if len(self._verified) >= _MOST_CACHED_TOKENS:
+            self._verified.clear()
+        self._verified[token] = claims
+        return claims
 
 
 def derive_lease_secret(secret: bytes, session_id: str) -> str:

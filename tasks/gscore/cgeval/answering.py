@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ import polars as pl
 from schemas.errors import ProctorError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallRequest, ModelClient, compute_call_key
-from tasks.models.registry import RegisteredModel
+from tasks.models.registry import RegisteredModel, read_registry
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.replies import read_replies
 
@@ -128,6 +128,25 @@ def read_answers(
             [None if reply is None else reply["cost_usd"] for reply in found], dtype=pl.Float64
         ),
     )
+
+
+def list_answering_models(
+    ledger: Ledger, settings: Settings, questions: pl.DataFrame, run_id: str, names: Sequence[str] = ()
+) -> list[pl.DataFrame]:
+    """Answers of every registered candidate that has any in the run (of those named, all must)."""
+    registry = read_registry(settings.registry_path)
+    models: list[RegisteredModel] = [registry.get(name) for name in names] or registry.candidates()
+    found = []
+    for model in models:
+        answers = read_answers(ledger, model, questions, run_id).filter(pl.col("response").is_not_null())
+        if answers.height:
+            found.append(answers)
+        elif names:
+            raise UsageError(
+                f"{model.name} has answered none of the questions in run {run_id!r}. "
+                f"Run `proctor cgeval answer --model {model.name}` first."
+            )
+    return found
 
 
 def name_session(run_id: str, model: str) -> str:

@@ -114,35 +114,6 @@ def import_cgeval_submission(path: Path) -> pl.DataFrame:
     )
 
 
-def compute_gscore_means(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return mean Gscores ×100 as CG-Eval reports them: per subject, per category, and overall.
-
-    `scores` has `category`, `subject`, `gscore` (0–1) and may have `model`. A category's mean is over its items; the overall value is
-    the unweighted mean of the categories (table 2 is that of tables 3–8). Columns: model, level (subject, category, overall),
-    category, subject, gscore, question_count, unscored_count. Unscored items (null) are counted, never averaged in;
-    where a whole category has no Gscore, the overall value is null.
-    """
-    if "model" not in scores.columns:
-        scores = scores.with_columns(model=pl.lit(None, dtype=pl.String))
-    counts = (
-        pl.len().cast(pl.Int64).alias("question_count"),
-        pl.col("gscore").null_count().cast(pl.Int64).alias("unscored_count"),
-    )
-    mean = (100 * pl.col("gscore").mean()).alias("gscore")
-    by_subject = scores.group_by("model", "category", "subject", maintain_order=True).agg(mean, *counts)
-    by_category = scores.group_by("model", "category", maintain_order=True).agg(mean, *counts)
-    overall = by_category.group_by("model", maintain_order=True).agg(
-        # Over some of the categories it would be another quantity.
-        pl.when(pl.col("gscore").null_count() == 0).then(pl.col("gscore").mean()),
-        pl.col("question_count", "unscored_count").sum(),
-    )
-    levels = {"subject": by_subject, "category": by_category, "overall": overall}
-    columns = ["model", "level", "category", "subject", "gscore", "question_count", "unscored_count"]
-    return pl.concat(
-        [frame.with_columns(level=pl.lit(level)) for level, frame in levels.items()], how="diagonal"
-    ).select(columns)
-
-
 def parse_subject(printed: str) -> str:
     """Return a subject's one spelling: brackets of one width, no white space at the ends."""
     return printed.strip().replace("(", "（").replace(")", "）")

@@ -8,14 +8,14 @@ from typing import Literal
 import polars as pl
 
 from schemas.tables import get_table
-from tasks.gscore.calculation.score import CALCULATION_COLUMNS, CALCULATION_KINDS, score_calculations
-from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, parse_profile
-from tasks.gscore.metrics.score import (
+from tasks.gscore.calculation.items import CALCULATION_COLUMNS, CALCULATION_KINDS, score_calculations
+from tasks.gscore.metrics.pairs import (
     NO_MODEL_NOTE,
     NO_REFERENCE_NOTE,
     NO_RESPONSE_NOTE,
     score_pairs_with_references,
 )
+from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, parse_profile
 from tasks.gscore.metrics.similarity import Similarity
 
 Several = Literal["best", "mean"]

@@ -1,12 +1,11 @@
-"""From answers in the ledger to rows of `gscores` in the lake, and from rating workbooks to `human_ratings`."""
+"""From answers in the ledger to rows of `gscores` in the lake, and the cost of the calls beside them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -23,10 +22,9 @@ from tasks.gscore.cgeval.answering import (
 from tasks.gscore.cgeval.item_scores import NO_SIMILARITY_MODEL, Several, score_answers
 from tasks.gscore.cgeval.question_set import read_questions
 from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
-from tasks.gscore.metrics.score import NO_MODEL_NOTE
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, Similarity, load_embedder
-from tasks.gscore.people.rating_workbook import import_rating_workbook
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
 from tasks.models.landing import read_call_frames
@@ -35,7 +33,6 @@ from warehouse.lake.store import Batch, Lake
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.replies import read_first_start
 
-HUMAN_SCALE = "score_0_1"
 Count = Callable[[int, int], None]
 
 
@@ -146,61 +143,6 @@ def score_and_land(
         message=message,
         is_unchanged=landing.is_unchanged,
     )
-
-
-def list_answering_models(
-    ledger: Ledger, settings: Settings, questions: pl.DataFrame, run_id: str, names: Sequence[str] = ()
-) -> list[pl.DataFrame]:
-    """Answers of every registered candidate that has any in the run (of those named, all must)."""
-    registry = read_registry(settings.registry_path)
-    models: list[RegisteredModel] = [registry.get(name) for name in names] or registry.candidates()
-    found = []
-    for model in models:
-        answers = read_answers(ledger, model, questions, run_id).filter(pl.col("response").is_not_null())
-        if answers.height:
-            found.append(answers)
-        elif names:
-            raise UsageError(
-                f"{model.name} has answered none of the questions in run {run_id!r}. "
-                f"Run `proctor cgeval answer --model {model.name}` first."
-            )
-    return found
-
-
-def land_ratings(
-    lake: Lake, workbook: Path, sample: pl.DataFrame, sample_name: str, rater: str, rating_round: int = 1
-) -> dict[str, object]:
-    """Read a filled-in workbook of a sample and land its scores; an empty score is no rating.
-
-    The same rater's workbook of the same sample and round replaces what was landed before. Raises WorkbookError, naming
-    sheet, row and column.
-    """
-    if not rater.strip():
-        raise UsageError("The ratings have no rater. Say who rated with --rater.")
-    ratings = import_rating_workbook(workbook, sample, rater.strip())
-    rows = (
-        ratings.filter(pl.col("human_score").is_not_null())
-        .join(sample.select("question_uuid", "model", "session_id", "seq"), on=["question_uuid", "model"])
-        .select(
-            "session_id",
-            "seq",
-            "rater",
-            round=pl.lit(rating_round, dtype=pl.Int64),
-            scale=pl.lit(HUMAN_SCALE),
-            value=pl.col("human_score"),
-            rated_at=pl.lit(datetime.now(UTC)).dt.cast_time_unit("us"),
-        )
-    )
-    unit = f"cgeval/{sample_name}/{rater.strip()}/{rating_round}"
-    landing = lake.land("human_ratings", unit, rows, stage="gscore", ignore=("rated_at",))
-    return {
-        "sample": sample_name,
-        "rater": rater.strip(),
-        "round": rating_round,
-        "ratings": landing.row_count,
-        "left_empty": ratings.height - rows.height,
-        "is_unchanged": landing.is_unchanged,
-    }
 
 
 def _score(

@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 # The keys of one batch should stay in the processor's cache while they are sorted; fixed costs want large batches.
-_BATCH_CHARACTERS = 30_000
+BATCH_CHARACTERS = 30_000
 _BATCH_PAIRS = 2_048
 _SYMBOL_BITS = 22
 _KEY_BITS = 63
@@ -69,7 +69,7 @@ def _batches(references: Sequence[str], responses: Sequence[str]) -> Iterator[tu
     start, size = 0, 0
     for index, (reference, response) in enumerate(zip(references, responses, strict=True)):
         more = len(reference) + len(response)
-        if index > start and (size + more > _BATCH_CHARACTERS or index - start >= _BATCH_PAIRS):
+        if index > start and (size + more > BATCH_CHARACTERS or index - start >= _BATCH_PAIRS):
             yield start, index
             start, size = index, 0
         size += more

@@ -39,19 +39,16 @@ def score_surface_by_reference(
     )
     chrf = CHRF(beta=chosen.chrf_beta, eps_smoothing=chosen.chrf_eps_smoothing)
     rouge = _score_set_recall if chosen.rouge == "set_recall" else _CharacterRouge()
-    rows: list[tuple[float, float, float]] = []
+    bleus: list[float] = []
+    rouges: list[float] = []
+    chrfs: list[float] = []
     with _without_sentence_advice():
         for reference, response in zip(references, responses, strict=True):
             hypothesis, target = (reference, response) if chosen.bleu_swapped else (response, reference)
-            rows.append(
-                (
-                    bleu.sentence_score(hypothesis, [target]).score / 100,
-                    rouge(reference, response),
-                    chrf.sentence_score(response, [reference]).score / 100,
-                )
-            )
-    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    return SurfaceScores(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+            bleus.append(bleu.sentence_score(hypothesis, [target]).score / 100)
+            rouges.append(rouge(reference, response))
+            chrfs.append(chrf.sentence_score(response, [reference]).score / 100)
+    return SurfaceScores(*(np.array(values, dtype=np.float64) for values in (bleus, rouges, chrfs)))
 
 
 def _score_set_recall(reference: str, response: str) -> float:

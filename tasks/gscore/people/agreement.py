@@ -1,8 +1,8 @@
-"""How far Gscore agrees with people: the sample they score and the rank correlations (CG-Eval, section 4.9)."""
+"""How far Gscore agrees with people: rank correlations over a sample (CG-Eval, section 4.9)."""
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,66 +11,54 @@ import polars as pl
 
 from schemas.errors import ContractError, UsageError
 
-SAMPLE_SIZE = 1_100
-"""A tenth of CG-Eval's questions, as in the paper."""
+METRICS = ("gscore", "bleu4", "rouge2", "chrf", "similarity")
 
 
-def draw_human_sample(responses: pl.DataFrame, seed: int, size: int = SAMPLE_SIZE) -> pl.DataFrame:
-    """Draw questions in proportion to the subjects' shares of the pool, with one model's response for each.
+def compute_sample_agreement(
+    run_named: Callable[[str, dict[str, object]], pl.DataFrame],
+    sample: str | None,
+    seed: int = 1,
+    rating_round: int | None = None,
+    resample_count: int = 1_000,
+) -> pl.DataFrame:
+    """Rank correlation of Gscore, and of each of its parts, with people, by profile and similarity model.
 
-    `responses` has `subject`, `question_uuid`, `model` and whatever else should come along; the pool is its questions. Shares
-    are rounded by largest remainder, so the sizes add up to `size`. The model of each question is drawn at random
-    among those that answered it, the same for everyone who uses the same seed, whatever the order of the rows.
-    Raises UsageError when the pool has fewer questions than `size`.
+    One row per round, profile, similarity model and metric: `pair_count`, `left_out_count` (rated answers that lack the metric), Kendall's
+    τ-b and Spearman's ρ with 95% bootstrap intervals and p-values; these are null where there is no ranking to compare.
+    Raises UsageError when no rated answer has been scored.
     """
-    for name in ("subject", "question_uuid", "model"):
-        if name not in responses.columns:
-            raise ContractError(
-                f"The responses to sample have no column {name!r}; they have {responses.columns}."
-            )
-    repeated = responses.filter(pl.struct("question_uuid", "model").is_duplicated())
-    if len(repeated):
-        raise ContractError(
-            f"{len(repeated)} responses share question and model with another. Choose one run and repeat."
+    pairs = run_named("gscore_ratings", {"sample": sample, "round": rating_round})
+    if pairs.is_empty():
+        raise UsageError(
+            "No answer has both a score of a person and a Gscore"
+            + (f" in the sample {sample!r}" if sample else "")
+            + ". Import ratings with `proctor cgeval ratings import` and score the answers with `proctor cgeval score`."
         )
-    pool = responses.select("subject", "question_uuid").unique().sort("subject", "question_uuid")
-    if pool["question_uuid"].n_unique() != len(pool):
-        raise ContractError("Some questions stand under several subjects. Give each question one subject.")
-    if len(pool) < size:
-        raise UsageError(f"The pool has {len(pool)} questions, fewer than the {size} to draw. Draw fewer.")
-    draw = random.Random(seed)
-    by_subject: dict[str, list[str]] = {}
-    for subject, question in pool.iter_rows():
-        by_subject.setdefault(subject, []).append(question)
-    sizes = compute_shares({subject: len(questions) for subject, questions in by_subject.items()}, size)
-    chosen = [
-        question
-        for subject, questions in by_subject.items()
-        for question in draw.sample(questions, sizes[subject])
-    ]
-    models: dict[str, list[str]] = {}
-    for question, model in (
-        responses.select("question_uuid", "model").sort("question_uuid", "model").iter_rows()
+    records: list[dict[str, object]] = []
+    for (rating, profile, identity), rows in pairs.group_by(
+        "round", "profile", "similarity_model", maintain_order=True
     ):
-        models.setdefault(question, []).append(model)
-    picked = pl.DataFrame(
-        {"question_uuid": chosen, "model": [draw.choice(models[question]) for question in chosen]},
-        schema={name: responses.schema[name] for name in ("question_uuid", "model")},
-    )
-    return picked.join(responses, on=["question_uuid", "model"], how="left", maintain_order="left").select(
-        responses.columns
-    )
-
-
-def compute_shares(counts: dict[str, int], size: int) -> dict[str, int]:
-    """Split `size` in proportion to `counts` by largest remainder; ties go to the larger count, then to the name."""
-    total = sum(counts.values())
-    shares = {name: size * count // total for name, count in counts.items()}
-    rest = size - sum(shares.values())
-    by_remainder = sorted(counts, key=lambda name: (-(size * counts[name] % total), -counts[name], name))
-    for name in by_remainder[:rest]:
-        shares[name] += 1
-    return shares
+        for metric in METRICS:
+            record: dict[str, object] = {
+                "round": rating,
+                "profile": profile,
+                "similarity_model": identity,
+                "metric": metric,
+                "pair_count": rows.height - rows[metric].null_count(),
+                "left_out_count": rows[metric].null_count(),
+            }
+            try:
+                found = compute_rank_agreement(
+                    rows[metric].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
+                    rows["human_score"].to_numpy(),
+                    seed,
+                    resample_count,
+                )
+            except UsageError:  # fewer than three, or all alike: no ranking
+                records.append(record)
+                continue
+            records.append(record | {name: getattr(found, name) for name in _AGREEMENT_NUMBERS})
+    return pl.DataFrame(records, schema=_AGREEMENT_SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -156,3 +144,24 @@ def _compute_spearman(ours: npt.NDArray[np.float64], theirs: npt.NDArray[np.floa
     one, other = one - one.mean(), other - other.mean()
     scale = float(np.sqrt((one @ one) * (other @ other)))
     return float(one @ other) / scale if scale > 0 else float("nan")
+
+
+_AGREEMENT_NUMBERS = (
+    "kendall_tau",
+    "kendall_low",
+    "kendall_high",
+    "kendall_p",
+    "spearman_rho",
+    "spearman_low",
+    "spearman_high",
+    "spearman_p",
+)
+_AGREEMENT_SCHEMA = {
+    "round": pl.Int64(),
+    "profile": pl.String(),
+    "similarity_model": pl.String(),
+    "metric": pl.String(),
+    "pair_count": pl.Int64(),
+    "left_out_count": pl.Int64(),
+    **dict.fromkeys(_AGREEMENT_NUMBERS, pl.Float64()),
+}

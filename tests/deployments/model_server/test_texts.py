@@ -8,7 +8,7 @@ import pytest
 
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.texts import write_model_answer, write_text_answer
-from tasks.gscore.calculation.score import score_calculations
+from tasks.gscore.calculation.items import score_calculations
 from tasks.gscore.cgeval.prompts import render_prompt
 from tests.tasks.gscore.world import RESULT_ONLY, WITH_STEPS, write_question_file
 

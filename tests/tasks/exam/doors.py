@@ -52,7 +52,9 @@ def open_http(world: World) -> Iterator[DoorToTheExam]:
     """A real server on 127.0.0.1 in a thread, over the same ledger and the same clock."""
     app = create_app(world.settings, ledger=world.ledger)
     with serve_app(app) as url:
-        app.state.protocol._clock = world.clock
+        app.state.protocol = ExamProtocol(
+            world.ledger, world.secret, lease_s=world.settings.lease_s, clock=world.clock
+        )
         yield DoorToTheExam("http", lambda: HttpDoor(url, patience_s=2.0))
 
 

@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import UsageError
-from tasks.exam.landing import iter_access_landings, iter_landings, land_run, reconcile
+from tasks.exam.landing import (
+    iter_access_landings,
+    iter_landings,
+    land_access_log,
+    land_closed_sessions,
+    land_run,
+)
 from tasks.exam.sitting import sit_sessions
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
@@ -122,7 +128,7 @@ def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) ->
     assert land_run(sat.ledger, lake, sat.plan.run_id)["sessions"] == 2
     assert land_run(sat.ledger, lake, sat.plan.run_id) == {}
     run(sat, "rho")
-    landed = reconcile(sat.ledger, lake)
+    landed = land_closed_sessions(sat.ledger, lake)
     assert {table: landed[table] for table in ("runs", "sessions", "responses")} == {
         "runs": 1,
         "sessions": 2,
@@ -132,23 +138,24 @@ def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) ->
     assert row == ("closed", hashlib.sha256(SEED.encode()).hexdigest(), True)
     flags = lake.query("select model, is_reference, status from sessions order by model, prompt_style").rows()
     assert flags == [("alpha", False, "closed")] * 2 + [("rho", True, "closed")] * 2
-    again = reconcile(sat.ledger, lake)
+    again = land_closed_sessions(sat.ledger, lake)
     assert again == {}
 
 
 def test_what_the_lake_lost_is_landed_again(sat: World, lake: Lake) -> None:
-    reconcile(sat.ledger, lake)
+    land_closed_sessions(sat.ledger, lake)
     before = counts(lake)
     with open_lake(
         sat.settings.model_copy(update={"home": sat.settings.home.with_name("another home")})
     ) as fresh:
-        reconcile(sat.ledger, fresh)
+        land_closed_sessions(sat.ledger, fresh)
         assert counts(fresh) == before
 
 
 def test_what_lands_passes_the_checks_of_the_lake_and_holds_no_secret(sat: World, lake: Lake) -> None:
     run(sat, "rho")
-    reconcile(sat.ledger, lake)
+    land_closed_sessions(sat.ledger, lake)
+    assert land_access_log(sat.ledger, lake)["access_log"] > 0
     for check in ("every_response_has_an_allocation", "no_organisation_meets_a_lineage_twice"):
         sql = (Path(__file__).parents[3] / f"warehouse/sql/checks/{check}.sql").read_text()
         params = {"rest_months": None} if "$rest_months::" in sql else {}

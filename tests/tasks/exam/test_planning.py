@@ -16,7 +16,10 @@ from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
 from tasks.exam.plan.drawing import BankTooSmall, Shortfall, compute_shares
-from tasks.exam.plan.planning import RunPlan, list_due, plan_run, publish_plan, read_plan
+from tasks.exam.plan.due import list_due
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.run_plan import RunPlan, read_plan
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,
@@ -140,7 +143,7 @@ def test_an_empty_bank_and_two_versions_at_once_are_refused(ledger: Ledger, tmp_
 def test_candidates_of_different_organisations_sit_the_same_sets(ledger: Ledger, tmp_path: Path) -> None:
     plan = publish(ledger, make_settings(tmp_path, repeats=3), make_registry(ALPHA, BETA, RHO), make_bank())
     assert (sets_of(plan, "alpha"), sets_of(plan, "beta")) == ([1, 2, 3], [1, 2, 3])
-    assert [number for number, _, is_new in plan.sets if is_new] == [1, 2, 3]
+    assert [taken.set_number for taken in plan.sets if taken.is_new] == [1, 2, 3]
 
 
 def test_two_candidates_of_one_organisation_never_meet_a_lineage_twice(
@@ -148,7 +151,7 @@ def test_two_candidates_of_one_organisation_never_meet_a_lineage_twice(
 ) -> None:
     plan = publish(ledger, make_settings(tmp_path, repeats=2), make_registry(ALPHA, SISTER, RHO), make_bank())
     assert (sets_of(plan, "alpha"), sets_of(plan, "sister")) == ([1, 2], [3, 4])
-    met = [lineage for _, set_id, _ in plan.sets for lineage in lineages_of(ledger, set_id)]
+    met = [lineage for taken in plan.sets for lineage in lineages_of(ledger, taken.set_id)]
     assert len(met) == len(set(met)) == 24
 
 
@@ -159,9 +162,9 @@ def test_a_later_run_takes_the_lowest_set_that_the_organisation_has_not_met(
     settings_ = make_settings(tmp_path, repeats=2)
     publish(ledger, settings_, registry, make_bank(), candidates=["alpha"], run_id="a")
     beta = publish(ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", seed="other")
-    assert (sets_of(beta, "beta"), [is_new for *_, is_new in beta.sets]) == ([1, 2], [False, False])
+    assert (sets_of(beta, "beta"), [taken.is_new for taken in beta.sets]) == ([1, 2], [False, False])
     sister = publish(ledger, settings_, registry, make_bank(), candidates=["sister"], run_id="c")
-    assert (sets_of(sister, "sister"), [is_new for *_, is_new in sister.sets]) == ([3, 4], [True, True])
+    assert (sets_of(sister, "sister"), [taken.is_new for taken in sister.sets]) == ([3, 4], [True, True])
 
 
 def test_with_the_unique_policy_every_candidate_repeat_has_a_set_of_its_own(
@@ -170,7 +173,7 @@ def test_with_the_unique_policy_every_candidate_repeat_has_a_set_of_its_own(
     settings_ = make_settings(tmp_path, repeats=2, set_policy="unique")
     plan = publish(ledger, settings_, make_registry(ALPHA, BETA, RHO), make_bank())
     assert (sets_of(plan, "alpha"), sets_of(plan, "beta")) == ([1, 2], [3, 4])
-    own = [lineages_of(ledger, set_id) for number, set_id, _ in plan.sets if number in (1, 2)]
+    own = [lineages_of(ledger, taken.set_id) for taken in plan.sets if taken.set_number in (1, 2)]
     assert own[0].isdisjoint(own[1])
 
 
@@ -199,7 +202,7 @@ def test_styles_sit_the_same_set_each_in_its_own_order(ledger: Ledger, tmp_path:
         if session.model == "alpha"
     }
     assert {tuple(sorted(order)) for order in orders.values()} == {
-        tuple(sorted(lineages_of(ledger, plan.sets[0][1])))
+        tuple(sorted(lineages_of(ledger, plan.sets[0].set_id)))
     }
     assert len({tuple(order) for order in orders.values()}) == 3
 
@@ -217,7 +220,7 @@ def test_a_new_bank_version_begins_a_new_season_and_old_meetings_still_count(
     met = [
         lineage
         for plan in (read_plan(ledger, "a"), second)
-        for lineage in lineages_of(ledger, plan.sets[0][1])
+        for lineage in lineages_of(ledger, plan.sets[0].set_id)
     ]
     assert len(met) == len(set(met)) == 60
     # Beta has met nothing, yet takes the set that alpha's run drew: it was drawn to be shared.
@@ -484,7 +487,7 @@ def test_two_plans_made_side_by_side_do_not_claim_the_same_lineage(ledger: Ledge
         )
         for name in ("alpha", "sister")
     ]
-    assert [plan.sets[0][0] for plan in plans] == [1, 1]
+    assert [plan.sets[0].set_number for plan in plans] == [1, 1]
     for plan in plans:
         publish_plan(ledger, plan)
     assert [

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tasks.exam.landing import iter_landings
-from tasks.exam.plan.planning import read_plan
+from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
@@ -185,7 +185,8 @@ PLANNER = """
 import sys, time
 from pathlib import Path
 from tests.tasks.exam.world import *
-from tasks.exam.plan.planning import plan_run, publish_plan
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
 from warehouse.ledger.engine import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
@@ -209,7 +210,7 @@ def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
         for name in ("alpha", "beta")
     ]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    numbers = sorted(read_plan(ledger, f"run {name}").sets[0][0] for name in ("alpha", "beta"))
+    numbers = sorted(read_plan(ledger, f"run {name}").sets[0].set_number for name in ("alpha", "beta"))
     assert numbers == [1, 2]
     with ledger.read() as connection:
         met = connection.execute(select(exposures.c.organisation, exposures.c.lineage_uuid)).all()

@@ -127,7 +127,7 @@ def test_an_answer_to_a_closed_session_is_refused(door: DoorToTheExam, world: Wo
 def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door: DoorToTheExam, world: World
 ) -> None:
-    from warehouse.ledger import exam
+    from warehouse.ledger import closed
 
     session_id, token, lease = open_one(door, world)
     account = Answer(
@@ -148,7 +148,7 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door.call(lambda d: d.submit_and_next(token, lease, 1, account))
     door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
     with world.ledger.read() as connection:
-        rows = exam.read_answer_rows(connection, [session_id])
+        rows = closed.read_answer_rows(connection, [session_id])
     kept = {
         name: rows[0][name]
         for name in ("response", "reasoning", "answer_status", "finish_reason", "attempts")

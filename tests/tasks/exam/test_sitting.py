@@ -19,9 +19,11 @@ from filelock import FileLock
 from deployments.exam_api.app import create_app
 from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
 from schemas.settings import Settings
+from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
-from tasks.exam.protocol.machine import ExamProtocol, close_run
-from tasks.exam.sitting import SittingFailure, SittingProgress, SittingReport, sit_sessions
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.sitter import SittingProgress
+from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -32,7 +34,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger import exam
+from warehouse.ledger import closed, exam
 from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import access_log
@@ -67,7 +69,7 @@ def statuses(world: World) -> dict[str, int]:
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
         for session in exam.list_sessions(connection, run_id=world.plan.run_id):
-            rows = exam.read_answer_rows(connection, [session["session_id"]])
+            rows = closed.read_answer_rows(connection, [session["session_id"]])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
                 range(1, session["question_count"] + 1)
             )
@@ -104,7 +106,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
             for row in exam.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
-            rows = exam.read_answer_rows(connection, [session_id])
+            rows = closed.read_answer_rows(connection, [session_id])
             assert {row["prompt_version"].split("/")[1] for row in rows} == {style}
     assert {request.unit for request in client.requests} == set(styles)
     assert len({(request.unit, request.salt) for request in client.requests}) == 72

@@ -16,11 +16,13 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.plan.planning import RunPlan, plan_run, publish_plan
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.tokens import issue_token, read_secret
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
-from warehouse.ledger import exam
+from warehouse.ledger import closed, exam
 from warehouse.ledger.engine import Ledger
 
 SEED = "0123456789abcdef0123456789abcdef"
@@ -192,13 +194,13 @@ class World:
     def order(self, session_id: str) -> list[str]:
         """The stems of a session in the allocated order, from the ledger."""
         with self.ledger.read() as connection:
-            return [row["content"]["stem"] for row in exam.read_answer_rows(connection, [session_id])]
+            return [row["content"]["stem"] for row in closed.read_answer_rows(connection, [session_id])]
 
     def answers(self, session_id: str) -> dict[int, str]:
         with self.ledger.read() as connection:
             return {
                 row["seq"]: row["response"]
-                for row in exam.read_answer_rows(connection, [session_id])
+                for row in closed.read_answer_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
 

@@ -7,12 +7,13 @@ import re
 import polars as pl
 import pytest
 
-from tasks.gscore.calculation.score import score_calculations
-from tasks.gscore.cgeval.files import compute_gscore_means
+from tasks.gscore.calculation.items import score_calculations
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import compute_gscore
 from tasks.gscore.metrics.reference import score_surface_by_reference
 from tests.tasks.gscore.published import TABLE_9, TABLE_9_TEXTS, TABLES_2_TO_8, PrintedRow
+from warehouse.lake.queries import read_queries
+from warehouse.lake.trial import connect_trial
 
 
 @pytest.mark.parametrize("score", [score_surface, score_surface_by_reference])
@@ -61,15 +62,20 @@ def test_the_printed_rouge_of_long_references_is_a_share_of_distinct_bigrams() -
 def test_table_2_is_the_unweighted_mean_of_tables_3_to_8() -> None:
     categories = ("science", "humanities", "judicial", "medical", "accountant", "mathematics")
     # Categories of unequal size: an average over questions would not give table 2.
-    rows = [
-        {"model": model, "category": category, "subject": category, "gscore": value / 100}
-        for model, values in TABLES_2_TO_8.items()
-        for index, (category, value) in enumerate(zip(categories, values[:6], strict=True))
-        for _ in range(index + 1)
-    ]
-    means = compute_gscore_means(pl.DataFrame(rows))
+    rows = pl.DataFrame(
+        [
+            {"model": model, "category": category, "gscore": value / 100}
+            for model, values in TABLES_2_TO_8.items()
+            for index, (category, value) in enumerate(zip(categories, values[:6], strict=True))
+            for _ in range(index + 1)
+        ]
+    )
+    with connect_trial() as trial:
+        trial.register("printed", rows.to_arrow())
+        trial.execute("INSERT INTO gscores BY NAME SELECT * FROM printed")
+        means = trial.execute(read_queries("analyses")["gscore_by_category"].body).pl()
+    overall = dict(means.filter(pl.col("category").is_null()).select("model", "gscore").iter_rows())
 
-    overall = dict(means.filter(level="overall").select("model", "gscore").iter_rows())
     assert set(overall) == set(TABLES_2_TO_8)
     for model, values in TABLES_2_TO_8.items():
         # six printed values and their printed mean are each rounded by up to 0.005

@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from schemas.errors import StoreError, UsageError
-from tasks.gscore.metrics.score import NO_RESPONSE_NOTE, SCORE_COLUMNS, score_pairs
+from tasks.gscore.metrics.pairs import NO_RESPONSE_NOTE, SCORE_COLUMNS, score_pairs
 from tasks.gscore.score_file import score_file
 
 WriteFile = Callable[[int, str], Path]

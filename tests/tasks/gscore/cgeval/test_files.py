@@ -8,7 +8,6 @@ import pytest
 from schemas.errors import UsageError
 from tasks.gscore.cgeval.files import (
     QUESTION_HEADERS,
-    compute_gscore_means,
     export_cgeval_submission,
     import_cgeval_submission,
     read_cgeval_questions,
@@ -114,34 +113,3 @@ def test_the_published_file_has_11000_questions_in_55_subjects_and_6_categories(
     written = pl.read_csv(tmp_path / "all.csv", infer_schema=False)
     published = pl.read_csv(shared_data / "bank" / "cgeval_questions.csv", infer_schema=False)
     assert written.drop("回答").equals(published)
-
-
-def test_means_leave_unscored_items_out_and_count_them() -> None:
-    scores = pl.DataFrame(
-        {
-            "model": ["m"] * 4,
-            "category": ["A", "A", "A", "B"],
-            "subject": ["a", "a", "b", "c"],
-            "gscore": [0.5, None, 0.8, 0.1],
-        }
-    )
-    assert compute_gscore_means(scores).rows() == [
-        ("m", "subject", "A", "a", 50.0, 2, 1),
-        ("m", "subject", "A", "b", 80.0, 1, 0),
-        ("m", "subject", "B", "c", 10.0, 1, 0),
-        ("m", "category", "A", None, 65.0, 3, 1),
-        ("m", "category", "B", None, 10.0, 1, 0),
-        ("m", "overall", None, None, 37.5, 4, 1),
-    ]
-
-
-def test_a_category_without_gscores_leaves_no_overall_mean() -> None:
-    scores = pl.DataFrame(
-        {
-            "category": ["A", "B"],
-            "subject": ["a", "b"],
-            "gscore": pl.Series([None, 1.0], dtype=pl.Float64),
-        }
-    )
-    overall = compute_gscore_means(scores).filter(pl.col("level") == "overall")
-    assert overall.select("gscore", "question_count", "unscored_count").rows() == [(None, 2, 1)]

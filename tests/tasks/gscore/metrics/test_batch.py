@@ -113,7 +113,7 @@ def test_a_pair_scores_the_same_alone_and_among_others(profile: str, monkeypatch
     pairs = [("".join(draw.choices(PIECES, k=20)), "".join(draw.choices(PIECES, k=20))) for _ in range(50)]
     references, responses = zip(*pairs, strict=True)
     together = score_surface(references, responses, profile)
-    monkeypatch.setattr(batch, "_BATCH_CHARACTERS", 1)
+    monkeypatch.setattr(batch, "BATCH_CHARACTERS", 1)
     alone = score_surface(references, responses, profile)
     for ours, theirs in zip(together, alone, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import StoreError, UsageError
-from tasks.gscore.metrics.score import score_pairs
+from tasks.gscore.metrics.pairs import score_pairs
 from tasks.gscore.metrics.similarity import EMPTY_TEXT_NOTE, Embedder, EmbeddingModelError, load_embedder
 from tests.tasks.gscore.conftest import VOCABULARY, build_tiny_model
 

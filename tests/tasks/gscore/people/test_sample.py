@@ -13,10 +13,11 @@ from openpyxl import load_workbook
 from schemas.errors import UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.gscore.cgeval.landing import land_ratings
 from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.people.agreement import compute_sample_agreement
+from tasks.gscore.people.landing import land_ratings
 from tasks.gscore.people.rating_workbook import compute_rating_key, export_rating_workbook
-from tasks.gscore.people.sample import compute_sample_agreement, draw_sample, read_sample, write_sample
+from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
 from tests.tasks.gscore.world import write_question_file, write_reference_file
 from warehouse.lake.store import Lake, open_lake
 

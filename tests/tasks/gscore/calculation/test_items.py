@@ -7,8 +7,8 @@ import pytest
 
 from schemas.errors import ContractError
 from tasks.gscore.calculation.final_answer import compute_standard_answer
+from tasks.gscore.calculation.items import compute_calculation_gscore, is_same_answer, score_calculations
 from tasks.gscore.calculation.latex_math import NotMathematics, parse_latex
-from tasks.gscore.calculation.score import compute_calculation_gscore, is_same_answer, score_calculations
 from tasks.gscore.calculation.symbolic import SymbolicComparer
 from tasks.gscore.metrics.batch import score_surface
 

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 
 from schemas.errors import ContractError, UsageError
 from tasks.gscore.metrics.batch import score_surface
-from tasks.gscore.metrics.score import (
+from tasks.gscore.metrics.pairs import (
     NO_MODEL_NOTE,
     NO_REFERENCE_NOTE,
     NO_RESPONSE_NOTE,

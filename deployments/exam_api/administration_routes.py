@@ -1,0 +1,177 @@
+"""Around the exam: tokens, users, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from sqlalchemy import Connection
+
+from deployments.exam_api import bodies
+from deployments.exam_api.caller import Exam, Store, Token
+from deployments.exam_api.passwords import FailureCounter, check_password, hash_password
+from deployments.exam_api.refusals import note_attempt
+from schemas.errors import ExamError
+from schemas.settings import Settings
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
+from warehouse.ledger import exam, users
+from warehouse.ledger.engine import Ledger
+
+T = TypeVar("T")
+
+
+def add_administration_routes(app: FastAPI, settings: Settings) -> None:
+    """Add what examiners and admins may ask, and the way to a token."""
+
+    @app.post("/token")
+    async def ask_token(
+        request: Request, body: bodies.TokenRequest, protocol: Exam, ledger: Store
+    ) -> bodies.Token:
+        """A token for a user's name and password. A candidate names the session that it is for, if any."""
+        failures: FailureCounter = request.app.state.failures
+        if failures.must_pause(body.user_id):
+            raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
+        stored = await run_in_threadpool(_read, ledger, lambda c: users.read_password_hash(c, body.user_id))
+        async with request.app.state.passwords:
+            is_right = await run_in_threadpool(check_password, stored, body.password.get_secret_value())
+        failures.note(body.user_id, is_right=is_right)
+        if not is_right:
+            await note_attempt(protocol, "token", None, body.session_id, 401, "password_wrong")
+            raise ExamError(401, "password_wrong", "The user or the password is wrong.")
+        token = await run_in_threadpool(
+            _issue, ledger, settings, request.app.state.secret, body.user_id, body.session_id, None
+        )
+        await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None)
+        return token
+
+    @app.post("/users/{user_id}/tokens")
+    async def issue_candidate_token(
+        request: Request,
+        user_id: bodies.Name,
+        body: bodies.IssueRequest,
+        token: Token,
+        protocol: Exam,
+        ledger: Store,
+    ) -> bodies.Token:
+        """A token for a candidate, made by an examiner or admin."""
+        await run_in_threadpool(protocol.check_token, token, "issue_tokens", "issue_token")
+        return await run_in_threadpool(
+            _issue, ledger, settings, request.app.state.secret, user_id, body.session_id, "candidate"
+        )
+
+    @app.get("/users")
+    async def list_users(token: Token, protocol: Exam, ledger: Store) -> bodies.UserList:
+        """All users."""
+        await run_in_threadpool(protocol.check_token, token, "write_users", "list_users")
+        found = await run_in_threadpool(_read, ledger, users.list_users)
+        return bodies.UserList(users=[bodies.UserBody(**asdict(user)) for user in found])
+
+    @app.post("/users", status_code=201)
+    async def add_user(
+        body: bodies.UserRequest, token: Token, protocol: Exam, ledger: Store
+    ) -> bodies.UserBody:
+        """Add a user."""
+        await run_in_threadpool(protocol.check_token, token, "write_users", "add_user")
+        values = body.model_dump(exclude={"password"})
+        password_hash = await _hash(app, body.password.get_secret_value() if body.password else None)
+        user = await run_in_threadpool(
+            ledger.writer.run, lambda c: users.add_user(c, **values, password_hash=password_hash)
+        )
+        return bodies.UserBody(**asdict(user))
+
+    @app.patch("/users/{user_id}")
+    async def change_user(
+        user_id: bodies.Name, body: bodies.UserChange, token: Token, protocol: Exam, ledger: Store
+    ) -> bodies.UserBody:
+        """Admit or shut out a user, set a password or a limit."""
+        await run_in_threadpool(protocol.check_token, token, "write_users", "change_user")
+        password_hash = await _hash(app, body.password.get_secret_value() if body.password else None)
+
+        def change(connection: Connection) -> users.User:
+            user = users.read_user(connection, user_id)
+            if user is None:
+                raise ExamError(404, "user_unknown", "There is no such user.")
+            if body.is_active is not None:
+                users.write_activity(connection, user_id, is_active=body.is_active)
+            if "question_limit" in body.model_fields_set:
+                users.write_user_limit(connection, user_id, body.question_limit)
+            if password_hash is not None:
+                users.write_password_hash(connection, user_id, password_hash)
+            changed = users.read_user(connection, user_id)
+            assert changed is not None
+            return changed
+
+        return bodies.UserBody(**asdict(await run_in_threadpool(ledger.writer.run, change)))
+
+    @app.get("/runs")
+    async def list_runs(token: Token, protocol: Exam, ledger: Store) -> bodies.RunList:
+        """Runs and how far they are."""
+        await run_in_threadpool(protocol.check_token, token, "read_runs", "list_runs")
+        return bodies.RunList(runs=await run_in_threadpool(_read, ledger, _list_runs))
+
+    @app.get("/runs/{run_id}")
+    async def read_run(run_id: bodies.Name, token: Token, protocol: Exam, ledger: Store) -> bodies.RunBody:
+        """One run and how far it is."""
+        await run_in_threadpool(protocol.check_token, token, "read_runs", "read_run")
+        found = [run for run in await run_in_threadpool(_read, ledger, _list_runs) if run.run_id == run_id]
+        if found:
+            return found[0]
+        raise ExamError(404, "run_unknown", "There is no such run.")
+
+
+def _read(ledger: Ledger, operation: Callable[[Connection], T]) -> T:
+    with ledger.read() as connection:
+        return operation(connection)
+
+
+def _list_runs(connection: Connection) -> list[bodies.RunBody]:
+    runs = []
+    for row in exam.list_runs(connection):
+        counts = exam.count_sessions(connection, row["run_id"])
+        runs.append(
+            bodies.RunBody(
+                **{
+                    name: row[name]
+                    for name in bodies.RunBody.model_fields
+                    if name not in ("session_count", "closed_session_count")
+                },
+                session_count=sum(counts.values()),
+                closed_session_count=counts.get("closed", 0),
+            )
+        )
+    return runs
+
+
+def _issue(
+    ledger: Ledger, settings: Settings, secret: bytes, user_id: str, session_id: str | None, role: str | None
+) -> bodies.Token:
+    """Sign a token for a user that may have it. Candidates get one for their own sessions only."""
+    with ledger.read() as connection:
+        user = users.read_user(connection, user_id)
+        if user is None or not user.is_active or (role is not None and user.role != role):
+            raise ExamError(404, "user_unknown", "There is no such candidate.")
+        if session_id is not None:
+            found = exam.list_sessions(connection, session_id=session_id, user_id=user_id)
+            if not found:
+                raise ExamError(403, "session_invalid", "The session is not one of this user.")
+    permissions = PERMISSIONS[user.role]
+    if user.role == "candidate" and session_id is None:
+        permissions = permissions - {"sit"}
+    token = issue_token(secret, user_id, session_id, permissions, settings.token_ttl_s)
+    return bodies.Token(token=token, expires_at=_read_expiry(token))
+
+
+def _read_expiry(token: str) -> int:
+    import jwt
+
+    return int(jwt.decode(token, options={"verify_signature": False})["exp"])
+
+
+async def _hash(app: FastAPI, password: str | None) -> str | None:
+    if password is None:
+        return None
+    async with app.state.passwords:
+        return await run_in_threadpool(hash_password, password)

@@ -1,0 +1,46 @@
+"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from deployments.exam_api import bodies
+from schemas.errors import ExamError
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.words import Lease
+from warehouse.ledger.engine import Ledger
+
+_bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
+
+
+def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+    if credentials is None:
+        raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
+    return credentials.credentials
+
+
+def _read_protocol(request: Request) -> ExamProtocol:
+    protocol: ExamProtocol = request.app.state.protocol
+    return protocol
+
+
+def _read_ledger(request: Request) -> Ledger:
+    ledger: Ledger = request.app.state.ledger
+    return ledger
+
+
+def _read_lease(
+    session_id: bodies.SessionId,
+    x_lease_secret: Annotated[bodies.LeaseSecret, Header()],
+    x_lease_generation: Annotated[int, Header(ge=1, le=2**31 - 1)],
+) -> Lease:
+    return Lease(session_id, x_lease_generation, x_lease_secret, 0.0, "", 0, 0)
+
+
+Token = Annotated[str, Depends(_read_token)]
+Exam = Annotated[ExamProtocol, Depends(_read_protocol)]
+Store = Annotated[Ledger, Depends(_read_ledger)]
+Held = Annotated[Lease, Depends(_read_lease)]

@@ -1,0 +1,94 @@
+"""What the API refuses: one form for all errors, without a word of what was sent."""
+
+from __future__ import annotations
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from deployments.exam_api import bodies
+from schemas.errors import ExamError
+from tasks.exam.protocol.machine import ExamProtocol
+
+_FIELDS = frozenset(
+    name
+    for body in (
+        bodies.TokenRequest,
+        bodies.IssueRequest,
+        bodies.OpenRequest,
+        bodies.AnswerRequest,
+        bodies.UserRequest,
+        bodies.UserChange,
+    )
+    for name in body.model_fields
+) | {"session_id", "user_id", "run_id", "x-lease-secret", "x-lease-generation"}
+
+
+async def refuse(_request: Request, error: Exception) -> JSONResponse:
+    """A refusal of the protocol in the API's form."""
+    assert isinstance(error, ExamError)
+    return _error(error.status, error.code, str(error))
+
+
+async def refuse_usage(_request: Request, error: Exception) -> JSONResponse:
+    """What the ledger refuses as a wrong request: a name that is taken."""
+    return _error(409, "not_possible", "This is not possible as things stand: the name is taken or unknown.")
+
+
+async def refuse_form(request: Request, error: Exception) -> JSONResponse:
+    """Name the fields that are wrong; never repeat what was sent."""
+    assert isinstance(error, RequestValidationError)
+    places = sorted({".".join(str(part) for part in item["loc"][:2]) for item in error.errors()})
+    known = [place for place in places if place.split(".")[-1] in _FIELDS] or ["the request"]
+    session_id = request.path_params.get("session_id")
+    is_named = isinstance(session_id, str) and len(session_id) <= 80 and session_id.replace("-", "").isalnum()
+    await note_attempt(
+        request.app.state.protocol,
+        "malformed",
+        None,
+        session_id if is_named else None,
+        422,
+        "request_invalid",
+    )
+    return _error(
+        422, "request_invalid", f"Missing or malformed: {', '.join(known)}. /openapi.json has the form."
+    )
+
+
+async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
+    """A request that is none of the API: no such address, method or body."""
+    assert isinstance(error, HTTPException)
+    words = {
+        400: "request_unreadable",
+        404: "not_found",
+        405: "method_not_allowed",
+        413: "body_too_large",
+    }
+    code = words.get(error.status_code, "refused")
+    reply = _error(
+        error.status_code, code, "The address, the method or the body is not one that the API takes."
+    )
+    for name, value in (error.headers or {}).items():
+        reply.headers[name] = value
+    return reply
+
+
+async def note_attempt(
+    protocol: ExamProtocol,
+    action: str,
+    user_id: str | None,
+    session_id: str | None,
+    status: int,
+    code: str | None,
+) -> None:
+    """Write an attempt that the protocol did not see into the audit log."""
+    await run_in_threadpool(
+        lambda: protocol.log_attempt(action, user_id=user_id, session_id=session_id, status=status, code=code)
+    )
+
+
+def _error(status: int, code: str, message: str) -> JSONResponse:
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse({"code": code, "message": message}, status_code=status, headers=headers)

@@ -1,0 +1,78 @@
+"""Sitting an exam: sessions, questions, answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import FastAPI, Query
+
+from deployments.exam_api import bodies
+from deployments.exam_api.caller import Exam, Held, Token
+from tasks.exam.protocol.words import Answer, Put
+
+
+def add_session_routes(app: FastAPI) -> None:
+    """Add what candidates and those who watch them may ask."""
+
+    @app.get("/health")
+    async def check_health() -> bodies.Health:
+        """Whether the server answers."""
+        return bodies.Health()
+
+    @app.get("/sessions")
+    async def list_sessions(
+        token: Token, protocol: Exam, run_id: Annotated[bodies.Name | None, Query()] = None
+    ) -> bodies.SessionList:
+        """One's own sessions; for examiners all, or those of a run."""
+        lines = await protocol.list_sessions_async(token, run_id)
+        return bodies.SessionList(sessions=[bodies.SessionLine(**asdict(line)) for line in lines])
+
+    @app.get("/sessions/{session_id}")
+    async def read_status(session_id: bodies.SessionId, token: Token, protocol: Exam) -> bodies.StatusBody:
+        """Where a session stands."""
+        return bodies.StatusBody(**asdict(await protocol.read_status_async(token, session_id)))
+
+    @app.post("/sessions/{session_id}/open")
+    async def open_session(
+        session_id: bodies.SessionId, token: Token, protocol: Exam, body: bodies.OpenRequest
+    ) -> bodies.LeaseBody:
+        """Open a session, or resume it with its lease secret."""
+        lease = await protocol.open_session_async(token, session_id, body.lease_secret)
+        return bodies.LeaseBody(**asdict(lease))
+
+    @app.post("/sessions/{session_id}/renew")
+    async def renew_lease(lease: Held, token: Token, protocol: Exam) -> bodies.RenewedLease:
+        """Keep the lease while an answer is being written."""
+        renewed = asdict(await protocol.renew_lease_async(token, lease))
+        del renewed["secret"]
+        return bodies.RenewedLease(**renewed)
+
+    @app.get("/sessions/{session_id}/next")
+    async def next_question(lease: Held, token: Token, protocol: Exam) -> bodies.NextBody:
+        """The next question, or the pending one again; null when the session is finished."""
+        return bodies.NextBody(question=_describe(await protocol.next_question_async(token, lease)))
+
+    @app.post("/sessions/{session_id}/answers")
+    async def submit_answer(
+        lease: Held, token: Token, protocol: Exam, body: bodies.AnswerRequest
+    ) -> bodies.AnswerBody:
+        """Answer a question; with `wants_next` the next one comes with the receipt."""
+        answer = Answer(**body.model_dump(exclude={"seq", "wants_next"}))
+        put = None
+        if body.wants_next:
+            receipt, put = await protocol.submit_and_next_async(token, lease, body.seq, answer)
+        else:
+            receipt = await protocol.submit_answer_async(token, lease, body.seq, answer)
+        return bodies.AnswerBody(receipt=bodies.ReceiptBody(**asdict(receipt)), question=_describe(put))
+
+    @app.post("/sessions/{session_id}/release")
+    async def release_session(
+        session_id: bodies.SessionId, token: Token, protocol: Exam
+    ) -> bodies.StatusBody:
+        """An examiner ends a session's lease."""
+        return bodies.StatusBody(**asdict(await protocol.release_session_async(token, session_id)))
+
+
+def _describe(put: Put | None) -> bodies.QuestionBody | None:
+    return None if put is None else bodies.QuestionBody(**asdict(put))

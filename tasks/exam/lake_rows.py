@@ -1,0 +1,150 @@
+"""Rows of the lake's tables, made of what the ledger holds. Tokens, leases and the secret seed stay behind."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, datetime
+
+from sqlalchemy import RowMapping
+
+from tasks.exam.answers import extract_answer
+from tasks.exam.plan.allotment import name_organisation
+
+
+def describe_run(run: RowMapping) -> dict[str, object]:
+    """A run for `runs`; of its secret seed only the hash lands."""
+    return {
+        "run_id": run["run_id"],
+        "month": run["month"],
+        "bank_version": run["bank_version"],
+        "reference_model": run["reference_model"],
+        "set_size": run["set_size"],
+        "policy": run["policy"],
+        "status": run["status"],
+        "seed_hash": hashlib.sha256(run["seed"].encode()).hexdigest(),
+        "planned_at": _time(run["planned_at"]),
+        "closed_at": _time(run["closed_at"]),
+        "is_simulated": run["is_simulated"],
+    }
+
+
+def describe_models(run: RowMapping) -> list[dict[str, object]]:
+    """The models of a run for `models`, as they were registered when it was planned."""
+    return [
+        {
+            "run_id": run["run_id"],
+            "model": model["name"],
+            "organisation": model["organisation"],
+            "family": model["family"],
+            "release_date": None
+            if model["release_date"] is None
+            else date.fromisoformat(model["release_date"]),
+            "is_open": model["is_open"],
+            "mode": model["mode"],
+            "base_model": model["base_model"],
+            "endpoint_model": model["endpoint_model"],
+            "input_price_usd": model["input_price_usd"],
+            "output_price_usd": model["output_price_usd"],
+            "is_simulated": model["is_simulated"],
+        }
+        for model in run["plan"]["models"].values()
+    ]
+
+
+def describe_session(row: RowMapping) -> dict[str, object]:
+    """A closed session for `sessions`."""
+    copied = (
+        "session_id",
+        "run_id",
+        "month",
+        "set_id",
+        "model",
+        "prompt_style",
+        "repeat",
+        "is_reference",
+        "status",
+        "question_count",
+        "answered_count",
+        "is_simulated",
+    )
+    return {
+        **{name: row[name] for name in copied},
+        "organisation": name_organisation(row["organisation"]),
+        "opened_at": _time(row["opened_at"]),
+        "closed_at": _time(row["closed_at"]),
+    }
+
+
+def describe_allocation(session: RowMapping, row: RowMapping) -> dict[str, object]:
+    """A question at its place in a session, for `allocations`."""
+    return {
+        "run_id": session["run_id"],
+        "session_id": row["session_id"],
+        "seq": row["seq"],
+        "question_uuid": row["question_uuid"],
+        "lineage_uuid": row["lineage_uuid"],
+        "discipline": row["discipline"],
+        "month": session["month"],
+        "allocated_at": _time(row["allocated_at"]),
+    }
+
+
+def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]:
+    """What a candidate answered, for `responses`; the answer is extracted here."""
+    return {
+        "run_id": session["run_id"],
+        "session_id": row["session_id"],
+        "seq": row["seq"],
+        "question_uuid": row["question_uuid"],
+        "lineage_uuid": row["lineage_uuid"],
+        "model": session["model"],
+        "organisation": name_organisation(session["organisation"]),
+        "prompt_style": session["prompt_style"],
+        "repeat": session["repeat"],
+        "month": session["month"],
+        "bank_version": session["bank_version"],
+        "prompt_version": row["prompt_version"],
+        "response": row["response"],
+        "reasoning": row["reasoning"],
+        "answer": extract_answer(row["content"], row["response"]),
+        "answer_status": row["answer_status"],
+        "finish_reason": row["finish_reason"],
+        "input_tokens": row["input_tokens"],
+        "output_tokens": row["output_tokens"],
+        "cost_usd": row["cost_usd"],
+        "latency_ms": row["latency_ms"],
+        "attempts": row["attempts"],
+        "error": row["error"],
+        "is_simulated": session["is_simulated"],
+    }
+
+
+def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
+    """A paid call of a session for `llm_calls`, with the unit that it is landed with."""
+    copied = (
+        "call_key",
+        "purpose",
+        "run_id",
+        "unit",
+        "model",
+        "status",
+        "attempts",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "latency_ms",
+    )
+    return {
+        **{name: row[name] for name in copied},
+        "started_at": _time(row["started_at"]),
+        "month": session["month"],
+    }
+
+
+def describe_access(row: RowMapping) -> dict[str, object]:
+    """An entry of the audit log for `access_log`; the hash before it stays behind: the entry's own covers it."""
+    return {name: value for name, value in row.items() if name != "previous_hash"} | {"at": _time(row["at"])}
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

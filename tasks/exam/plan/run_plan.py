@@ -1,0 +1,168 @@
+"""The plan of a run: what it would be, or is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import RowMapping
+
+from schemas.errors import UsageError
+from tasks.exam.plan.allotment import PlannedSession, PlanRequest, SatSet
+from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger.engine import Ledger
+
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What a run would be, or is.
+
+    Attributes:
+        run_id: name of the run.
+        month: YYYY-MM.
+        season: the sets that may be shared: one bank version, policy, size and list of disciplines.
+        bank_version: bank version drawn from.
+        policy: `shared` or `unique`.
+        set_size: lineages asked for in a set.
+        shares: lineages of a set by discipline.
+        styles: prompt styles sat.
+        repeats: independent repeats per candidate.
+        candidates: names of the candidates, in order.
+        outside: those of them that sit with their own client.
+        reference_model: the reference candidate.
+        bridged_reference: the former reference that sits this run too; null when the reference is unchanged.
+        is_simulated: whether the run is a simulation.
+        sets: the sets sat.
+        sessions: all sessions, reference sittings included.
+        call_count: questions that will be put.
+        cost_usd: expected cost; models without a price count as 0.
+        cost_by_model: expected cost by model.
+        unpriced: models without a price.
+        sets_left: organisation → discipline → sets that could still be drawn for it after this run.
+        exempt: organisation of the reference → sets that only its reference sittings met (the rule's one exemption).
+        budget_usd: budget of the run.
+        is_published: whether the ledger has it.
+    """
+
+    run_id: str
+    month: str
+    season: str
+    bank_version: int
+    policy: str
+    set_size: int
+    shares: dict[str, int]
+    styles: tuple[str, ...]
+    repeats: int
+    candidates: tuple[str, ...]
+    outside: tuple[str, ...]
+    reference_model: str
+    bridged_reference: str | None
+    is_simulated: bool
+    sets: tuple[SatSet, ...]
+    sessions: tuple[PlannedSession, ...]
+    call_count: int
+    cost_usd: float
+    cost_by_model: dict[str, float]
+    unpriced: tuple[str, ...]
+    sets_left: dict[str, dict[str, int]]
+    exempt: dict[str, tuple[str, ...]]
+    budget_usd: float | None
+    is_published: bool = False
+    request: PlanRequest | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def session_count(self) -> int:
+        """How many sessions there are."""
+        return len(self.sessions)
+
+    def summary(self) -> dict[str, Any]:
+        """The preview as JSON values: counts, cost and what is left; no seed, no question, no lineage."""
+        return {
+            "run_id": self.run_id,
+            "month": self.month,
+            "season": self.season,
+            "bank_version": self.bank_version,
+            "policy": self.policy,
+            "set_size": self.set_size,
+            "shares": self.shares,
+            "styles": list(self.styles),
+            "repeats": self.repeats,
+            "candidates": list(self.candidates),
+            "outside": list(self.outside),
+            "reference_model": self.reference_model,
+            "bridged_reference": self.bridged_reference,
+            "is_simulated": self.is_simulated,
+            "sets": [taken._asdict() for taken in self.sets],
+            "session_count": self.session_count,
+            "reference_session_count": sum(session.is_reference for session in self.sessions),
+            "call_count": self.call_count,
+            "cost_usd": round(self.cost_usd, 4),
+            "cost_by_model": {name: round(cost, 4) for name, cost in self.cost_by_model.items()},
+            "unpriced": list(self.unpriced),
+            "budget_usd": self.budget_usd,
+            "sets_left": self.sets_left,
+            "exempt": {name: list(sets) for name, sets in self.exempt.items()},
+            "is_published": self.is_published,
+        }
+
+
+def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
+    """The plan of a published run; raises UsageError when there is none of that name."""
+    with ledger.read() as connection:
+        row = ledger_exam.read_run(connection, run_id)
+    if row is None:
+        raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+    return parse_published(row)
+
+
+def parse_published(row: RowMapping) -> RunPlan:
+    """The plan as the ledger keeps it with its run."""
+    plan = row["plan"]
+    return RunPlan(
+        run_id=row["run_id"],
+        month=row["month"],
+        season=row["season"],
+        bank_version=row["bank_version"],
+        policy=row["policy"],
+        set_size=row["set_size"],
+        shares=dict(plan["shares"]),
+        styles=tuple(plan["styles"]),
+        repeats=plan["repeats"],
+        candidates=tuple(plan["candidates"]),
+        outside=tuple(plan["outside"]),
+        reference_model=row["reference_model"],
+        bridged_reference=plan["bridged_reference"],
+        is_simulated=row["is_simulated"],
+        sets=tuple(SatSet(**item) for item in plan["sets"]),
+        sessions=tuple(PlannedSession(**session) for session in plan["sessions"]),
+        call_count=plan["call_count"],
+        cost_usd=plan["cost_usd"],
+        cost_by_model=dict(plan["cost_by_model"]),
+        unpriced=tuple(plan["unpriced"]),
+        sets_left=plan["sets_left"],
+        exempt={name: tuple(sets) for name, sets in plan["exempt"].items()},
+        budget_usd=row["budget_usd"],
+        is_published=True,
+    )
+
+
+def describe_model(model: RegisteredModel) -> dict[str, Any]:
+    """A registered model as JSON values, without address and key variable: kept with the run."""
+    return {
+        "name": model.name,
+        "organisation": model.organisation,
+        "family": model.family,
+        "release_date": None if model.release_date is None else model.release_date.isoformat(),
+        "is_open": model.is_open,
+        "mode": model.mode,
+        "base_model": model.base_model,
+        "endpoint_model": model.endpoint_model,
+        "parameters": dict(model.parameters),
+        "input_price_usd": model.input_price_usd,
+        "output_price_usd": model.output_price_usd,
+        "is_simulated": model.is_simulated,
+        "provider": model.provider,
+    }

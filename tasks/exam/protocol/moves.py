@@ -1,0 +1,270 @@
+"""What a candidate does with a session: open, renew, ask, answer; each a transaction that the ledger carries out."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from schemas.errors import ExamError
+from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
+from tasks.exam.protocol.tokens import VerifiedTokens
+from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
+from warehouse.ledger import seats
+from warehouse.ledger.engine import now_text
+
+T = TypeVar("T")
+
+_SHORTEST_LEASE_SECRET: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Move(Generic[T]):
+    """One use of the protocol: what the audit log says of it, and what it does in one transaction."""
+
+    action: str
+    token: str
+    session_id: str | None
+    operation: Callable[[Connection], T]
+
+
+class Moves:
+    """What the holder of a session can do, each as one transaction."""
+
+    def __init__(
+        self, tokens: VerifiedTokens, *, lease_s: float, is_in_house: bool, clock: Callable[[], float]
+    ) -> None:
+        self._tokens = tokens
+        self._lease_s = lease_s
+        self._is_in_house = is_in_house
+        self._clock = clock
+
+    def open(self, token: str, session_id: str, lease_secret: str | None) -> Move[Lease]:
+        """Open a session, or resume it as its holder."""
+
+        def operation(connection: Connection) -> Lease:
+            now = self._clock()
+            claims = self._tokens.verify(token)
+            seat = read_own_seat(connection, claims, session_id)
+            if seat.status == "closed":
+                raise ExamError(
+                    403, "session_closed", "The session is closed: all its questions are answered."
+                )
+            shown = None if lease_secret is None else hash_secret(lease_secret)
+            held = (
+                seat.lease_hash if seat.lease_expires_at is not None and seat.lease_expires_at > now else None
+            )
+            if held is not None and (shown is None or not hmac.compare_digest(shown, held)):
+                raise ExamError(
+                    403,
+                    "session_in_use",
+                    "The session is in use. Show the lease secret to resume it, or wait until the lease expires.",
+                )
+            if lease_secret is not None and len(lease_secret) < _SHORTEST_LEASE_SECRET:
+                raise ExamError(
+                    422, "weak_secret", f"A lease secret has at least {_SHORTEST_LEASE_SECRET} characters."
+                )
+            secret = lease_secret or secrets.token_hex(32)
+            generation = seat.lease_generation + 1
+            at = now_text()
+            seats.write_first_opening(connection, session_id, at)
+            seats.write_session(
+                connection,
+                session_id,
+                status="open",
+                lease_generation=generation,
+                lease_hash=hash_secret(secret),
+                lease_expires_at=now + self._lease_s,
+                access_hash=log_use(connection, claims, seat, "open"),
+            )
+            return Lease(
+                session_id,
+                generation,
+                secret,
+                now + self._lease_s,
+                seat.prompt_style,
+                seat.question_count,
+                seat.answered_count,
+            )
+
+        return Move("open", token, session_id, operation)
+
+    def renew(self, token: str, lease: Lease) -> Move[Lease]:
+        """Let the lease last."""
+
+        def operation(connection: Connection) -> Lease:
+            now = self._clock()
+            claims = self._tokens.read(token)
+            seat = read_held_seat(connection, claims, lease, now)
+            seats.write_session(
+                connection,
+                lease.session_id,
+                lease_expires_at=now + self._lease_s,
+                access_hash=log_use(connection, claims, seat, "renew"),
+            )
+            return Lease(
+                lease.session_id,
+                lease.generation,
+                lease.secret,
+                now + self._lease_s,
+                seat.prompt_style,
+                seat.question_count,
+                seat.answered_count,
+            )
+
+        return Move("renew", token, lease.session_id, operation)
+
+    def ask(self, token: str, lease: Lease) -> Move[Put | None]:
+        """The next question, or the pending one again."""
+
+        def operation(connection: Connection) -> Put | None:
+            now = self._clock()
+            claims = self._tokens.read(token)
+            seat = read_held_seat(connection, claims, lease, now)
+            at = now_text()
+            head = log_use(connection, claims, seat, "next", at)
+            if seat.status == "closed":
+                seats.write_session(connection, lease.session_id, access_hash=head)
+                return None
+            pending = seat.next_seq - 1 - seat.answered_count
+            put, next_seq = None, seat.next_seq
+            if pending < self._window(seat):
+                put = self._hand_out(connection, seat, seat.next_seq, at)
+            if put is not None:
+                next_seq += 1
+            else:
+                oldest = seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)[0]
+                put = self._put(connection, seat, oldest, is_repeat=True)
+            seats.write_advance(
+                connection,
+                lease.session_id,
+                next_seq=next_seq,
+                answered_count=seat.answered_count,
+                expires_at=now + self._lease_s,
+                access_hash=head,
+            )
+            return put
+
+        return Move("next", token, lease.session_id, operation)
+
+    def answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Receipt]:
+        """Store an answer."""
+
+        def operation(connection: Connection) -> Receipt:
+            return self._accept(connection, token, lease, seq, answer, action="submit", wants_next=False)[0]
+
+        return Move("submit", token, lease.session_id, operation)
+
+    def answer_and_ask(
+        self, token: str, lease: Lease, seq: int, answer: Answer
+    ) -> Move[tuple[Receipt, Put | None]]:
+        """Store an answer and hand out the next question."""
+
+        def operation(connection: Connection) -> tuple[Receipt, Put | None]:
+            return self._accept(
+                connection, token, lease, seq, answer, action="submit_and_next", wants_next=True
+            )
+
+        return Move("submit_and_next", token, lease.session_id, operation)
+
+    def list_pending(self, token: str, lease: Lease) -> Move[list[Put]]:
+        """Everything handed out and not answered."""
+
+        def operation(connection: Connection) -> list[Put]:
+            now = self._clock()
+            claims = self._tokens.read(token)
+            seat = read_held_seat(connection, claims, lease, now)
+            seats.write_session(
+                connection, lease.session_id, access_hash=log_use(connection, claims, seat, "pending")
+            )
+            return [
+                self._put(connection, seat, seq, is_repeat=True)
+                for seq in seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)
+            ]
+
+        return Move("pending", token, lease.session_id, operation)
+
+    def _accept(
+        self,
+        connection: Connection,
+        token: str,
+        lease: Lease,
+        seq: int,
+        answer: Answer,
+        *,
+        action: str,
+        wants_next: bool,
+    ) -> tuple[Receipt, Put | None]:
+        now = self._clock()
+        claims = self._tokens.read(token)
+        seat = read_held_seat(connection, claims, lease, now)
+        if not 1 <= seq <= seat.question_count:
+            raise ExamError(
+                409, "not_delivered", "There is no question at this position that could be answered."
+            )
+        if seq >= seat.next_seq:
+            raise ExamError(
+                409, "not_delivered", "This question has not been handed out yet. Ask for the next one."
+            )
+        row = answer.checked()
+        row["session_id"] = lease.session_id
+        row["seq"] = seq
+        row["answered_at"] = at = now_text()
+        try:
+            seats.write_answer(connection, row)
+        except IntegrityError:
+            raise ExamError(
+                409, "already_answered", "This question has an answer, and the first one stays."
+            ) from None
+        answered = seat.answered_count + 1
+        is_closed = answered == seat.question_count
+        head = log_use(connection, claims, seat, action, at)
+        if is_closed:
+            # The lease's hash stays, so that its holder may still ask and hear that it has finished.
+            seats.write_session(
+                connection,
+                lease.session_id,
+                status="closed",
+                answered_count=answered,
+                closed_at=at,
+                access_hash=head,
+            )
+            return Receipt(seq, answered, seat.question_count, True), None
+        pending = seat.next_seq - 1 - answered
+        put = None
+        if wants_next and pending < self._window(seat):
+            # At a quota the answer still counts; whoever asks for the next question hears of the quota.
+            with suppress(ExamError):
+                put = self._hand_out(connection, seat, seat.next_seq, at)
+        seats.write_advance(
+            connection,
+            lease.session_id,
+            next_seq=seat.next_seq + (put is not None),
+            answered_count=answered,
+            expires_at=now + self._lease_s,
+            access_hash=head,
+        )
+        return Receipt(seq, answered, seat.question_count, False), put
+
+    def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, at: str) -> Put | None:
+        """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
+        if seq > seat.question_count:
+            return None
+        check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
+        check_quota(connection, "organisation", seat.organisation_limit, organisation=seat.organisation)
+        put = self._put(connection, seat, seq, is_repeat=False)
+        seats.write_delivery(connection, seat.session_id, seq, at)
+        return put
+
+    def _put(self, connection: Connection, seat: seats.Seat, seq: int, *, is_repeat: bool) -> Put:
+        content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
+        return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
+
+    def _window(self, seat: seats.Seat) -> int:
+        return int(seat.pending_window) if self._is_in_house else 1

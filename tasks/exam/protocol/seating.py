@@ -1,0 +1,110 @@
+"""Who may use which session, and for how many questions: checked against the row that the statement read."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any
+
+from sqlalchemy import Connection
+
+from schemas.errors import ExamError
+from tasks.exam.protocol.tokens import PERMISSIONS, Claims
+from tasks.exam.protocol.words import Lease
+from warehouse.ledger import access, seats, users
+
+
+def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> seats.Seat:
+    """The session, for the candidate that the token and the ledger agree on.
+
+    What does not exist and what belongs to others is refused with the same words.
+    """
+    seat = seats.read_seat(connection, session_id, claims.user_id)
+    if seat is None:
+        check_role(users.read_user(connection, claims.user_id), claims, "sit")
+        raise _not_yours()
+    check_role(seat, claims, "sit")
+    if claims.session_id != session_id or seat.user_id != claims.user_id:
+        raise _not_yours()
+    return seat
+
+
+def read_held_seat(connection: Connection, claims: Claims, lease: Lease, now: float) -> seats.Seat:
+    """The session, for the holder of its lease; a closed one is still shown to who held it last."""
+    seat = read_own_seat(connection, claims, lease.session_id)
+    if (
+        seat.lease_hash is None
+        or seat.lease_generation != lease.generation
+        or not hmac.compare_digest(seat.lease_hash, hash_secret(lease.secret))
+    ):
+        raise ExamError(
+            403, "lease_lost", "The session is not held by this lease: it was opened again or released."
+        )
+    if seat.status != "closed" and (seat.lease_expires_at or 0.0) <= now:
+        raise ExamError(
+            403, "lease_expired", "The lease has expired. Open the session again with the lease secret."
+        )
+    return seat
+
+
+def read_readable_seat(
+    connection: Connection, claims: Claims, session_id: str, permission: str
+) -> seats.Seat:
+    """The session, for its own candidate or for whoever may read them all."""
+    seat = seats.read_seat(connection, session_id, claims.user_id)
+    user = seat if seat is not None else users.read_user(connection, claims.user_id)
+    check_active(user)
+    assert user is not None
+    if user.role == "candidate":
+        return read_own_seat(connection, claims, session_id)
+    check_role(user, claims, permission)
+    if seat is None:
+        raise ExamError(404, "session_unknown", "There is no such session.")
+    return seat
+
+
+def log_use(
+    connection: Connection, claims: Claims, seat: seats.Seat, action: str, at: str | None = None
+) -> str:
+    """Write an allowed use into the session's chain; returns the chain's new head."""
+    return access.append_access(
+        connection,
+        user_id=claims.user_id,
+        session_id=seat.session_id,
+        action=action,
+        status=200,
+        code=None,
+        previous_hash=seat.access_hash,
+        at=at,
+    )
+
+
+def check_active(user: Any) -> None:
+    """Pass for a user that the ledger knows and admits; raises ExamError 403."""
+    if user is None or not user.is_active:
+        raise ExamError(403, "user_unknown", "The user is not known, or no longer admitted.")
+
+
+def check_role(user: Any, claims: Claims, permission: str) -> None:
+    """The role in the ledger decides; the token can only take away."""
+    check_active(user)
+    if permission not in PERMISSIONS.get(user.role, frozenset()) or permission not in claims.permissions:
+        raise ExamError(403, "permission_missing", f"This needs the permission {permission!r}.")
+
+
+def check_quota(connection: Connection, level: str, limit: int | None, **whose: str) -> None:
+    """Pass below the limit on questions handed out; raises ExamError 403 at it."""
+    if limit is None:
+        return
+    counts = seats.count_questions(connection, **whose)
+    if counts.pending + counts.completed >= limit:
+        raise ExamError(403, "quota_reached", f"The {level} has been handed all questions that it may have.")
+
+
+def hash_secret(secret: str) -> str:
+    """What the ledger keeps of a lease secret."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _not_yours() -> ExamError:
+    return ExamError(403, "session_invalid", "The token is not valid for this session.")

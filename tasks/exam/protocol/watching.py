@@ -1,0 +1,118 @@
+"""What is asked of sessions from outside: where they stand, which there are, and the end of a lease."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from schemas.errors import ExamError
+from tasks.exam.protocol.moves import Move
+from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
+from tasks.exam.protocol.tokens import VerifiedTokens
+from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
+from warehouse.ledger import access, exam, seats, users
+
+
+def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[SessionStatus]:
+    """Where a session stands."""
+
+    def operation(connection: Connection) -> SessionStatus:
+        claims = tokens.read(token)
+        seat = read_readable_seat(connection, claims, session_id, "read_sessions")
+        seats.write_session(connection, session_id, access_hash=log_use(connection, claims, seat, "status"))
+        return _describe(connection, seat, is_examiner=seat.role != "candidate")
+
+    return Move("status", token, session_id, operation)
+
+
+def release_session(tokens: VerifiedTokens, token: str, session_id: str) -> Move[SessionStatus]:
+    """The end of a session's lease."""
+
+    def operation(connection: Connection) -> SessionStatus:
+        claims = tokens.read(token)
+        seat = seats.read_seat(connection, session_id, claims.user_id)
+        if seat is None:
+            check_role(users.read_user(connection, claims.user_id), claims, "release_sessions")
+            raise ExamError(404, "session_unknown", "There is no such session.")
+        check_role(seat, claims, "release_sessions")
+        seats.write_session(
+            connection,
+            session_id,
+            lease_generation=seat.lease_generation + 1,
+            lease_hash=None,
+            lease_expires_at=None,
+            access_hash=log_use(connection, claims, seat, "release"),
+        )
+        return _describe(connection, seat, is_examiner=True)
+
+    return Move("release", token, session_id, operation)
+
+
+def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Move[list[SessionSummary]]:
+    """One's own sessions; for examiners all, or those of a run."""
+
+    def operation(connection: Connection) -> list[SessionSummary]:
+        claims = tokens.read(token)
+        user = users.read_user(connection, claims.user_id)
+        check_active(user)
+        assert user is not None
+        is_examiner = user.role != "candidate"
+        check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
+        access.append_refusal(
+            connection, user_id=claims.user_id, session_id=None, action="list", status=200, code=None
+        )
+        if is_examiner:
+            rows = exam.list_sessions(connection, run_id=run_id)
+            return [
+                SessionSummary(
+                    row["session_id"],
+                    row["status"],
+                    row["prompt_style"],
+                    row["question_count"],
+                    row["answered_count"],
+                    row["run_id"],
+                    row["model"],
+                    row["organisation"],
+                    row["repeat"],
+                    row["is_reference"],
+                )
+                for row in rows
+            ]
+        rows = exam.list_sessions(connection, user_id=claims.user_id, session_id=claims.session_id)
+        return [
+            SessionSummary(
+                row["session_id"],
+                row["status"],
+                row["prompt_style"],
+                row["question_count"],
+                row["answered_count"],
+            )
+            for row in rows
+        ]
+
+    return Move("list", token, None, operation)
+
+
+def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) -> SessionStatus:
+    row = exam.list_sessions(connection, session_id=seat.session_id)[0]
+    return SessionStatus(
+        session_id=seat.session_id,
+        status=row["status"],
+        prompt_style=seat.prompt_style,
+        session=Quota(
+            row["question_count"],
+            row["next_seq"] - 1 - row["answered_count"],
+            row["answered_count"],
+            row["question_count"],
+        ),
+        candidate=Quota(
+            *seats.count_questions(connection, user_id=seat.user_id),
+            users.read_question_limit(connection, seat.user_id),
+        ),
+        organisation=Quota(
+            *seats.count_questions(connection, organisation=seat.organisation), seat.organisation_limit
+        )
+        if is_examiner
+        else None,
+        opened_at=row["opened_at"],
+        closed_at=row["closed_at"],
+    )

@@ -1,0 +1,193 @@
+"""One candidate in one session: ask, render, call, submit, until the session is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from schemas.errors import ExamError
+from schemas.settings import Settings
+from tasks.exam.doors import Door
+from tasks.exam.protocol.tokens import derive_lease_secret, issue_token
+from tasks.exam.protocol.words import Answer, Lease, Put
+
+if TYPE_CHECKING:
+    from tasks.models.client import CallReply, CallRequest
+    from tasks.models.registry import RegisteredModel
+
+T = TypeVar("T")
+
+
+class Client(Protocol):
+    """What is asked of a model client (tasks.models.client.ModelClient)."""
+
+    async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
+        """Call the model, or replay its reply; raises ProctorError when it cannot be had."""
+        ...
+
+
+@dataclass(frozen=True)
+class SittingProgress:
+    """An answer was acknowledged: where its session stands."""
+
+    session_id: str
+    model: str
+    prompt_style: str
+    answered_count: int
+    question_count: int
+
+
+class Sitter:
+    """One candidate in one session."""
+
+    def __init__(
+        self,
+        door: Door,
+        client: Client,
+        settings: Settings,
+        secret: bytes,
+        model: RegisteredModel,
+        session: Mapping[str, Any],
+        progress: Callable[[SittingProgress], None],
+    ) -> None:
+        self._door = door
+        self._client = client
+        self._settings = settings
+        self._secret = secret
+        self._model = model
+        self._session = session
+        self._session_id: str = session["session_id"]
+        self._progress = progress
+        self._token = ""
+        self._lease: Lease | None = None
+        self._opening = asyncio.Lock()
+
+    async def sit(self, stop: asyncio.Event) -> None:
+        """Open, or resume, and answer until the session is closed or `stop` is set."""
+        try:
+            await self._open(None)
+        except ExamError as error:
+            if error.code == "session_closed":
+                return  # its last answer was acknowledged before the news arrived
+            raise
+        puts = await self._read_first_puts()
+        if not puts:
+            return
+        # A question that cannot be answered now does not keep the others of the window from being answered.
+        outcomes = await asyncio.gather(
+            *(self._answer_all(put, stop) for put in puts), return_exceptions=True
+        )
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _read_first_puts(self) -> list[Put]:
+        """What is pending from before, filled up with new questions to the width of the window."""
+        window = int(self._session["pending_window"])
+        puts = await self._call(self._door.read_pending) if window > 1 else []
+        known = {put.seq for put in puts}
+        while len(puts) < window:
+            put = await self._call(self._door.next_question)
+            if put is None or put.seq in known:
+                break
+            puts.append(put)
+            known.add(put.seq)
+        return puts
+
+    async def _answer_all(self, put: Put | None, stop: asyncio.Event) -> None:
+        while put is not None and not stop.is_set():
+            answer = await self._ask(put)
+            put = await self._submit(put, answer)
+
+    async def _ask(self, put: Put) -> Answer:
+        """Call the candidate; the lease is renewed while it thinks."""
+        from tasks.models.client import CallRequest
+        from tasks.questions.prompt_styles import render_prompt
+
+        messages, prompt_version = render_prompt(put.content, put.prompt_style)
+        request = CallRequest(
+            purpose="exam",
+            messages=messages,
+            run_id=self._session["run_id"],
+            unit=self._session_id,
+            repeat=self._session["repeat"],
+            # Two sessions never share a reply, even where they put the same question in the same words.
+            salt=f"{self._session_id}:{put.seq}",
+        )
+        call = asyncio.ensure_future(self._client.complete(self._model, request))
+        try:
+            while True:
+                done, _ = await asyncio.wait({call}, timeout=self._settings.lease_s / 3)
+                if done:
+                    break
+                await self._call(self._door.renew_lease)
+        finally:
+            call.cancel()
+        reply = call.result()
+        return Answer(
+            response=reply.text,
+            reasoning=reply.reasoning,
+            answer_status=reply.status,
+            finish_reason=reply.finish_reason,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            cost_usd=reply.cost_usd,
+            latency_ms=reply.latency_ms,
+            attempts=reply.attempts,
+            error=reply.error,
+            prompt_version=prompt_version,
+            call_key=reply.call_key,
+        )
+
+    async def _submit(self, put: Put, answer: Answer) -> Put | None:
+        try:
+            receipt, following = await self._call(
+                lambda token, lease: self._door.submit_and_next(token, lease, put.seq, answer)
+            )
+        except ExamError as error:
+            if error.code != "already_answered":
+                raise
+            # It had been stored, and only the acknowledgement was lost.
+            return await self._call(self._door.next_question)
+        self._progress(
+            SittingProgress(
+                self._session_id,
+                self._model.name,
+                put.prompt_style,
+                receipt.answered_count,
+                receipt.question_count,
+            )
+        )
+        if following is None and not receipt.is_closed and int(self._session["pending_window"]) == 1:
+            # A quota was reached, or the window is narrower at this door: the protocol says which.
+            return await self._call(self._door.next_question)
+        return following
+
+    async def _call(self, operation: Callable[[str, Lease], Awaitable[T]]) -> T:
+        """Call with token and lease; an expired one of either is renewed once, by the holder that this still is."""
+        lease = self._lease
+        assert lease is not None
+        try:
+            return await operation(self._token, lease)
+        except ExamError as error:
+            if error.code not in ("token_expired", "lease_expired"):
+                raise
+        await self._open(lease)
+        return await operation(self._token, self._lease or lease)
+
+    async def _open(self, stale: Lease | None) -> None:
+        async with self._opening:
+            if self._lease is not stale:
+                return  # another pending question of this session has opened it meanwhile
+            self._token = issue_token(
+                self._secret,
+                self._session["user_id"],
+                self._session_id,
+                ["sit"],
+                self._settings.token_ttl_s,
+            )
+            self._lease = await self._door.open_session(
+                self._token, self._session_id, derive_lease_secret(self._secret, self._session_id)
+            )

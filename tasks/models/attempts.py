@@ -1,0 +1,120 @@
+"""One call's attempts: sent within limits and budget, with jittered pauses, until there is a reply or a failure for good."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tasks.models.budget import Budget, compute_cost, compute_worst_cost
+from tasks.models.limits import Limiter
+from tasks.models.registry import RegisteredModel
+from tasks.models.replies import ParsedReply
+from tasks.models.transport import Failure, send_request
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MOST_ATTEMPTS = 6
+BACKOFF_S = 0.5
+MOST_BACKOFF_S = 60.0
+# A provider that asks for a longer pause than this is given up for now; the next command tries again.
+MOST_RETRY_AFTER_S = 600.0
+
+
+class Sent(NamedTuple):
+    """What came of a call, the attempts that were made, and the wall time of the last one."""
+
+    outcome: ParsedReply | Failure
+    attempts: int
+    latency_ms: float
+
+
+@dataclass
+class Flight:
+    """Whether a request is on its way at this moment."""
+
+    is_sent: bool = False
+
+
+class Sender:
+    """Sends calls, each as often as it takes; `counts` is told what was `sent` and what was `retried`."""
+
+    def __init__(
+        self,
+        counts: Counter[str],
+        *,
+        timeout_s: float,
+        budget: Budget | None,
+        most_attempts: int = MOST_ATTEMPTS,
+        backoff_s: float = BACKOFF_S,
+    ) -> None:
+        self._counts = counts
+        self._timeout_s = timeout_s
+        self._budget = budget
+        self._most_attempts = most_attempts
+        self._backoff_s = backoff_s
+
+    async def send(
+        self,
+        endpoint: AsyncOpenAI,
+        limiter: Limiter,
+        model: RegisteredModel,
+        body: dict[str, Any],
+        flight: Flight,
+    ) -> Sent:
+        """Send until there is a reply or a failure for good.
+
+        Raises BudgetError before an attempt that the budget may not bear.
+        """
+        budget = self._budget
+        worst = 0.0 if budget is None else compute_worst_cost(model, body["messages"], body)
+        self._counts["sent"] += 1
+        attempt = 0
+        while True:
+            attempt += 1
+            if budget is not None:
+                await budget.reserve(worst)
+            spent = 0.0
+            try:
+                await limiter.bucket.acquire()
+                spent = worst  # until the bill is known
+                begun = time.perf_counter()
+                flight.is_sent = True
+                outcome = await send_request(endpoint, body, self._timeout_s)
+                flight.is_sent = False
+                latency_ms = (time.perf_counter() - begun) * 1000
+                spent = _compute_spent(model, outcome, worst)
+            finally:
+                if budget is not None:
+                    budget.settle(worst, spent)
+            if isinstance(outcome, ParsedReply):
+                return Sent(outcome, attempt, latency_ms)
+            delay = self._compute_delay(outcome, attempt)
+            if outcome.status_code == 429 and outcome.retry_after_s is not None:
+                limiter.bucket.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
+            if delay is None:
+                return Sent(outcome, attempt, latency_ms)
+            self._counts["retried"] += 1
+            await asyncio.sleep(delay)
+
+    def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
+        """Seconds before the next attempt; null when there is to be none."""
+        if not failure.is_retryable or attempt >= self._most_attempts:
+            return None
+        wished = failure.retry_after_s or 0.0
+        if wished > MOST_RETRY_AFTER_S:
+            return None
+        backoff = min(MOST_BACKOFF_S, self._backoff_s * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.5)
+        # Jitter above the wish as well: all who were refused together must not come back together.
+        return max(backoff, wished * random.uniform(1.0, 1.1))
+
+
+def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:
+    if isinstance(outcome, Failure):
+        return worst if outcome.is_bill_unknown else 0.0
+    cost = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
+    return worst if cost is None else cost

@@ -1,0 +1,22 @@
+"""Reconciliation as Prefect sees it: what the ledger has closed → land."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.faults import hide_content
+from tasks.provenance.task import sign_landings
+from tasks.reconcile.reconcile import reconcile
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+@task(name="reconcile_stores")
+@hide_content
+@sign_landings
+def reconcile_stores() -> None:
+    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        reconcile(ledger, lake)

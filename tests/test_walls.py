@@ -1,0 +1,130 @@
+"""The stages have walls: which package of tasks/ may use which, each door with its reason.
+
+What is not in the table fails; so does a door in the table that nobody uses. `tasks/faults.py`, `tasks/progress.py` and
+`tasks/provenance` (a package because it imports Prefect, which only a `task.py` may) are common ground.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from pathlib import Path
+
+TASKS = Path(__file__).resolve().parents[1] / "tasks"
+
+# Used by the stages; they use none of them, nor each other.
+FOUNDATIONS = ("models", "questions", "statistics")
+# What every task.py wraps its tasks in; it uses no package.
+COMMON_PACKAGES = ("provenance",)
+
+DOORS: Mapping[str, Mapping[str, str]] = {
+    "ingest": {
+        "models": "a registered model reads the papers that the rules cannot split",
+        "questions": "what is split out of a paper becomes a question with its identity",
+    },
+    "review": {
+        "ingest": "a workbook from outside is opened by the guard that also opens papers",
+        "questions": "an edited question gets its identity and must keep the format rules",
+        "statistics": "agreement between annotators: kappa and alpha",
+    },
+    "augment": {
+        "models": "a registered model writes variants",
+        "questions": "a variant is a question, held to the same format rules",
+    },
+    "dedupe": {
+        "questions": "duplicates are found by a question's identity and normal form",
+    },
+    "exam": {
+        "models": "candidates are called through the one door",
+        "questions": "questions are put bare, in the words of their prompt style",
+    },
+    "judging": {
+        "models": "judges are called through the one door",
+        "questions": "a judge sees the question, and the reference answer in its form",
+        "statistics": "agreement between a judge and people: kappa",
+    },
+    "gscore": {
+        "models": "candidates write the texts that are scored",
+    },
+    "report": {
+        "gscore": "the page shows agreement with people by the same calculation as the command",
+        "statistics": "the fitted curve of score against release date, and rank correlations",
+    },
+    "reconcile": {
+        "exam": "lands closed sessions and the audit log",
+        "models": "lands paid calls",
+        "review": "lands closed batches",
+    },
+}
+
+
+def name_packages(module: str, tree: ast.AST, folder: str) -> set[str]:
+    """Names below `folder` that a module imports, anywhere in it; relative imports are resolved."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {f"{source}.{alias.name}" for alias in node.names}
+    return {name.split(".")[1] for name in found if name.startswith(f"{folder}.")}
+
+
+def read_doors(tasks: Path) -> dict[str, set[str]]:
+    """Package → packages that it uses, beside its own; modules that lie in no package are not among them."""
+    packages = {path.name for path in tasks.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    doors: dict[str, set[str]] = {name: set() for name in packages}
+    for path in sorted(tasks.rglob("*.py")):
+        owner = path.relative_to(tasks).parts[0]
+        if owner not in packages:
+            continue
+        module = ".".join(path.relative_to(tasks.parent).with_suffix("").parts)
+        used = name_packages(module, ast.parse(path.read_text(encoding="utf-8")), tasks.name)
+        doors[owner] |= (used & packages) - {owner, *COMMON_PACKAGES}
+    return doors
+
+
+def test_no_stage_reaches_through_a_wall_and_no_door_is_unused() -> None:
+    found = {owner: used for owner, used in read_doors(TASKS).items() if used}
+    assert found == {owner: set(doors) for owner, doors in DOORS.items()}
+
+
+def test_every_door_has_a_reason() -> None:
+    assert [(owner, name) for owner, doors in DOORS.items() for name, why in doors.items() if not why] == []
+
+
+def test_foundations_use_no_stage_and_not_each_other() -> None:
+    doors = read_doors(TASKS)
+    assert {name: doors[name] for name in FOUNDATIONS} == {name: set() for name in FOUNDATIONS}
+    assert set(FOUNDATIONS) & set(DOORS) == set()
+
+
+def test_common_ground_uses_no_package() -> None:
+    for path in TASKS.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert name_packages(f"tasks.{path.stem}", tree, "tasks") == set(), path
+
+
+def test_no_stage_uses_one_that_uses_it() -> None:
+    doors = read_doors(TASKS)
+    circles = {(owner, used) for owner, names in doors.items() for used in names if owner in doors[used]}
+    assert circles == set()
+
+
+def test_every_way_to_import_is_seen(tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    for name in ("one", "two", "three", "four", "five"):
+        (tasks / name).mkdir(parents=True)
+        (tasks / name / "__init__.py").write_text("")
+    (tasks / "faults.py").write_text("")
+    (tasks / "one" / "work.py").write_text(
+        "import tasks.two.work\n"
+        "from tasks.faults import hide\n"
+        "from ..three import work\n"
+        "from . import other\n"
+        "def later():\n"
+        "    from tasks import four\n"
+        "    from tasks.five.work import it\n"
+    )
+    assert read_doors(tasks)["one"] == {"two", "three", "four", "five"}
