@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ import polars as pl
 from schemas.errors import GateError, UsageError
 from schemas.questions import CONTENT
 from schemas.tables import get_table
+from tasks.questions.draws import draw_share
 from tasks.review.assignment import NO_DISCIPLINE, Annotator, read_annotators
 from tasks.review.decisions import is_settled, read_gate_input
 from tasks.review.gate import Outcome, compute_outcomes
@@ -239,19 +239,8 @@ def draw_review_sample(variants: pl.DataFrame, share: float, salt: str) -> pl.Da
         salt: what the draw depends on beside the questions, for example the batch they come from.
     """
     written = variants.filter(pl.col("generator") != "template")
-    if written.is_empty() or share <= 0:
-        return written.clear()
-    count = max(1, round(written.height * share))
-    ranks = [
-        hashlib.sha256(f"{salt}\x1f{question_uuid}".encode()).hexdigest()
-        for question_uuid in written["question_uuid"]
-    ]
-    return (
-        written.with_columns(pl.Series("_rank", ranks))
-        .sort("_rank", "question_uuid")
-        .head(count)
-        .drop("_rank")
-    )
+    uuids = written["question_uuid"].to_list()
+    return written[draw_share(range(written.height), share, salt, name=uuids.__getitem__)]
 
 
 def _find_batch(connection: Any, batch_id: str) -> dict[str, Any]:
