@@ -302,7 +302,7 @@ def _add_administration_routes(app: FastAPI, settings: Settings) -> None:
 
 
 def _describe(put: Put | None) -> bodies.QuestionBody | None:
-    return None if put is None else bodies.QuestionBody(**asdict(put))
+    return None if put is None else bodies.QuestionBody(**put.as_body())
 
 
 def _read(ledger: Ledger, operation: Callable[[Connection], T]) -> T:

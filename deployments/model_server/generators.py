@@ -13,7 +13,8 @@ import json
 import re
 from typing import Any
 
-_BLANK = re.compile(r"[（(]\s*[）)]|_{2,}|＿{2,}")
+from tasks.questions.blanks import fill_blanks, has_blank
+
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 # A statement is made false by turning its verb round; the first pair that occurs is used.
 _TURNS = (
@@ -75,8 +76,8 @@ def write_statement(stem: str, option: str) -> str:
     """Stem and option as one statement: the option in the blank, or behind the stem."""
     is_chinese = _is_chinese(stem)
     option = option.strip().rstrip("。.")
-    if _BLANK.search(stem):
-        statement = _BLANK.sub(lambda _: option, stem, count=1).strip()
+    if has_blank(stem):
+        statement = fill_blanks(stem, option, most=1).strip()
     else:
         trunk = stem.strip().rstrip("？?：:。. ")
         statement = f"{trunk}：{option}" if is_chinese else f"{trunk}: {option}"

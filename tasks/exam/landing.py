@@ -19,6 +19,7 @@ from schemas.errors import UsageError
 from schemas.tables import get_table
 from tasks.exam.answers import extract_answer
 from tasks.exam.plan.allotment import name_organisation
+from tasks.questions.question import BareQuestion
 from warehouse.ledger import exam
 from warehouse.ledger.access import anchor_past_days
 from warehouse.ledger.engine import Ledger
@@ -229,7 +230,7 @@ def _describe_response(session: RowMapping, row: RowMapping) -> dict[str, object
         "prompt_version": row["prompt_version"],
         "response": row["response"],
         "reasoning": row["reasoning"],
-        "answer": extract_answer(row["content"], row["response"]),
+        "answer": extract_answer(BareQuestion.from_row(row["content"]), row["response"]),
         "answer_status": row["answer_status"],
         "finish_reason": row["finish_reason"],
         "input_tokens": row["input_tokens"],

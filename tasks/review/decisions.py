@@ -9,6 +9,7 @@ from typing import Any
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import DECISIONS, REJECT_REASONS, REVIEW_CHANNELS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.questions.question import QuestionContent
 from tasks.questions.rules import find_unanswerable
 from tasks.review.gate import EDITABLE_FIELDS, Decision, Item, apply_edit, compute_outcomes
 from warehouse.ledger import review
@@ -78,7 +79,7 @@ def find_faults(content: Mapping[str, Any], given: GivenDecision) -> list[Fault]
             Fault(
                 "decision", f"it cannot be accepted as it stands: {RULE_FAULTS[rule][1]}; edit or reject it"
             )
-            for rule in find_unanswerable(content)
+            for rule in find_unanswerable(QuestionContent.from_row(content))
         ]
     return faults
 
@@ -223,7 +224,7 @@ def _find_edit_faults(content: Mapping[str, Any], edited: Mapping[str, Any]) -> 
     corrected = apply_edit(content, edited)
     if all(corrected[name] == content.get(name) for name in edited):
         return [Fault("decision", "the decision is edit, but the corrections equal what is there")]
-    return [Fault(*RULE_FAULTS[rule]) for rule in find_unanswerable(corrected)]
+    return [Fault(*RULE_FAULTS[rule]) for rule in find_unanswerable(QuestionContent.from_row(corrected))]
 
 
 def _find_shape_faults(edited: Mapping[str, Any]) -> list[Fault]:

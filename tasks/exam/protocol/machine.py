@@ -27,6 +27,7 @@ from schemas.errors import ExamError, GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims, check_expiry, read_secret, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
+from tasks.questions.question import BareQuestion
 from warehouse.ledger import access, exam, users
 from warehouse.ledger.engine import Ledger, now_text
 
@@ -531,7 +532,7 @@ class ExamProtocol:
 
     def _put(self, connection: Connection, seat: exam.Seat, seq: int, *, is_repeat: bool) -> Put:
         content = exam.read_content(connection, seat.session_id, seat.set_id, seq)
-        return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
+        return Put(seq, seat.question_count, seat.prompt_style, BareQuestion.from_row(content), is_repeat)
 
     def _window(self, seat: exam.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1
