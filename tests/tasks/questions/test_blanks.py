@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deployments.model_server.generators import write_statement
@@ -24,6 +24,7 @@ BLANKS = [
     ("_ _", 2),
     ("Name it: [  ]", 1),
     ("这种方法是…………………………", 1),
+    ("这种方法是……………………____", 1),
     ("the capital ()", 1),
     ("首都是()", 1),
     ("f（）", 1),
@@ -34,6 +35,7 @@ NO_BLANKS = [
     "operator_()",
     "他说：“……”",
     "…………命各省督府",
+    "An adult………………..10 cowries",
     "（A）",
     "____".replace("_", "-"),
 ]
@@ -57,6 +59,7 @@ def test_blanks_are_filled_one_after_the_other() -> None:
     assert fill_blanks("____ and (  )", "X") == "X and X"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="_＿ ()（）【】[]…﹍a1\n", max_size=20))
 def test_a_text_whose_blanks_are_filled_has_as_many_fillings_as_blanks(text: str) -> None:
     assert fill_blanks(text, "Ω").count("Ω") == count_blanks(text)

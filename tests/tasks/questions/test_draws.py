@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import hashlib
 
-from hypothesis import given
+import polars as pl
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deployments.model_server.draws import draw_index, draw_uniform
 from tasks.questions.draws import compute_rank, compute_short_rank, draw_order, draw_share
+from tasks.review.batches import draw_review_sample
+from tasks.review.distribution import draw_annotators
 
 LETTERS = list("ABCDEFGH")
 
@@ -38,9 +42,28 @@ def test_a_share_is_rounded_and_never_empty_while_there_are_items() -> None:
     assert draw_share([], 0.5, "salt") == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=5), unique=True), st.floats(0, 1), st.floats(0, 1), st.text(max_size=5))
 def test_a_larger_share_begins_with_the_smaller_one(
     items: list[str], one: float, other: float, salt: str
 ) -> None:
     small, large = (draw_share(items, share, salt) for share in sorted((one, other)))
     assert large[: len(small)] == small
+
+
+def test_what_each_caller_draws_never_changes() -> None:
+    variants = pl.DataFrame({"question_uuid": [f"q{place}" for place in range(12)], "generator": "writer"})
+    assert draw_review_sample(variants, 0.3, "b1")["question_uuid"].to_list() == ["q3", "q6", "q8", "q11"]
+    assert draw_review_sample(variants.clear(), 0.3, "b1").is_empty()
+    annotators = draw_annotators(
+        [f"q{place}" for place in range(1, 7)], {"ann": 4, "ben": 4, "cy": 4}, 2, "b1"
+    )
+    assert annotators == {
+        "q5": ["cy", "ann"],
+        "q4": ["ben", "ann"],
+        "q2": ["ben", "cy"],
+        "q3": ["cy", "ann"],
+        "q1": ["ben", "cy"],
+        "q6": ["ben", "ann"],
+    }
+    assert (draw_uniform("a", 1), draw_index(100, "x", 2)) == (0.5058861624664539, 15)

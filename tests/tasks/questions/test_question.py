@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import ContractError
@@ -82,6 +82,7 @@ def test_the_rows_hold_the_columns_of_the_schema_and_no_other() -> None:
     assert set(variant.as_row()) == {column.name for column in get_table("variants").own_columns}
 
 
+@settings(deadline=None)
 @given(CONTENTS)
 def test_content_stored_as_json_is_read_back_as_it_was(content: QuestionContent) -> None:
     assert QuestionContent.from_row(json.loads(json.dumps(content.as_row()))) == content
