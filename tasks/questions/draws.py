@@ -16,7 +16,7 @@ _SEPARATOR = "\x1f"
 
 
 def compute_rank(*parts: object) -> bytes:
-    """The place of a thing among others, by chance but for ever: SHA-256 of its parts."""
+    """The place of something among others, random but always the same: SHA-256 of its parts."""
     return hashlib.sha256(_join(parts)).digest()
 
 
