@@ -75,4 +75,4 @@ def add_session_routes(app: FastAPI) -> None:
 
 
 def _describe(put: Put | None) -> bodies.QuestionBody | None:
-    return None if put is None else bodies.QuestionBody(**asdict(put))
+    return None if put is None else bodies.QuestionBody(**put.as_body())

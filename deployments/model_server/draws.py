@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from statistics import NormalDist
+
+from tasks.questions.draws import compute_short_rank
 
 _NORMAL = NormalDist()
 
 
 def draw_uniform(*parts: object) -> float:
     """A number in (0, 1) fixed by the parts."""
-    digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8)
-    return (int.from_bytes(digest.digest(), "big") + 0.5) / 2.0**64
+    return (int.from_bytes(compute_short_rank(*parts), "big") + 0.5) / 2.0**64
 
 
 def draw_normal(*parts: object) -> float:

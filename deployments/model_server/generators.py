@@ -13,7 +13,9 @@ import json
 import re
 from typing import Any
 
-_BLANK = re.compile(r"[（(]\s*[）)]|_{2,}|＿{2,}")
+from tasks.questions.blanks import fill_blanks, has_blank
+from tasks.questions.question import Option, write_options
+
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 # A statement is made false by turning its verb round; the first pair that occurs is used.
 _TURNS = (
@@ -75,8 +77,8 @@ def write_statement(stem: str, option: str) -> str:
     """Stem and option as one statement: the option in the blank, or behind the stem."""
     is_chinese = _is_chinese(stem)
     option = option.strip().rstrip("。.")
-    if _BLANK.search(stem):
-        statement = _BLANK.sub(lambda _: option, stem, count=1).strip()
+    if has_blank(stem):
+        statement = fill_blanks(stem, option, most=1).strip()
     else:
         trunk = stem.strip().rstrip("？?：:。. ")
         statement = f"{trunk}：{option}" if is_chinese else f"{trunk}: {option}"
@@ -112,25 +114,32 @@ def write_paraphrase(stem: str) -> str:
     )
 
 
-def split_paragraphs(text: str) -> list[dict[str, Any]]:
+def split_paragraphs(text: str) -> list[dict[str, object]]:
     """A reader's guess at a paper without numbers: paragraphs apart by blank lines, options and answers by their letters."""
-    questions: list[dict[str, Any]] = []
+    questions: list[dict[str, object]] = []
     for paragraph in re.split(r"\n\s*\n", text):
-        question: dict[str, Any] = {"number": "", "type": "", "stem": "", "options": [], "answer": ""}
-        stem: list[str] = []
+        options: list[Option] = []
+        answer, lines = "", []
         for line in filter(None, (line.strip() for line in paragraph.split("\n"))):
-            option = re.match(r"[（(\-*]?\s*([A-Ha-h])\s*[)）.．、:：\-]\s*(.+)", line)
-            answer = re.match(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)", line)
-            if option:
-                question["options"].append({"label": option.group(1), "text": option.group(2)})
-            elif answer:
-                question["answer"] = answer.group(1)
+            offered = re.match(r"[（(\-*]?\s*([A-Ha-h])\s*[)）.．、:：\-]\s*(.+)", line)
+            keyed = re.match(r"(?:答案|答|Answer|Key)\s*[:：]?\s*(.+)", line)
+            if offered:
+                options.append(Option(offered.group(1), offered.group(2)))
+            elif keyed:
+                answer = keyed.group(1)
             else:
-                stem.append(line)
-        question["stem"] = "\n".join(stem)
-        if len(question["stem"]) >= 8 and (question["options"] or question["answer"]):
-            question["type"] = "multiple_choice" if question["options"] else "short_answer"
-            questions.append(question)
+                lines.append(line)
+        stem = "\n".join(lines)
+        if len(stem) >= 8 and (options or answer):
+            questions.append(
+                {
+                    "number": "",
+                    "type": "multiple_choice" if options else "short_answer",
+                    "stem": stem,
+                    "options": write_options(options),
+                    "answer": answer,
+                }
+            )
     return questions
 
 

@@ -13,10 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from tasks.questions.prompt_styles import render_question
+from tasks.questions.question import QuestionContent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,15 +66,15 @@ def build_answer_key(bank: pl.DataFrame) -> bytes:
     """The key as JSON lines, one per question of the bank (columns of the lake table `bank`)."""
     lines: list[str] = []
     for row in bank.iter_rows(named=True):
-        options = row.get("options") or []
-        entry: dict[str, Any] = {
-            "hash": hash_question(render_question(row)),
-            "question_type": row["question_type"],
-            "language": row["language"],
-            "discipline": row["discipline"] or "",
-            "answer": list(row["answer"] or ()),
-            "labels": [option["label"] for option in options],
-            "explanation": row.get("explanation"),
+        question = QuestionContent.from_row(row)
+        entry = {
+            "hash": hash_question(render_question(question.bare)),
+            "question_type": question.question_type,
+            "language": question.language,
+            "discipline": question.discipline or "",
+            "answer": list(question.answer),
+            "labels": [option.label for option in question.options],
+            "explanation": question.explanation,
         }
         lines.append(json.dumps(entry, ensure_ascii=False))
     return ("\n".join(lines) + "\n").encode() if lines else b""

@@ -7,6 +7,7 @@ import unicodedata
 
 from deployments.model_server.key import KeyEntry
 from tasks.exam.answers import extract_answer
+from tasks.questions.question import BareQuestion, Option
 
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
 EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -50,8 +51,8 @@ def is_right(entry: KeyEntry, response: str) -> bool:
     if not entry.answer:
         return False
     if entry.question_type in ("multiple_choice", "true_false"):
-        options = [{"label": label} for label in entry.labels]
-        found = extract_answer({"question_type": entry.question_type, "options": options}, response)
+        options = tuple(Option(label, "") for label in entry.labels)
+        found = extract_answer(BareQuestion(entry.question_type, entry.language, "", None, options), response)
         if entry.question_type == "true_false":
             return found == entry.answer[0]
         return found == "".join(label for label in entry.labels if label in entry.answer)

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from schemas.errors import UsageError
-from schemas.questions import CONTENT
 from schemas.tables import get_table
 from tasks.augment.permutation import make_permuted_variant
-from tasks.augment.quarantine import build_quarantine_row
+from tasks.augment.quarantine import build_refused_variant
 from tasks.augment.requests import (
     PROMPT_VERSION,
+    Statement,
     build_messages,
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
 )
-from tasks.augment.true_false import augment_questions, build_variant
+from tasks.augment.true_false import augment_questions, build_variants_frame, state_as_true_or_false
+from tasks.questions.question import Question, QuestionContent
+from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variant import Variant, make_variant
 
 if TYPE_CHECKING:
     from tasks.models.client import ModelClient
     from tasks.models.registry import RegisteredModel
 
-Row = dict[str, Any]
+T = TypeVar("T")
 
 MODES = ("declarative_rewrite", "material_to_true_false", "paraphrase", "permuted_options")
 STATEMENTS_PER_MATERIAL = 4
@@ -84,30 +87,34 @@ async def augment_with_model(
     if unknown := set(modes) - set(MODES):
         raise UsageError(f"Unknown augmentation modes {sorted(unknown)}; the modes are {', '.join(MODES)}.")
     by_template, refused = augment_questions(questions, unit=unit, now=now)
-    sound = [row for row in questions.iter_rows(named=True) if not find_broken_rules(row)]
+    reviewed = [ReviewedQuestion.from_row(row) for row in questions.iter_rows(named=True)]
+    sound = {
+        found.question.question_uuid: found for found in reviewed if not find_broken_rules(found.content)
+    }
     writer = _Writer(client, model, unit, now)
-    variants = by_template.to_dicts()
+    variants = [Variant.from_row(row) for row in by_template.iter_rows(named=True)]
     if "declarative_rewrite" in modes:
-        parents = {row["question_uuid"]: row for row in sound}
         variants = await _gather(
-            [partial(writer.rewrite, parents[variant["parent_uuid"]], variant) for variant in variants]
+            [
+                partial(writer.rewrite, sound[str(variant.question.parent_uuid)].question, variant)
+                for variant in variants
+            ]
         )
     if "material_to_true_false" in modes:
-        found = await _gather([partial(writer.state, row, statement_count) for row in _list_materials(sound)])
-        variants += [variant for group in found for variant in group]
+        found_groups = await _gather(
+            [partial(writer.state, found, statement_count) for found in _list_materials(sound.values())]
+        )
+        variants += [variant for group in found_groups for variant in group]
     if "paraphrase" in modes:
-        choices = [row for row in sound if row["question_type"] == "multiple_choice"]
-        variants += [
-            variant
-            for variant in await _gather([partial(writer.paraphrase, row) for row in choices])
-            if variant
-        ]
+        choices = [found for found in sound.values() if found.content.question_type == "multiple_choice"]
+        paraphrases = await _gather([partial(writer.paraphrase, found) for found in choices])
+        variants += [variant for variant in paraphrases if variant]
     if "permuted_options" in modes:
-        made = [make_permuted_variant(row, row.get("decided_at") or now) for row in sound]
+        made = [make_permuted_variant(found.question, found.decided_at or now) for found in sound.values()]
         variants += [variant for variant in made if variant]
     quarantine = pl.concat([refused, get_table("quarantine").frame(writer.refused)])
     return ModelAugmentation(
-        variants=get_table("variants").frame(_unique(variants)),
+        variants=build_variants_frame(_unique(variants)),
         quarantine=quarantine.unique(["row_key", "rule"], maintain_order=True),
         written=dict(sorted(writer.written.items())),
         fallback=dict(sorted(writer.fallback.items())),
@@ -122,60 +129,60 @@ class _Writer:
         self.model = model
         self.unit = unit
         self.now = now
-        self.refused: list[Row] = []
+        self.refused: list[dict[str, object]] = []
         self.written: Counter[str] = Counter()
         self.fallback: Counter[str] = Counter()
 
-    async def rewrite(self, parent: Row, template: Row) -> Row:
+    async def rewrite(self, parent: Question, template: Variant) -> Variant:
         """The option's statement by the model, or the template."""
+        stem = parent.content.stem
         option = next(
-            option["text"] for option in parent["options"] if option["label"] == template["option_label"]
+            option.text for option in parent.content.options if option.label == template.option_label
         )
-        messages = build_messages("declarative_rewrite", stem=parent["stem"], option=option)
+        messages = build_messages("declarative_rewrite", stem=stem, option=option)
         for attempt in range(TRIES):
             reply = await self._ask(messages, attempt)
             statement = reply.get("statement") if reply else None
             if not isinstance(statement, str):
                 continue
-            variant = build_variant(
-                parent,
-                stem=statement.strip(),
-                truth=template["answer"] == ["true"],
-                method="declarative_rewrite",
-                option_label=template["option_label"],
-                generator=self.model.name,
-                prompt_version=PROMPT_VERSION,
-                made_at=template["created_at"],
+            content = state_as_true_or_false(
+                parent.content, statement.strip(), truth=template.content.answer == ("true",)
             )
-            if not self._refuse(variant, find_broken_statement_rules(parent["stem"], option, statement)):
+            variant = self._make(
+                parent,
+                content,
+                "declarative_rewrite",
+                template.created_at,
+                option_label=template.option_label,
+            )
+            if not self._refuse(variant, find_broken_statement_rules(stem, option, statement)):
                 self.written["declarative_rewrite"] += 1
                 return variant
         self.fallback["declarative_rewrite"] += 1
         return template
 
-    async def state(self, parent: Row, count: int) -> list[Row]:
+    async def state(self, parent: ReviewedQuestion, count: int) -> list[Variant]:
         """True/false statements about the parent's material, each with the sentence that supports it."""
-        messages = build_messages("material_to_true_false", material=parent["material"], count=count)
-        variants: list[Row] = []
+        material = parent.content.material or ""
+        # The parent's explanation is about the parent's question.
+        unexplained = replace(parent.content, explanation=None)
+        messages = build_messages("material_to_true_false", material=material, count=count)
+        variants: list[Variant] = []
         for attempt in range(TRIES):
             reply = await self._ask(messages, attempt)
             statements = reply.get("statements") if reply else None
-            for statement in statements if isinstance(statements, list) else []:
-                if not isinstance(statement, dict):
+            for fields in statements if isinstance(statements, list) else []:
+                if not isinstance(fields, dict):
                     continue
-                variant = build_variant(
-                    parent,
-                    stem=str(statement.get("statement") or "").strip(),
-                    truth=statement.get("answer") == "true",
-                    method="material_to_true_false",
-                    support=str(statement.get("support") or "").strip(),
-                    generator=self.model.name,
-                    prompt_version=PROMPT_VERSION,
-                    made_at=parent.get("decided_at") or self.now,
+                statement = Statement.from_reply(fields)
+                variant = self._make(
+                    parent.question,
+                    state_as_true_or_false(unexplained, statement.text.strip(), truth=statement.is_true),
+                    "material_to_true_false",
+                    parent.decided_at,
+                    support=statement.support.strip(),
                 )
-                # The parent's explanation is about the parent's question.
-                variant["explanation"] = None
-                if not self._refuse(variant, find_broken_support_rules(parent["material"], statement)):
+                if not self._refuse(variant, find_broken_support_rules(material, statement)):
                     variants.append(variant)
             if variants:
                 break
@@ -183,39 +190,45 @@ class _Writer:
         self.fallback["material_to_true_false"] += not variants
         return variants[:count]
 
-    async def paraphrase(self, parent: Row) -> Row | None:
+    async def paraphrase(self, parent: ReviewedQuestion) -> Variant | None:
         """The question in other words; null when the model's words do not pass."""
-        from tasks.questions.identity import compute_question_uuid
-
-        messages = build_messages("paraphrase", stem=parent["stem"])
+        content = parent.content
+        messages = build_messages("paraphrase", stem=content.stem)
         for attempt in range(TRIES):
             reply = await self._ask(messages, attempt)
             stem = reply.get("stem") if reply else None
             if not isinstance(stem, str):
                 continue
-            variant: Row = {
-                **{column.name: parent.get(column.name) for column in CONTENT},
-                "stem": stem.strip(),
-                "question_uuid": compute_question_uuid(
-                    parent["question_type"], stem.strip(), parent.get("material"), parent["options"] or []
-                ),
-                "revision": 1,
-                "lineage_uuid": parent["lineage_uuid"],
-                "parent_uuid": parent["question_uuid"],
-                "method": "paraphrase",
-                "option_label": None,
-                "generator": self.model.name,
-                "prompt_version": PROMPT_VERSION,
-                "support": None,
-                "created_at": parent.get("decided_at") or self.now,
-            }
-            if not self._refuse(variant, find_broken_paraphrase_rules(parent["stem"], stem)):
+            reworded = replace(content, bare=replace(content.bare, stem=stem.strip()))
+            variant = self._make(parent.question, reworded, "paraphrase", parent.decided_at)
+            if not self._refuse(variant, find_broken_paraphrase_rules(content.stem, stem)):
                 self.written["paraphrase"] += 1
                 return variant
         self.fallback["paraphrase"] += 1
         return None
 
-    async def _ask(self, messages: list[dict[str, str]], attempt: int) -> Row | None:
+    def _make(
+        self,
+        parent: Question,
+        content: QuestionContent,
+        method: str,
+        made_at: datetime | None,
+        *,
+        option_label: str | None = None,
+        support: str | None = None,
+    ) -> Variant:
+        return make_variant(
+            parent,
+            content,
+            method=method,
+            generator=self.model.name,
+            prompt_version=PROMPT_VERSION,
+            made_at=made_at or self.now,
+            option_label=option_label,
+            support=support,
+        )
+
+    async def _ask(self, messages: list[dict[str, str]], attempt: int) -> dict[str, object] | None:
         from tasks.models.client import CallRequest
         from tasks.models.replies import parse_json_object
 
@@ -227,16 +240,16 @@ class _Writer:
         )
         return parse_json_object(reply.text) if reply.status == "answered" else None
 
-    def _refuse(self, variant: Row, broken: Sequence[str]) -> bool:
+    def _refuse(self, variant: Variant, broken: Sequence[str]) -> bool:
         """Whether the variant breaks a rule; it is then kept for the quarantine."""
-        rules = list(dict.fromkeys([*broken, *find_broken_rules(variant)]))
-        self.refused += [build_quarantine_row(self.unit, variant, rule, self.now) for rule in rules]
+        rules = list(dict.fromkeys([*broken, *find_broken_rules(variant.content)]))
+        self.refused += [build_refused_variant(self.unit, variant, rule, self.now) for rule in rules]
         return bool(rules)
 
 
-async def _gather(work: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[Any]:
+async def _gather(work: Sequence[Callable[[], Coroutine[None, None, T]]]) -> list[T]:
     """Results in order, a chunk at a time; the first failure stops the rest of its chunk and is raised as it is."""
-    results: list[Any] = []
+    results: list[T] = []
     for start in range(0, len(work), CHUNK):
         try:
             async with asyncio.TaskGroup() as group:
@@ -247,18 +260,19 @@ async def _gather(work: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> lis
     return results
 
 
-def _list_materials(rows: Sequence[Row]) -> list[Row]:
+def _list_materials(questions: Iterable[ReviewedQuestion]) -> list[ReviewedQuestion]:
     """One question per material: sub-questions of one text share its statements."""
-    first: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda row: str(row["question_uuid"])):
-        if row["question_type"] == "material_analysis" and (row.get("material") or "").strip():
-            first.setdefault("".join(row["material"].split()), row)
+    first: dict[str, ReviewedQuestion] = {}
+    for found in sorted(questions, key=lambda found: found.question.question_uuid):
+        material = "".join((found.content.material or "").split())
+        if found.content.question_type == "material_analysis" and material:
+            first.setdefault(material, found)
     return list(first.values())
 
 
-def _unique(variants: Sequence[Row]) -> list[Row]:
-    """One row per question, the first of each."""
-    first: dict[str, Row] = {}
+def _unique(variants: Sequence[Variant]) -> list[Variant]:
+    """One variant per question, the first of each."""
+    first: dict[str, Variant] = {}
     for variant in variants:
-        first.setdefault(variant["question_uuid"], variant)
+        first.setdefault(variant.question.question_uuid, variant)
     return list(first.values())

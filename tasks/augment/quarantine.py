@@ -5,14 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+
+from tasks.questions.question import Question
+from tasks.questions.variant import Variant
 
 
-def build_quarantine_row(unit: str, row: Mapping[str, Any], rule: str, at: datetime) -> dict[str, Any]:
-    """One refused row and the rule that it broke; the whole row goes along so that it can be corrected and landed."""
-    key = {"question_uuid": row["question_uuid"], "revision": row["revision"]}
-    if row.get("option_label") is not None:
-        key |= {"parent_uuid": row["parent_uuid"], "option_label": row["option_label"]}
+def build_refused_question(
+    unit: str, question: Question, row: Mapping[str, object], rule: str, at: datetime
+) -> dict[str, object]:
+    """The refused question and the rule that it broke.
+
+    The whole `row` of `review_decisions` goes along, so that it can be corrected and landed.
+    """
+    key = {"question_uuid": question.question_uuid, "revision": question.revision}
+    return _build_row(unit, key, row, rule, at)
+
+
+def build_refused_variant(unit: str, variant: Variant, rule: str, at: datetime) -> dict[str, object]:
+    """The refused variant and the rule that it broke; the whole variant goes along."""
+    question = variant.question
+    key: dict[str, object] = {"question_uuid": question.question_uuid, "revision": question.revision}
+    if variant.option_label is not None:
+        key |= {"parent_uuid": question.parent_uuid, "option_label": variant.option_label}
+    return _build_row(unit, key, variant.as_row(), rule, at)
+
+
+def _build_row(
+    unit: str, key: Mapping[str, object], row: Mapping[str, object], rule: str, at: datetime
+) -> dict[str, object]:
     return {
         "table_name": "variants",
         "unit": unit,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
 
-from tasks.questions.rules import BLANK, count_blanks
+from tasks.questions.blanks import count_blanks, fill_blanks
 
 PROMPT_VERSION = "augment-model/1"
 
@@ -49,7 +49,33 @@ _TASKS = {
 }
 
 
-def build_messages(task: str, **fields: Any) -> list[dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a model states about a material; what is not text in its reply is as good as missing.
+
+    Attributes:
+        text: the statement.
+        answer: `true` or `false` where the reply keeps to what was asked.
+        support: the sentence of the material that decides it.
+    """
+
+    text: str = field(repr=False)
+    answer: str
+    support: str = field(repr=False)
+
+    @classmethod
+    def from_reply(cls, fields: Mapping[str, object]) -> Statement:
+        """The statement in one object of the reply."""
+        texts = [fields.get(name) for name in ("statement", "answer", "support")]
+        return cls(*(text if isinstance(text, str) else "" for text in texts))
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the model calls it true."""
+        return self.answer == "true"
+
+
+def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
     """Chat messages for a task: `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) or
     `paraphrase` (stem).
     """
@@ -65,7 +91,7 @@ def find_broken_statement_rules(stem: str, option: str, statement: str) -> list[
 
     The statement must claim what the option claims: same numbers, same negations, most of the words, and no question.
     """
-    source = BLANK.sub(" ", stem) + " " + option
+    source = fill_blanks(stem, " ") + " " + option
     broken = []
     if not statement.strip() or _ASKING.search(statement.strip()) or count_blanks(statement):
         broken.append("statement_is_declarative")
@@ -94,15 +120,15 @@ def find_broken_paraphrase_rules(stem: str, paraphrase: str) -> list[str]:
     return broken
 
 
-def find_broken_support_rules(material: str, statement: Mapping[str, Any]) -> list[str]:
+def find_broken_support_rules(material: str, statement: Statement) -> list[str]:
     """Why a statement about a material cannot be used; empty when it can. Its support must stand in the material."""
     broken = []
-    text, answer, support = (statement.get(name) for name in ("statement", "answer", "support"))
-    if not isinstance(text, str) or not text.strip() or _ASKING.search(text.strip()) or count_blanks(text):
+    text, support = statement.text.strip(), statement.support.strip()
+    if not text or _ASKING.search(text) or count_blanks(text):
         broken.append("statement_is_declarative")
-    if answer not in ("true", "false"):
+    if statement.answer not in ("true", "false"):
         broken.append("truth_is_true_or_false")
-    if not isinstance(support, str) or len(support.strip()) < 4 or support.strip() not in material:
+    if len(support) < 4 or support not in material:
         broken.append("support_stands_in_the_material")
     return broken
 

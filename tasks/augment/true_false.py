@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import polars as pl
 
-from schemas.questions import CONTENT
 from schemas.tables import get_table
-from tasks.augment.quarantine import build_quarantine_row
+from tasks.augment.quarantine import build_refused_question, build_refused_variant
 from tasks.augment.wording import PROMPT_VERSION, render_option_question
+from tasks.questions.question import Question, QuestionContent
+from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variant import TEMPLATE, Variant, make_variant
 
 METHOD = "multiple_choice_to_true_false"
 
@@ -55,80 +57,57 @@ def augment_questions(
     Returns:
         Rows of `variants`, and rows of `quarantine`.
     """
-    variants: list[dict[str, Any]] = []
-    broken: list[dict[str, Any]] = []
-    for question in questions.iter_rows(named=True):
-        made_at = question.get("decided_at") or now
-        rules = find_broken_rules(question)
-        if not rules and question["question_type"] == "multiple_choice" and _key_refers_to_others(question):
+    variants: list[Variant] = []
+    refused: list[dict[str, object]] = []
+    for row in questions.iter_rows(named=True):
+        reviewed = ReviewedQuestion.from_row(row)
+        parent, made_at = reviewed.question, reviewed.decided_at or now
+        is_choice = parent.content.question_type == "multiple_choice"
+        rules = find_broken_rules(parent.content)
+        if not rules and is_choice and _key_refers_to_others(parent.content):
             rules = [KEY_REFERS_TO_OTHER_OPTIONS]
         if rules:
-            broken += [build_quarantine_row(unit, question, rule, made_at) for rule in rules]
+            refused += [build_refused_question(unit, parent, row, rule, made_at) for rule in rules]
             continue
-        if question["question_type"] == "multiple_choice":
-            for variant in make_option_variants(question, made_at):
-                rules = find_broken_rules(variant)
-                broken += [build_quarantine_row(unit, variant, rule, made_at) for rule in rules]
-                if not rules:
-                    variants.append(variant)
-    return get_table("variants").frame(variants), get_table("quarantine").frame(broken)
+        for variant in make_option_variants(parent, made_at) if is_choice else ():
+            rules = find_broken_rules(variant.content)
+            refused += [build_refused_variant(unit, variant, rule, made_at) for rule in rules]
+            if not rules:
+                variants.append(variant)
+    return build_variants_frame(variants), get_table("quarantine").frame(refused)
 
 
-def make_option_variants(question: Mapping[str, Any], made_at: datetime) -> list[dict[str, Any]]:
+def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
+    """Rows of `variants`."""
+    return get_table("variants").frame([variant.as_row() for variant in variants])
+
+
+def make_option_variants(parent: Question, made_at: datetime) -> list[Variant]:
     """One true/false variant per option that stands for itself; true exactly where the option's label is in the key."""
+    content = parent.content
     return [
-        build_variant(
-            question,
-            stem=render_option_question(
-                question["stem"], option["text"], question["language"], len(question["answer"])
+        make_variant(
+            parent,
+            state_as_true_or_false(
+                content,
+                render_option_question(content.stem, option.text, content.language, len(content.answer)),
+                truth=option.label in content.answer,
             ),
-            truth=option["label"] in question["answer"],
             method=METHOD,
-            option_label=option["label"],
-            generator="template",
+            option_label=option.label,
+            generator=TEMPLATE,
             prompt_version=PROMPT_VERSION,
             made_at=made_at,
         )
-        for option in question["options"]
-        if not refers_to_other_options(option["text"])
+        for option in content.options
+        if not refers_to_other_options(option.text)
     ]
 
 
-def build_variant(
-    parent: Mapping[str, Any],
-    *,
-    stem: str,
-    truth: bool,
-    method: str,
-    generator: str,
-    prompt_version: str,
-    made_at: datetime,
-    option_label: str | None = None,
-    support: str | None = None,
-) -> dict[str, Any]:
-    """A true/false variant with its own UUID; material, explanation and metadata are its parent's."""
-    from tasks.questions.identity import compute_question_uuid
-
-    content = {column.name: parent.get(column.name) for column in CONTENT}
-    content |= {
-        "question_type": "true_false",
-        "stem": stem,
-        "options": [],
-        "answer": ["true" if truth else "false"],
-    }
-    return {
-        "question_uuid": compute_question_uuid("true_false", stem, content["material"], []),
-        "revision": 1,
-        "lineage_uuid": parent["lineage_uuid"],
-        "parent_uuid": parent["question_uuid"],
-        "method": method,
-        "option_label": option_label,
-        "generator": generator,
-        "prompt_version": prompt_version,
-        "support": support,
-        **content,
-        "created_at": made_at,
-    }
+def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) -> QuestionContent:
+    """A true/false question in the place of another; material, explanation and metadata stay."""
+    bare = replace(content.bare, question_type="true_false", stem=stem, options=())
+    return replace(content, bare=bare, answer=("true" if truth else "false",))
 
 
 def refers_to_other_options(text: str) -> bool:
@@ -146,6 +125,6 @@ def refers_to_other_options(text: str) -> bool:
     return list(labels) == sorted(set(labels))
 
 
-def _key_refers_to_others(question: Mapping[str, Any]) -> bool:
-    texts = {option["label"]: option["text"] for option in question["options"]}
-    return any(refers_to_other_options(texts[key]) for key in question["answer"])
+def _key_refers_to_others(content: QuestionContent) -> bool:
+    texts = {option.label: option.text for option in content.options}
+    return any(refers_to_other_options(texts[key]) for key in content.answer)

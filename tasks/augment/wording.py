@@ -5,7 +5,7 @@ Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`.
 
 from __future__ import annotations
 
-from tasks.questions.rules import count_blanks
+from tasks.questions.blanks import count_blanks
 
 PROMPT_VERSION = "option-truth/1"
 

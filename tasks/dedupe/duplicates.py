@@ -7,12 +7,15 @@ original is dropped its whole lineage goes with it; a dropped variant goes alone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tasks.dedupe.exact import compute_content_key, list_answer_texts
+from tasks.dedupe.exact import NormalForm, compute_content_key, normalise_content
 from tasks.dedupe.near import asks_the_same, build_text, compute_similarity, list_candidate_pairs
+from tasks.questions.question import ORIGINAL, Question, QuestionContent
+from tasks.questions.variant import TEMPLATE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,26 +31,43 @@ class Entry:
     """A question that wants into the bank.
 
     Attributes:
-        row: its columns.
+        question: what it asks, and who it is.
+        document_id: the paper of its lineage; null where unknown.
+        generator: what made a variant; null for an original, and for a question carried over from the previous bank.
         is_known: it is in the previous bank.
         is_new: it is not, or not in this revision: it has to be compared with everything.
         accept_count: accepts it got in review.
         decided_at: when it was accepted, as text that sorts.
     """
 
-    row: dict[str, Any] = field(repr=False)
+    question: Question = field(repr=False)
+    document_id: str | None = None
+    generator: str | None = None
     is_known: bool = False
     is_new: bool = True
     accept_count: int = 0
     decided_at: str = ""
+
+    @cached_property
+    def normal(self) -> NormalForm:
+        """Its normal form, computed when something is first compared by it."""
+        return normalise_content(self.question.content)
+
+    @cached_property
+    def content_key(self) -> str:
+        """What it asks, as one id: see compute_content_key."""
+        question = self.question
+        if self.generator == TEMPLATE and question.revision == 1 and not question.content.options:
+            return question.question_uuid  # computed from this very content when the variant was made
+        return compute_content_key(self.normal)
 
 
 @dataclass(frozen=True)
 class Duplicate:
     """A question left out, the one that stays, how alike they are and why that one was preferred."""
 
-    kept: Mapping[str, Any] = field(repr=False)
-    dropped: Mapping[str, Any] = field(repr=False)
+    kept: Entry = field(repr=False)
+    dropped: Entry = field(repr=False)
     method: str
     similarity: float
     reason: str
@@ -56,19 +76,17 @@ class Duplicate:
 # In this order; the first that tells two questions apart is the reason. A lower value is preferred.
 PREFERENCES: tuple[tuple[str, Callable[[Entry], Any]], ...] = (
     ("it is in the bank already", lambda entry: not entry.is_known),
-    ("it is an original, not a variant", lambda entry: entry.row["method"] != "original"),
+    ("it is an original, not a variant", lambda entry: entry.question.method != ORIGINAL),
     ("more reviewers accepted it", lambda entry: -entry.accept_count),
-    ("it has an explanation", lambda entry: not entry.row.get("explanation")),
+    ("it has an explanation", lambda entry: not entry.question.content.explanation),
     (
         "more is known about it (discipline, sub-discipline, source)",
-        lambda entry: sum(
-            not entry.row.get(name) for name in ("discipline", "sub_discipline", "source_kind")
-        ),
+        lambda entry: _count_unknown(entry.question.content),
     ),
     ("it was accepted earlier", lambda entry: entry.decided_at),
     (
         "equal in all respects: the lower UUID stays",
-        lambda entry: (entry.row["question_uuid"], entry.row["lineage_uuid"]),
+        lambda entry: (entry.question.question_uuid, entry.question.lineage_uuid),
     ),
 )
 
@@ -92,14 +110,14 @@ def find_duplicates(
     dropped_lineages: set[str] = set()
     first_with_key: dict[str, Entry] = {}
     for place, entry in enumerate(ordered):
-        lineage = entry.row["lineage_uuid"]
+        lineage = entry.question.lineage_uuid
         if lineage in dropped_lineages:
             continue
-        key = compute_content_key(entry.row)
+        key = entry.content_key
         match = _find_match(entry, first_with_key.get(key), neighbours.get(place, []), ordered, is_kept)
         if match is not None:
             found.append(match)
-            if entry.row["method"] == "original":
+            if entry.question.method == ORIGINAL:
                 dropped_lineages.add(lineage)
             continue
         is_kept[place] = True
@@ -115,18 +133,18 @@ def _find_match(
     ordered: Sequence[Entry],
     is_kept: Sequence[bool],
 ) -> Duplicate | None:
-    lineage = entry.row["lineage_uuid"]
-    if same_content is not None and same_content.row["lineage_uuid"] != lineage:
+    lineage = entry.question.lineage_uuid
+    if same_content is not None and same_content.question.lineage_uuid != lineage:
         reason = _give_reason(same_content, entry)
-        if list_answer_texts(same_content.row) != list_answer_texts(entry.row):
+        if same_content.normal.answers != entry.normal.answers:
             reason += "; their answers differ, so look at both"
-        return Duplicate(same_content.row, entry.row, "exact", 1.0, reason)
+        return Duplicate(same_content, entry, "exact", 1.0, reason)
     alike = [(similarity, -place, method) for place, method, similarity in neighbours if is_kept[place]]
     if not alike:
         return None
     similarity, place, method = max(alike)
     other = ordered[-place]
-    return Duplicate(other.row, entry.row, method, similarity, _give_reason(other, entry))
+    return Duplicate(other, entry, method, similarity, _give_reason(other, entry))
 
 
 def _find_neighbours(
@@ -136,8 +154,8 @@ def _find_neighbours(
     semantic_threshold: float,
 ) -> dict[int, list[tuple[int, str, float]]]:
     """Per place, the more preferred places that say nearly the same, with method and similarity."""
-    places = [place for place, entry in enumerate(ordered) if entry.row["method"] not in EXACT_ONLY_METHODS]
-    texts = [build_text(ordered[place].row) for place in places]
+    places = [place for place, entry in enumerate(ordered) if entry.question.method not in EXACT_ONLY_METHODS]
+    texts = [build_text(ordered[place].normal) for place in places]
     is_new = [ordered[place].is_new for place in places]
     neighbours: dict[int, list[tuple[int, str, float]]] = {}
 
@@ -145,7 +163,8 @@ def _find_neighbours(
         neighbours.setdefault(places[second], []).append((places[first], method, similarity))
 
     def are_siblings(first: int, second: int) -> bool:
-        return bool(ordered[places[first]].row["lineage_uuid"] == ordered[places[second]].row["lineage_uuid"])
+        one, other = ordered[places[first]].question, ordered[places[second]].question
+        return one.lineage_uuid == other.lineage_uuid
 
     for first, second in list_candidate_pairs(texts, is_new):
         if are_siblings(first, second):
@@ -168,3 +187,7 @@ def _give_reason(kept: Entry, dropped: Entry) -> str:
         if value(kept) != value(dropped):
             return reason
     return PREFERENCES[-1][0]
+
+
+def _count_unknown(content: QuestionContent) -> int:
+    return sum(not known for known in (content.discipline, content.sub_discipline, content.source_kind))

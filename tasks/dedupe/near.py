@@ -8,12 +8,12 @@ equal stem make another question, however alike the letters are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tasks.dedupe.exact import list_answer_texts
+from tasks.dedupe.exact import NormalForm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,16 +55,9 @@ class Text:
         return tuple(NUMBER.findall(self.stem))
 
 
-def build_text(row: Mapping[str, Any]) -> Text:
-    """The comparable form of a question's row."""
-    from tasks.questions.identity import normalise_for_key
-
-    return Text(
-        question_type=row["question_type"],
-        stem=normalise_for_key(f"{row.get('material') or ''}\n{row['stem']}"),
-        options=tuple(sorted(normalise_for_key(option["text"]) for option in row.get("options") or [])),
-        answers=tuple(list_answer_texts(row)),
-    )
+def build_text(form: NormalForm) -> Text:
+    """The comparable form of a question."""
+    return Text(form.question_type, form.whole, form.options, form.answers)
 
 
 def compute_grams(text: str) -> frozenset[str]:

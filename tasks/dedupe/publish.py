@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
 from tasks.dedupe.duplicates import Duplicate, Entry, find_duplicates
+from tasks.questions.question import ORIGINAL, Question
+from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variant import Variant
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
-Rows = list[dict[str, Any]]
+Rows = list[dict[str, object]]
 
 
 @dataclass(frozen=True)
@@ -81,72 +84,89 @@ def build_bank(
     Raises:
         GateError: there is no question to publish and no bank to carry over.
     """
-    previous = [] if previous_bank is None else previous_bank.to_dicts()
+    previous = _Previous.from_frame(previous_bank)
     current = _find_current(decisions)
-    left_out = set(retired) | _find_rejected_lineages(current)
+    left_out = set(retired) | _find_rejected_lineages(current.values())
     refused: Counter[str] = Counter()
 
-    rebuilt = _build_originals(current, left_out, refused)
-    rebuilt += _build_variants(variants, rebuilt, current, refused)
-    mentioned = {
-        row["lineage_uuid"] for row in current.values() if row["question_uuid"] == row["lineage_uuid"]
-    }
-    carried = [
-        row
-        for row in previous
-        if row["lineage_uuid"] not in mentioned and row["lineage_uuid"] not in left_out
-    ]
-    rows = _unique([*rebuilt, *carried])
-    if not rows and not previous:
+    originals = _list_originals(current.values(), left_out, refused)
+    mentioned = {found.question.lineage_uuid for found in current.values() if found.question.is_original}
+    entries = _unique(
+        [
+            *(_build_entry(found, previous) for found in originals.values()),
+            *_list_variants(variants, originals, current, refused, previous),
+            *(
+                Entry(question, document_id, is_known=True, is_new=False)
+                for question, document_id in previous.questions
+                if question.lineage_uuid not in mentioned and question.lineage_uuid not in left_out
+            ),
+        ]
+    )
+    if not entries and not previous.questions:
         raise GateError(
             "No question is accepted yet, so there is no bank to publish. Close a review batch first "
             "(`proctor review status`)."
         )
-
-    known = {(row["question_uuid"], row["lineage_uuid"]): row["revision"] for row in previous}
-    entries = [_build_entry(row, known) for row in rows]
     kept, found = find_duplicates(
         entries, threshold=threshold, encode=encode, semantic_threshold=semantic_threshold
     )
-    bank_rows = sorted((entry.row for entry in kept), key=lambda row: row["question_uuid"])
-    return _build_result(bank_rows, previous, found, occurrences, refused, now)
+    kept.sort(key=lambda entry: entry.question.question_uuid)
+    return _build_result(kept, previous, found, occurrences, refused, now)
 
 
-def compute_content_hash(rows: Sequence[Mapping[str, Any]]) -> str:
+def compute_content_hash(questions: Iterable[Question]) -> str:
     """SHA-256 over UUIDs and revisions, in order of the UUIDs."""
-    lines = sorted(f"{row['question_uuid']}#{row['revision']}" for row in rows)
+    lines = sorted(f"{question.question_uuid}#{question.revision}" for question in questions)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class _Previous:
+    """The bank before: its version (0 for none), its questions with their documents, and the revisions by key."""
+
+    version: int
+    questions: Sequence[tuple[Question, str | None]] = field(repr=False)
+    revisions: Mapping[tuple[str, str], int] = field(repr=False)
+
+    @classmethod
+    def from_frame(cls, bank: pl.DataFrame | None) -> _Previous:
+        if bank is None or bank.is_empty():
+            return cls(0, (), {})
+        questions = [(Question.from_row(row), row["document_id"]) for row in bank.iter_rows(named=True)]
+        revisions = {_key(question): question.revision for question, _ in questions}
+        return cls(max(bank["bank_version"].to_list()), questions, revisions)
+
+
+def _key(question: Question) -> tuple[str, str]:
+    """Two lineages may hold the same variant, so a question alone is no key."""
+    return question.question_uuid, question.lineage_uuid
+
+
 def _build_result(
-    bank_rows: Rows,
-    previous: Rows,
+    kept: Sequence[Entry],
+    previous: _Previous,
     found: Sequence[Duplicate],
     occurrences: pl.DataFrame | None,
     refused: Counter[str],
     now: datetime,
 ) -> BankBuild:
-    content_hash = compute_content_hash(bank_rows)
-    last_version = max((row["bank_version"] for row in previous), default=0)
-    is_unchanged = bool(previous) and content_hash == compute_content_hash(previous)
-    version = last_version if is_unchanged else last_version + 1
+    content_hash = compute_content_hash(entry.question for entry in kept)
+    before = [question for question, _ in previous.questions]
+    is_unchanged = bool(before) and content_hash == compute_content_hash(before)
+    version = previous.version if is_unchanged else previous.version + 1
 
     duplicate_rows = [_build_duplicate_row(version, duplicate) for duplicate in found]
-    duplicate_rows += _list_other_documents(version, bank_rows, occurrences)
+    duplicate_rows += _list_other_documents(version, kept, occurrences)
     by_key = {
-        (row["dropped_uuid"], row["dropped_document_id"] or ""): row for row in reversed(duplicate_rows)
+        (str(row["dropped_uuid"]), str(row["dropped_document_id"] or "")): row
+        for row in reversed(duplicate_rows)
     }
     duplicates = get_table("duplicates").frame([by_key[key] for key in sorted(by_key)])
-    names = [column.name for column in get_table("bank").own_columns]
-    bank = get_table("bank").frame(
-        []
-        if is_unchanged
-        else [{**{name: row.get(name) for name in names}, "bank_version": version} for row in bank_rows]
-    )
-    lineages = {row["lineage_uuid"] for row in bank_rows}
+    bank_rows = [] if is_unchanged else [_build_bank_row(version, entry) for entry in kept]
+    lineages = {entry.question.lineage_uuid for entry in kept}
     version_row = {
         "bank_version": version,
-        "question_count": len(bank_rows),
+        "question_count": len(kept),
         "lineage_count": len(lineages),
         "duplicate_count": duplicates.height,
         "content_hash": content_hash,
@@ -155,121 +175,145 @@ def _build_result(
     return BankBuild(
         version=version,
         is_unchanged=is_unchanged,
-        bank=bank,
+        bank=get_table("bank").frame(bank_rows),
         duplicates=duplicates,
         bank_versions=get_table("bank_versions").frame([] if is_unchanged else [version_row]),
         refused=dict(sorted(refused.items())),
-        retired_lineages=sorted({row["lineage_uuid"] for row in previous} - lineages),
+        retired_lineages=sorted({question.lineage_uuid for question in before} - lineages),
     )
 
 
-def _find_current(decisions: pl.DataFrame) -> dict[str, dict[str, Any]]:
+def _find_current(decisions: pl.DataFrame) -> dict[str, ReviewedQuestion]:
     """The latest decision that settles each question; an undecided review changes nothing."""
-    current: dict[str, dict[str, Any]] = {}
-    for row in (
-        decisions.filter(pl.col("outcome") != "undecided")
-        .sort("decided_at", "batch_id")
-        .iter_rows(named=True)
-    ):
-        current[row["question_uuid"]] = row
-    return current
+    settled = decisions.filter(pl.col("outcome") != "undecided").sort("decided_at", "batch_id")
+    found = map(ReviewedQuestion.from_row, settled.iter_rows(named=True))
+    return {reviewed.question.question_uuid: reviewed for reviewed in found}
 
 
-def _find_rejected_lineages(current: Mapping[str, Mapping[str, Any]]) -> set[str]:
+def _find_rejected_lineages(current: Iterable[ReviewedQuestion]) -> set[str]:
     return {
-        row["lineage_uuid"]
-        for row in current.values()
-        if row["outcome"] == "rejected" and row["question_uuid"] == row["lineage_uuid"]
+        found.question.lineage_uuid
+        for found in current
+        if found.outcome == "rejected" and found.question.is_original
     }
 
 
-def _build_originals(
-    current: Mapping[str, Mapping[str, Any]], left_out: Collection[str], refused: Counter[str]
-) -> Rows:
-    rows = []
-    for row in current.values():
-        if row["outcome"] != "accepted" or row["question_uuid"] != row["lineage_uuid"]:
+def _list_originals(
+    current: Iterable[ReviewedQuestion], left_out: Collection[str], refused: Counter[str]
+) -> dict[str, ReviewedQuestion]:
+    """Accepted originals by UUID, without those that break a format rule."""
+    originals: dict[str, ReviewedQuestion] = {}
+    for found in current:
+        question = found.question
+        if found.outcome != "accepted" or not question.is_original or question.lineage_uuid in left_out:
             continue
-        if row["lineage_uuid"] in left_out:
-            continue
-        if rules := find_broken_rules(row):
+        if rules := find_broken_rules(question.content):
             refused.update(rules)
             continue
-        rows.append({**row, "parent_uuid": None, "method": "original"})
-    return rows
+        originals[question.question_uuid] = replace(
+            found, question=replace(question, parent_uuid=None, method=ORIGINAL)
+        )
+    return originals
 
 
-def _build_variants(
+def _list_variants(
     variants: pl.DataFrame,
-    originals: Rows,
-    current: Mapping[str, Mapping[str, Any]],
+    originals: Mapping[str, ReviewedQuestion],
+    current: Mapping[str, ReviewedQuestion],
     refused: Counter[str],
-) -> Rows:
+    previous: _Previous,
+) -> list[Entry]:
     """Variants of the originals' current revisions, with what their own review decided."""
-    parents = {row["question_uuid"]: row for row in originals}
-    rows = []
-    for variant in variants.iter_rows(named=True):
-        parent = parents.get(variant["parent_uuid"])
-        if parent is None or not _is_of_batch(variant.get("landing_unit"), parent["batch_id"]):
+    entries = []
+    for row in variants.iter_rows(named=True):
+        parent = originals.get(row["parent_uuid"])
+        if parent is None or not _is_of_batch(row.get("landing_unit"), parent.batch_id):
             continue
-        decision = current.get(variant["question_uuid"])
-        if decision is not None and decision["outcome"] == "rejected":
+        variant = Variant.from_row(row)
+        decision = current.get(variant.question.question_uuid)
+        if decision is not None and decision.outcome == "rejected":
             continue
-        row = {**variant, "document_id": parent["document_id"], "decided_at": parent["decided_at"]}
-        row["accept_count"] = parent["accept_count"] if decision is None else decision["accept_count"]
-        if decision is not None:
-            names = ("revision", "stem", "material", "options", "answer", "explanation", "question_type")
-            row |= {name: decision[name] for name in names}
-        if rules := find_broken_rules(row):
+        question = variant.question if decision is None else _take_edits(variant.question, decision.question)
+        if rules := find_broken_rules(question.content):
             refused.update(rules)
             continue
-        rows.append(row)
-    return rows
+        accepted = replace(
+            parent,
+            question=question,
+            accept_count=(decision or parent).accept_count,
+        )
+        entries.append(_build_entry(accepted, previous, variant.generator))
+    return entries
+
+
+def _take_edits(variant: Question, reviewed: Question) -> Question:
+    """The variant with the texts that its own review accepted; discipline, source and language stay."""
+    bare = replace(reviewed.content.bare, language=variant.content.language)
+    content = replace(
+        variant.content,
+        bare=bare,
+        answer=reviewed.content.answer,
+        explanation=reviewed.content.explanation,
+    )
+    return replace(variant, revision=reviewed.revision, content=content)
 
 
 def _is_of_batch(landing_unit: str | None, batch_id: str) -> bool:
     return landing_unit is None or landing_unit.split("/", 1)[0] == batch_id
 
 
-def _unique(rows: Rows) -> Rows:
-    """One row per question and lineage, the first. Two lineages may hold the same variant: which of them keeps it
+def _unique(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry per question and lineage, the first. Two lineages may hold the same variant: which of them keeps it
     is for the duplicates to say.
     """
-    first: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        first.setdefault((row["question_uuid"], row["lineage_uuid"]), row)
+    first: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        first.setdefault(_key(entry.question), entry)
     return list(first.values())
 
 
-def _build_entry(row: dict[str, Any], known: Mapping[tuple[str, str], int]) -> Entry:
-    revision = known.get((row["question_uuid"], row["lineage_uuid"]))
+def _build_entry(found: ReviewedQuestion, previous: _Previous, generator: str | None = None) -> Entry:
+    revision = previous.revisions.get(_key(found.question))
     return Entry(
-        row=row,
+        found.question,
+        found.document_id,
+        generator,
         is_known=revision is not None,
-        is_new=revision != row["revision"],
-        accept_count=row.get("accept_count") or 0,
-        decided_at="" if row.get("decided_at") is None else row["decided_at"].isoformat(),
+        is_new=revision != found.question.revision,
+        accept_count=found.accept_count,
+        decided_at="" if found.decided_at is None else found.decided_at.isoformat(),
     )
 
 
-def _build_duplicate_row(version: int, duplicate: Duplicate) -> dict[str, Any]:
+def _build_bank_row(version: int, entry: Entry) -> dict[str, object]:
     return {
         "bank_version": version,
-        "kept_uuid": duplicate.kept["question_uuid"],
-        "dropped_uuid": duplicate.dropped["question_uuid"],
-        "kept_document_id": duplicate.kept.get("document_id"),
-        "dropped_document_id": duplicate.dropped.get("document_id"),
+        **entry.question.as_row(),
+        "method": entry.question.method,
+        "document_id": entry.document_id,
+    }
+
+
+def _build_duplicate_row(version: int, duplicate: Duplicate) -> dict[str, object]:
+    return {
+        "bank_version": version,
+        "kept_uuid": duplicate.kept.question.question_uuid,
+        "dropped_uuid": duplicate.dropped.question.question_uuid,
+        "kept_document_id": duplicate.kept.document_id,
+        "dropped_document_id": duplicate.dropped.document_id,
         "method": duplicate.method,
         "similarity": duplicate.similarity,
         "reason": duplicate.reason,
     }
 
 
-def _list_other_documents(version: int, bank_rows: Rows, occurrences: pl.DataFrame | None) -> Rows:
+def _list_other_documents(version: int, kept: Iterable[Entry], occurrences: pl.DataFrame | None) -> Rows:
     """The same question found in further documents: each of those copies is a duplicate of the reviewed one."""
     if occurrences is None:
         return []
-    documents = {row["question_uuid"]: row["document_id"] for row in bank_rows if row["method"] == "original"}
+    documents = {
+        entry.question.question_uuid: entry.document_id for entry in kept if entry.question.method == ORIGINAL
+    }
     pairs = occurrences.select("question_uuid", "document_id").unique().sort("question_uuid", "document_id")
     return [
         {

@@ -7,8 +7,9 @@ confidence the answer is null, never a guess.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+
+from tasks.questions.question import BareQuestion
 
 _MARK: Final = re.compile(
     r"(?:最终答案|最后答案|正确答案|正确选项|答案|结论|final\s+answer|correct\s+answer|answer|conclusion)"
@@ -38,20 +39,19 @@ _VERDICT: Final = re.compile(
 _SEPARATOR: Final = r"\s*(?:[,，、;；/&+]|和|与|及|以及|\band\b)?\s*"
 
 
-def extract_answer(content: Mapping[str, Any], response: str) -> str | None:
+def extract_answer(bare: BareQuestion, response: str) -> str | None:
     """What a response answers, in the form of the bank's keys; null where nothing can be read.
 
     `multiple_choice` gives the labels in the order of the options (`A`, `BD`), `true_false` gives `true` or `false`, other
-    types the text behind the last mark of a final answer. `content` is the bare content of the question.
+    types the text behind the last mark of a final answer.
     """
     text = _DECORATION.sub("", _LATEX_TEXT.sub(r"\1", _unbox(response))).strip()
     if not text:
         return None
-    question_type = content["question_type"]
-    if question_type == "true_false":
+    if bare.question_type == "true_false":
         return _extract_truth(text)
-    if question_type == "multiple_choice":
-        return _extract_labels(text, [str(option["label"]) for option in content.get("options") or ()])
+    if bare.question_type == "multiple_choice":
+        return _extract_labels(text, [option.label for option in bare.options])
     return _extract_final(text)
 
 

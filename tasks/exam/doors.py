@@ -109,7 +109,7 @@ class HttpDoor:
     async def next_question(self, token: str, lease: Lease) -> Put | None:
         """See ExamProtocol.next_question."""
         body = await self._call("GET", f"/sessions/{_segment(lease.session_id)}/next", token, lease)
-        return None if body["question"] is None else Put(**body["question"])
+        return None if body["question"] is None else Put.from_body(body["question"])
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """Nothing: through this door one question is pending at most, and next_question gives it again."""
@@ -126,7 +126,9 @@ class HttpDoor:
     ) -> tuple[Receipt, Put | None]:
         """See ExamProtocol.submit_and_next."""
         body = await self._submit(token, lease, seq, answer, wants_next=True)
-        return Receipt(**body["receipt"]), None if body["question"] is None else Put(**body["question"])
+        return Receipt(**body["receipt"]), None if body["question"] is None else Put.from_body(
+            body["question"]
+        )
 
     async def read_status(self, token: str, session_id: str) -> SessionStatus:
         """See ExamProtocol.read_status."""

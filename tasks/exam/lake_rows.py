@@ -8,6 +8,7 @@ from datetime import date, datetime
 from sqlalchemy import RowMapping
 
 from tasks.exam.answers import extract_answer
+from tasks.questions.question import BareQuestion
 from tasks.exam.plan.allotment import name_organisation
 
 
@@ -106,7 +107,7 @@ def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]
         "prompt_version": row["prompt_version"],
         "response": row["response"],
         "reasoning": row["reasoning"],
-        "answer": extract_answer(row["content"], row["response"]),
+        "answer": extract_answer(BareQuestion.from_row(row["content"]), row["response"]),
         "answer_status": row["answer_status"],
         "finish_reason": row["finish_reason"],
         "input_tokens": row["input_tokens"],

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from tasks.questions.blanks import is_call
+
 _SPACES = dict.fromkeys([0x00A0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
 _REMOVED = dict.fromkeys(
     [
@@ -51,7 +53,7 @@ _IDLE_SPACE = re.compile(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])")
 _HAN = re.compile(f"[{_CJK}]")
 _HAN_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_BLANK = re.compile(r"([（(])[ \t]*([)）])")
+_EMPTY_BRACKET = re.compile(r"([（(])[ \t]*([)）])")
 _PAIRS = {"(": "（", ")": "）"}
 
 
@@ -95,13 +97,12 @@ def clean_text(text: str, language: str | None) -> str:
     if "(" not in joined and "（" not in joined:
         return joined
     joined = match_brackets(joined, language)
-    return _BLANK.sub(lambda match: _write_blank(joined, match, language), joined)
+    return _EMPTY_BRACKET.sub(lambda match: _write_blank(joined, match, language), joined)
 
 
 def _write_blank(text: str, match: re.Match[str], language: str | None) -> str:
     """An empty answer bracket in the language's way; the brackets of a call, `main()`, stay."""
-    before = text[match.start() - 1 : match.start()]
-    if match.group(0) == "()" and before.isascii() and (before.isalnum() or before == "_"):
+    if is_call(text, match.start()):
         return match.group(0)
     return "（）" if language == "zh" else "( )"
 

@@ -30,11 +30,12 @@ from tasks.ingest.answers import (
 )
 from tasks.ingest.cleaning import clean_text
 from tasks.ingest.extraction import IMAGE
-from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
+from tasks.ingest.kinds import are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, match_type_name
 from tasks.ingest.options import OptionSplit, option_text, split_options, strip_separators
 from tasks.ingest.pieces import Piece, join_pieces
 from tasks.ingest.sections import MARKS_GROUP
+from tasks.questions.blanks import count_blanks, has_blank
 
 _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*(?:total)?[)）\]】]()\s*$",
@@ -548,7 +549,7 @@ def _settle_free(
             return
     if answer_text:
         draft.answer = (
-            split_fillings(answer_text, len(BLANK.findall(draft.stem)))
+            split_fillings(answer_text, count_blanks(draft.stem))
             if kind == "fill_in_the_blank"
             else [answer_text]
         )
@@ -640,7 +641,7 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
         draft.answer = [text.strip() for text in filled]
         draft.stem = clean_text(underlined.sub("____", draft.stem), language)
         return
-    if BLANK.search(draft.stem):
+    if has_blank(draft.stem):
         return
     # the spaces before a closing bracket are gone from the cleaned stem
     padded = _PADDED.findall(raw)

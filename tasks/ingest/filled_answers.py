@@ -10,12 +10,12 @@ from tasks.ingest.content import (
     BLANK_NUMBER,
     Draft,
 )
-from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import Label
 from tasks.ingest.pieces import Piece, join_pieces
 from tasks.ingest.sections import (
     Section,
 )
+from tasks.questions.blanks import has_blank
 
 _FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
 
@@ -126,7 +126,7 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
     return {
         number
         for number, texts in found.items()
-        if not any(BLANK.search(text) for text in texts)
+        if not any(has_blank(text) for text in texts)
         and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
         >= max(2, 0.6 * len(texts))
     }

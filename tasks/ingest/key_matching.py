@@ -19,8 +19,8 @@ from tasks.ingest.keys import (
     KeyEntry,
     KeySection,
 )
-from tasks.ingest.kinds import BLANK
 from tasks.ingest.labels import parse_label
+from tasks.questions.blanks import count_blanks
 
 _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
@@ -175,7 +175,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         else:
             draft.notes.append("answer_unreadable")
     elif draft.question_type == "fill_in_the_blank":
-        draft.answer = split_fillings(text, len(BLANK.findall(draft.stem)))
+        draft.answer = split_fillings(text, count_blanks(draft.stem))
     elif draft.question_type == "multiple_choice":
         draft.answer = read_key(text) or []
     elif text:

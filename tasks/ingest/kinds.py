@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tasks.ingest.lexicon import FineType
+from tasks.questions.blanks import has_blank
 
-BLANK = re.compile(r"_{2,}|[（(]\s*[)）]|﹍+|…{4,}|\[\s{2,}\]|\s_\s")
 _CALCULATE = re.compile(
     r"计算|求(?:出|解|得|[：:]|[A-Za-z\u4e00-\u9fff])|多少|解方程|证明|推导|试证|积分|导出|(?i:\b(?:calculate|compute|evaluate|derive|prove|solve|find the (?:value|number|probability|sum|area)|how (?:many|much)|determine the (?:value|number))\b)"
 )
@@ -55,8 +55,7 @@ def infer_free_type(stem: str, material: str | None, fine: FineType | None = Non
     if _TERM.search(first) and len(stem) < 60:
         return "term_explanation"
     numbers = len(_NUMERIC.findall(stem))
-    is_blank = BLANK.search(stem) is not None
-    if is_blank and not re.search(r"[？?]\s*$", stem) and "\n" not in stem[:400]:
+    if has_blank(stem) and not re.search(r"[？?]\s*$", stem) and "\n" not in stem[:400]:
         return "fill_in_the_blank"
     if _CALCULATE.search(stem) and (numbers >= 2 or re.search(r"证明|推导|导出|derive|prove|积分", stem)):
         return "calculation"

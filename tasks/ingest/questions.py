@@ -10,9 +10,10 @@ from tasks.ingest.cleaning import detect_language
 from tasks.ingest.content import Draft
 from tasks.ingest.disciplines import name_discipline
 from tasks.ingest.extraction import FORMULA, IMAGE
-from tasks.ingest.kinds import BLANK
 from tasks.ingest.notes import read_notes
+from tasks.questions.blanks import count_blanks, has_blank
 from tasks.questions.identity import compute_question_uuid, normalise_for_key
+from tasks.questions.question import ORIGINAL, BareQuestion, Option, Question, QuestionContent
 
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
@@ -52,38 +53,19 @@ def _make_row(
     notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
     weights = read_notes()
     confidence = round(max(0.0, 1.0 - sum(weights[note].weight for note in notes if note in weights)), 2)
-    # a picture's place is in the text of the document; the question says by its note that there is one
-    stem = _leave_out_pictures(draft.stem)
-    material = _leave_out_pictures(draft.material) if draft.material else draft.material
-    options = [{"label": label, "text": _leave_out_pictures(text)} for label, text in draft.options]
-    identity = compute_question_uuid(draft.question_type, stem, material, options)
+    question = _make_question(draft, document, language)
     if confidence < threshold:
         status = "low_confidence"
     elif not draft.answer:
         status = "no_answer"
     else:
         status = "parsed"
-    own = detect_language(" ".join([draft.stem, *(text for _, text in draft.options)]))
-    discipline, sub_discipline = _name_discipline(draft, document)
     return {
-        "question_uuid": identity,
-        "revision": 1,
-        "lineage_uuid": identity,
-        "parent_uuid": None,
+        **question.as_row(),
         "document_id": document["document_id"],
         "document_name": document["document_name"],
         "position": 0,
         "number_label": draft.number_label,
-        "question_type": draft.question_type,
-        "discipline": discipline,
-        "sub_discipline": sub_discipline,
-        "source_kind": document["source_kind"],
-        "language": own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
-        "stem": stem,
-        "material": material,
-        "options": options,
-        "answer": [_leave_out_pictures(text) for text in draft.answer],
-        "explanation": draft.explanation,
         "marks": draft.marks,
         "text_start": draft.start,
         "text_end": draft.end,
@@ -91,6 +73,29 @@ def _make_row(
         "parse_notes": notes,
         "status": status,
     }
+
+
+def _make_question(draft: Draft, document: dict[str, Any], language: str | None) -> Question:
+    # A picture's place is in the text of the document; the question says by its note that there is one.
+    own = detect_language(" ".join([draft.stem, *(text for _, text in draft.options)]))
+    bare = BareQuestion(
+        question_type=draft.question_type,
+        language=own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
+        stem=_leave_out_pictures(draft.stem),
+        material=_leave_out_pictures(draft.material) if draft.material else draft.material,
+        options=tuple(Option(label, _leave_out_pictures(text)) for label, text in draft.options),
+    )
+    discipline, sub_discipline = _name_discipline(draft, document)
+    content = QuestionContent(
+        bare,
+        tuple(_leave_out_pictures(text) for text in draft.answer),
+        draft.explanation,
+        discipline,
+        sub_discipline,
+        document["source_kind"],
+    )
+    identity = compute_question_uuid(bare)
+    return Question(identity, 1, identity, None, ORIGINAL, content)
 
 
 def _leave_out_pictures(text: str) -> str:
@@ -146,13 +151,13 @@ def _find_doubts(draft: Draft) -> list[str]:
     ) or _NUMBERED_OPTIONS.search(stem):
         notes.append("options_in_stem")
     if draft.question_type == "fill_in_the_blank" and draft.answer:
-        blanks = len(BLANK.findall(stem))
+        blanks = count_blanks(stem)
         if blanks and len(draft.answer) != blanks:
             notes.append("blanks_and_answers_differ")
     if _HELD_HEADING.search(shown):
         notes.append("stem_holds_heading")
     is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
-    if is_gap and len(draft.answer) != 1 and not BLANK.search(stem) and "_" not in stem:
+    if is_gap and len(draft.answer) != 1 and not has_blank(stem) and "_" not in stem:
         notes.append("blank_missing")
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tasks.ingest.labels import Label, read_number
 from tasks.ingest.lexicon import FineType, find_type_by_pattern, find_type_in_title, match_exactly, simplify
 from tasks.ingest.pieces import Piece
+from tasks.questions.blanks import has_blank
 
 _CN = "一二三四五六七八九十百"
 MARKS = re.compile(
@@ -70,7 +71,7 @@ _REMARK = re.compile(
     r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]|"
     r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)"
 )
-_NO_CHAPTER = re.compile(r"[？?。；;，,：]|[（(]\s*[)）]|_{2,}")
+_NO_CHAPTER = re.compile(r"[？?。；;，,：]")
 OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
 READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|text|extract|poem|article)\b")
 _INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
@@ -166,7 +167,9 @@ def _child_numbers(section: Section) -> list[int]:
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
-    return len(folded) <= 40 and bool(CHAPTER.match(folded)) and not _NO_CHAPTER.search(folded)
+    if len(folded) > 40 or not CHAPTER.match(folded):
+        return False
+    return not _NO_CHAPTER.search(folded) and not has_blank(folded)
 
 
 def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:

@@ -14,10 +14,11 @@ from tasks.ingest.columns import Header, find_header, find_role, fold_header, gu
 from tasks.ingest.content import Draft, make_true_false, set_choice_answer, split_material
 from tasks.ingest.emphasis import take_choices
 from tasks.ingest.extraction import Sheet
-from tasks.ingest.kinds import BLANK, are_truth_options, infer_free_type
+from tasks.ingest.kinds import are_truth_options, infer_free_type
 from tasks.ingest.lexicon import FineType, find_type_in_title, match_type_name
 from tasks.ingest.options import option_text, split_options, strip_separators
 from tasks.ingest.pieces import Piece
+from tasks.questions.blanks import count_blanks
 
 _SCHEMA_CELL = re.compile(
     r"^(?:int|integer|string|str|float|double|bool|boolean|text|long|date|datetime|json|varchar(?:\(\d+\))?|(?:int|string|float)\[\]|\{.*\}(?:\[\])?|"
@@ -411,9 +412,7 @@ def _settle_plain(
         answer = "\n".join(text for _, text in pairs)
     if answer:
         draft.answer = (
-            split_fillings(answer, len(BLANK.findall(draft.stem)))
-            if kind == "fill_in_the_blank"
-            else [answer]
+            split_fillings(answer, count_blanks(draft.stem)) if kind == "fill_in_the_blank" else [answer]
         )
     del language
 

@@ -6,7 +6,6 @@ stars; Cohen's kappa is computed for each judge, candidate and round; the judge 
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
+from tasks.questions.draws import compute_rank
 from tasks.statistics.alpha import compute_alpha
 from tasks.statistics.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
@@ -153,7 +153,7 @@ def draw_rating_sample(
         raise UsageError("A rating sample needs at least one response per candidate.")
     rateable = responses.filter(pl.col("answer_status").is_in(["answered", "truncated"]))
     luck = [
-        hashlib.sha256(f"{seed}/{round_number}/{session_id}/{seq}".encode()).hexdigest()
+        compute_rank(f"{seed}/{round_number}/{session_id}/{seq}").hex()
         for session_id, seq in rateable.select("session_id", "seq").iter_rows()
     ]
     return (

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.judging.judge import PutResponse
 from tasks.judging.label_prompts import parse_label, render_label_prompt
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
+from tasks.questions.draws import compute_rank
 
 PURPOSE = "error_label"
 MOST_TRIES = 3
@@ -32,10 +31,7 @@ def draw_failure_sample(judgements: pl.DataFrame, *, per_model: int, seed: str) 
         .select("session_id", "seq", "model")
         .unique(maintain_order=True)
     )
-    luck = [
-        hashlib.sha256(f"{seed}/{session_id}/{seq}".encode()).hexdigest()
-        for session_id, seq, _ in failed.iter_rows()
-    ]
+    luck = [compute_rank(f"{seed}/{session_id}/{seq}").hex() for session_id, seq, _ in failed.iter_rows()]
     return (
         failed.with_columns(pl.Series("luck", luck, dtype=pl.String()))
         .sort("luck")
@@ -55,37 +51,38 @@ async def label_failures(
     `failures` has the columns of join_questions and `sample_size`. Raises CallFailed and BudgetError.
     """
     labels = await asyncio.gather(
-        *[_label(client, labeller, row, most_tries) for row in failures.iter_rows(named=True)]
+        *[
+            _label(client, labeller, PutResponse.from_row(row), row["sample_size"], most_tries)
+            for row in failures.iter_rows(named=True)
+        ]
     )
     return [label for label in labels if label is not None]
 
 
 async def _label(
-    client: ModelClient, labeller: RegisteredModel, row: Mapping[str, Any], most_tries: int
+    client: ModelClient, labeller: RegisteredModel, put: PutResponse, sample_size: int, most_tries: int
 ) -> dict[str, object] | None:
-    messages = render_label_prompt(
-        row, row["reference_answer"] or (), row["explanation"], row["response"] or ""
-    )
+    messages = render_label_prompt(put.question, put.response)
     for attempt in range(1, most_tries + 1):
         reply = await client.complete(
             labeller,
             CallRequest(
                 purpose=PURPOSE,
                 messages=messages,
-                run_id=row["run_id"],
-                unit=f"{row['session_id']}/labels/{labeller.name}",
+                run_id=put.run_id,
+                unit=f"{put.session_id}/labels/{labeller.name}",
                 salt=f"/{attempt}" if attempt > 1 else "",
             ),
         )
         label = parse_label(reply.text)
         if label is not None:
             return {
-                "session_id": row["session_id"],
-                "seq": row["seq"],
-                "model": row["model"],
+                "session_id": put.session_id,
+                "seq": put.seq,
+                "model": put.model,
                 "labeller": labeller.name,
                 "is_human": False,
                 "error_class": label,
-                "sample_size": row["sample_size"],
+                "sample_size": sample_size,
             }
     return None

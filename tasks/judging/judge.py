@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import render_judging_prompt
 from tasks.models.client import CallFailed, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
+from tasks.questions.question import QuestionContent
 
 PURPOSE = "judge"
 MOST_TRIES = 3
@@ -43,6 +45,32 @@ _RESPONSE_COLUMNS = (
 )
 
 JudgementRow = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class PutResponse:
+    """A response and the question that it answers: all that is known of them where they are judged or labelled."""
+
+    run_id: str
+    session_id: str
+    seq: int
+    question_uuid: str
+    model: str
+    prompt_style: str
+    month: str
+    response: str = field(repr=False)
+    answer_status: str
+    is_simulated: bool
+    question: QuestionContent
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> PutResponse:
+        """The response in a row of join_questions."""
+        fields = {name: row[name] for name in _RESPONSE_COLUMNS} | {
+            "response": row["response"] or "",
+            "is_simulated": bool(row["is_simulated"]),
+        }
+        return cls(**fields, question=QuestionContent.from_row({**row, "answer": row["reference_answer"]}))
 
 
 class JudgingIncomplete(ProctorError):
@@ -92,14 +120,15 @@ async def judge_responses(
     groups = responses.filter(pl.col("answer_status") != "error").partition_by(
         "session_id", maintain_order=True
     )
-    work = [(group.sort("seq").to_dicts(), judge) for group in groups for judge in judges]
+    work = [(group.sort("seq"), judge) for group in groups for judge in judges]
     failures: list[CallFailed] = []
     running: set[asyncio.Task[list[JudgementRow]]] = set()
     try:
         while work or running:
             while work and len(running) < units_at_once:
-                rows, judge = work.pop(0)
-                running.add(asyncio.create_task(_judge_unit(client, judge, rows, most_tries, salt)))
+                group, judge = work.pop(0)
+                put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
+                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, salt)))
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 try:
@@ -119,9 +148,9 @@ async def judge_responses(
 
 
 async def _judge_unit(
-    client: ModelClient, judge: RegisteredModel, rows: list[dict[str, Any]], most_tries: int, salt: str
+    client: ModelClient, judge: RegisteredModel, responses: list[PutResponse], most_tries: int, salt: str
 ) -> list[JudgementRow]:
-    tasks = [asyncio.create_task(_judge_response(client, judge, row, most_tries, salt)) for row in rows]
+    tasks = [asyncio.create_task(_judge_response(client, judge, put, most_tries, salt)) for put in responses]
     try:
         # A failed call does not waste those that run beside it: their replies reach the ledger.
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
@@ -135,25 +164,22 @@ async def _judge_unit(
 
 
 async def _judge_response(
-    client: ModelClient, judge: RegisteredModel, row: Mapping[str, Any], most_tries: int, salt: str
+    client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, salt: str
 ) -> JudgementRow:
-    response = row["response"] or ""
-    messages, prompt_version = render_judging_prompt(
-        row, row["reference_answer"] or (), row["explanation"], response
-    )
+    messages, prompt_version = render_judging_prompt(put.question, put.response)
     judgement: JudgementRow = {
-        "run_id": row["run_id"],
-        "session_id": row["session_id"],
-        "seq": row["seq"],
-        "question_uuid": row["question_uuid"],
-        "model": row["model"],
-        "prompt_style": row["prompt_style"],
-        "month": row["month"],
+        "run_id": put.run_id,
+        "session_id": put.session_id,
+        "seq": put.seq,
+        "question_uuid": put.question_uuid,
+        "model": put.model,
+        "prompt_style": put.prompt_style,
+        "month": put.month,
         "judge": judge.name,
         "prompt_version": prompt_version,
-        "is_simulated": bool(row["is_simulated"]) or judge.is_simulated,
+        "is_simulated": put.is_simulated or judge.is_simulated,
     }
-    if row["answer_status"] in ("empty", "refused") or not response.strip():
+    if put.answer_status in ("empty", "refused") or not put.response.strip():
         return judgement | _rule_stars()
     cost_usd = 0.0
     for attempt in range(1, most_tries + 1):
@@ -162,8 +188,8 @@ async def _judge_response(
             CallRequest(
                 purpose=PURPOSE,
                 messages=messages,
-                run_id=row["run_id"],
-                unit=name_unit(row["session_id"], judge.name),
+                run_id=put.run_id,
+                unit=name_unit(put.session_id, judge.name),
                 salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
             ),
         )

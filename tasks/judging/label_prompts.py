@@ -6,12 +6,11 @@ The five classes are those of LLMEval-Fair (section 3.1, figure 3); their descri
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import render_sections
 from tasks.questions.prompt_styles import Messages
+from tasks.questions.question import QuestionContent
 
 # A simulated labeller knows the request by this line.
 REQUEST = {
@@ -40,13 +39,11 @@ _REPLY = {
 }
 
 
-def render_label_prompt(
-    content: Mapping[str, Any], answer: Sequence[str], explanation: str | None, response: str
-) -> Messages:
+def render_label_prompt(question: QuestionContent, response: str) -> Messages:
     """The messages that ask for the class of a failure."""
-    language = content["language"]
+    language = question.language
     classes = "\n".join(f"{name}: {about}" for name, about in _CLASSES[language].items())
-    sections = render_sections(content, answer, explanation, response)
+    sections = render_sections(question, response)
     return [
         {"role": "user", "content": f"{REQUEST[language]}\n\n{classes}\n\n{sections}\n\n{_REPLY[language]}"}
     ]

@@ -10,10 +10,10 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from schemas.errors import ContractError
 from tasks.questions.prompt_styles import INSTRUCTIONS, Messages, render_question
+from tasks.questions.question import QuestionContent
 
 # Recorded with every judgement: a changed word below needs a new version (a test compares).
 VERSION = "1"
@@ -99,24 +99,16 @@ class JudgedParts:
     reference: str
 
 
-def render_judging_prompt(
-    content: Mapping[str, Any], answer: Sequence[str], explanation: str | None, response: str
-) -> tuple[Messages, str]:
-    """The messages that ask a judge for stars, and the version of their wording.
-
-    `content` is the question's bare content, `answer` its keys or reference answers as in the bank.
-    """
-    sections = render_sections(content, answer, explanation, response)
-    language = content["language"]
-    text = PROMPTS[language].format(sections=sections)
-    return [{"role": "user", "content": text}], f"{VERSION}/{language}"
+def render_judging_prompt(question: QuestionContent, response: str) -> tuple[Messages, str]:
+    """The messages that ask a judge for stars, and the version of their wording."""
+    sections = render_sections(question, response)
+    text = PROMPTS[question.language].format(sections=sections)
+    return [{"role": "user", "content": text}], f"{VERSION}/{question.language}"
 
 
-def render_sections(
-    content: Mapping[str, Any], answer: Sequence[str], explanation: str | None, response: str
-) -> str:
+def render_sections(question: QuestionContent, response: str) -> str:
     """What is judged, section by section; raises ContractError for an unknown type or language."""
-    language, question_type = content["language"], content["question_type"]
+    language, question_type = question.language, question.question_type
     try:
         template, instruction = SECTIONED[language], INSTRUCTIONS[language][question_type]
     except KeyError:
@@ -124,31 +116,31 @@ def render_sections(
             f"There is no judging prompt for question type {question_type!r} in language {language!r}; "
             "tasks/judging/prompts.py holds them."
         ) from None
-    question = render_question(content)
-    reference = render_reference(content, answer, explanation)
-    digest = hashlib.sha256("\0".join((question, response, reference)).encode("utf-8", "surrogatepass"))
+    asked = render_question(question.bare)
+    reference = render_reference(question)
+    digest = hashlib.sha256("\0".join((asked, response, reference)).encode("utf-8", "surrogatepass"))
     return template.format(
         tag=digest.hexdigest()[:12],
         instruction=instruction,
-        question=question,
+        question=asked,
         response=response,
         reference=reference,
     )
 
 
-def render_reference(content: Mapping[str, Any], answer: Sequence[str], explanation: str | None) -> str:
+def render_reference(question: QuestionContent) -> str:
     """The reference answer in words: options with their labels and texts, truth values in the question's language."""
-    language = content["language"]
-    texts = {option["label"]: option["text"] for option in content.get("options") or ()}
-    if content["question_type"] == "true_false":
-        words = [TRUTH[language].get(value, value) for value in answer]
-    elif content["question_type"] == "multiple_choice":
-        words = [f"{label}. {texts[label]}" if label in texts else label for label in answer]
+    language = question.language
+    if question.question_type == "true_false":
+        words = [TRUTH[language].get(value, value) for value in question.answer]
+    elif question.question_type == "multiple_choice":
+        texts = {option.label: option.text for option in question.options}
+        words = [f"{label}. {texts[label]}" if label in texts else label for label in question.answer]
     else:
-        words = list(answer)
+        words = list(question.answer)
     lines = words or [NONE[language]]
-    if explanation and explanation.strip():
-        lines = [*lines, EXPLANATION[language] + explanation.strip()]
+    if question.explanation and question.explanation.strip():
+        lines = [*lines, EXPLANATION[language] + question.explanation.strip()]
     return "\n".join(lines)
 
 

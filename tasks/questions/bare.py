@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import polars as pl
 
 from schemas.errors import ContractError
+from tasks.questions.question import BareQuestion
 
 _COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "options")
 
 
-def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Bare content by question UUID: type, language, stem, material and the offered options.
+def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict[str, BareQuestion]:
+    """Bare questions by UUID: type, language, stem, material and the offered options.
 
     Built from a closed list of columns, so that a column added to the bank (an answer, an explanation, a difficulty)
     never leaks by default. Raises ContractError when a question is not in the bank.
@@ -24,15 +24,4 @@ def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict
         raise ContractError(
             f"{wanted.height - rows.height} drawn questions are not in the bank frame that was given; pass one whole version."
         )
-    return {
-        row["question_uuid"]: {
-            "question_type": row["question_type"],
-            "language": row["language"],
-            "stem": row["stem"],
-            "material": row["material"],
-            "options": [
-                {"label": option["label"], "text": option["text"]} for option in row["options"] or ()
-            ],
-        }
-        for row in rows.iter_rows(named=True)
-    }
+    return {row["question_uuid"]: BareQuestion.from_row(row) for row in rows.iter_rows(named=True)}

@@ -6,30 +6,29 @@ import hashlib
 import re
 import unicodedata
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
+
+from tasks.questions.question import BareQuestion
 
 NAMESPACE = uuid.UUID("6f1c52b8-1a0e-5a55-9a52-0d7c1c8a4a10")
 DOCUMENT_NAMESPACE = uuid.uuid5(NAMESPACE, "document")
 QUESTION_NAMESPACE = uuid.uuid5(NAMESPACE, "question")
 
-_QUOTES = str.maketrans(
-    {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "＂": '"'}
+# Quotes, dashes and stops that papers write in several ways.
+_SIGNS = str.maketrans(
+    dict.fromkeys("“”「」『』＂", '"')
+    | dict.fromkeys("‘’", "'")
+    | dict.fromkeys("‐‑‒–—―−－", "-")
+    | {"。": ".", "、": ",", "【": "[", "】": "]", "〔": "(", "〕": ")"}
+    | {"《": "<", "》": ">", "〈": "<", "〉": ">"}
 )
-_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−－", "-"))
-_STOPS = str.maketrans(
-    {
-        "。": ".",
-        "、": ",",
-        "【": "[",
-        "】": "]",
-        "〔": "(",
-        "〕": ")",
-        "《": "<",
-        "》": ">",
-        "〈": "<",
-        "〉": ">",
-    }
-)
+_UNSEEN = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
+_LINE = re.compile(r"_{2,}")
+# A space matters only between two words or numbers of the Latin script.
+_IDLE_SPACE = re.compile(r" (?:(?<![0-9a-z] )|(?![0-9a-z]))")
+_CLOSING_STOPS = " .,;:!?"
+# Folding can make what folding changes again: case after composition, a line out of single underscores.
+_MOST_FOLDINGS = 4
 
 
 def normalise_for_key(text: str) -> str:
@@ -38,25 +37,12 @@ def normalise_for_key(text: str) -> str:
     Full- and half-width forms, quotes, dashes and stops fall together; white space and blanks (`____`,
     `（ ）`) are unified; a closing stop is dropped. Digits, letters, operators and the order of everything stay.
     """
-    folded = _fold(text)
-    for _ in range(3):
-        # one folding can make what another changes again (case after composition, a stop before a space)
-        again = _fold(folded)
-        if again == folded:
-            break
-        folded = again
-    return folded
-
-
-def _fold(text: str) -> str:
-    folded = re.sub(r"[\u200b-\u200f\u2060\ufeff\u00ad]", "", text)
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
-    folded = folded.translate(_QUOTES).translate(_DASHES).translate(_STOPS)
-    folded = re.sub(r"\s+", " ", folded)
-    folded = re.sub(r"_{2,}|\( ?\)|\[ ?\]", "()", folded)
-    # a space matters only between two words or numbers of the Latin script
-    folded = re.sub(r"(?<![0-9a-z]) | (?![0-9a-z])", "", folded)
-    return re.sub(r"[ .,;:!?]+$", "", folded)
+    try:
+        folded = _fold_shape(text.lower() if text.isascii() else text.translate(_LETTERS))
+    except _JoinsItsNeighbour:
+        return _fold_repeatedly(text)
+    # Single underscores that a dropped space has brought together are the only thing that is not settled yet.
+    return _fold_repeatedly(folded) if "__" in folded else folded
 
 
 def compute_document_id(sha256: str) -> str:
@@ -64,14 +50,92 @@ def compute_document_id(sha256: str) -> str:
     return str(uuid.uuid5(DOCUMENT_NAMESPACE, sha256))
 
 
-def compute_question_uuid(
-    question_type: str, stem: str, material: str | None, options: Sequence[Mapping[str, str]]
-) -> str:
-    """Return the UUIDv5 of a question's normalised content; answers and metadata play no part.
+def compute_question_uuid(bare: BareQuestion) -> str:
+    """Return the UUIDv5 of a question's normalised content; language, answers and metadata play no part.
 
     Options count with label and text in the order given: the same stem with other options is another question.
     """
-    parts = [question_type, normalise_for_key(stem), normalise_for_key(material or "")]
-    parts += [f"{option['label']}={normalise_for_key(option['text'])}" for option in options]
+    return compute_normal_uuid(
+        bare.question_type,
+        normalise_for_key(bare.stem),
+        normalise_for_key(bare.material or ""),
+        ((option.label, normalise_for_key(option.text)) for option in bare.options),
+    )
+
+
+def compute_normal_uuid(
+    question_type: str, stem: str, material: str, options: Iterable[tuple[str, str]]
+) -> str:
+    """Return the UUIDv5 of texts that are in normal form already; `options` are pairs of label and text."""
+    parts = [question_type, stem, material, *(f"{label}={text}" for label, text in options)]
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8")).hexdigest()
     return str(uuid.uuid5(QUESTION_NAMESPACE, digest))
+
+
+class _JoinsItsNeighbour(ValueError):
+    """A character whose normal form depends on the text around it."""
+
+
+class _Letters(dict[int, str]):
+    """The normal form of each character, computed when it first occurs.
+
+    Only for characters whose form is settled by themselves. An accent, a Hangul letter or a sign of an Indic script
+    composes with what stands before it: it raises _JoinsItsNeighbour, and the text is normalised as a whole.
+    """
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if _UNSEEN.match(letter):
+            form = ""
+        else:
+            cased = unicodedata.normalize("NFKC", letter).casefold()
+            form = unicodedata.normalize("NFKC", cased).translate(_SIGNS)
+            if any(map(_may_join, letter + cased + form)) or _fold_letters(form) != form:
+                raise _JoinsItsNeighbour
+        self[code] = form
+        return form
+
+
+_LETTERS = _Letters()
+
+
+def _may_join(letter: str) -> bool:
+    """Whether the normal form of a character may depend on its neighbours; true where it is not known."""
+    code = ord(letter)
+    if 0x1100 <= code < 0x1200 or 0x10000 <= code < 0x1D400 or code >= 0x40000:
+        return True
+    # Beside the character itself, what it begins with when it is taken apart.
+    parts = unicodedata.normalize("NFKD", letter)
+    return any(
+        unicodedata.category(part).startswith("M") or 0x1100 <= ord(part) < 0x1200
+        for part in (letter, parts[0])
+    )
+
+
+def _fold_repeatedly(text: str) -> str:
+    folded = _fold_shape(_fold_letters(text))
+    for _ in range(_MOST_FOLDINGS - 1):
+        again = _fold_shape(_fold_letters(folded))
+        if again == folded:
+            break
+        folded = again
+    return folded
+
+
+def _fold_letters(text: str) -> str:
+    """Width, case and signs, of a text as a whole."""
+    cased = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold()
+    return unicodedata.normalize("NFKC", cased).translate(_SIGNS)
+
+
+def _fold_shape(text: str) -> str:
+    """White space, blanks and closing stops of a text whose letters are folded."""
+    text = " ".join(text.split())
+    if "__" in text:
+        text = _LINE.sub("()", text)
+    if "[" in text:
+        text = text.replace("[ ]", "()").replace("[]", "()")
+    text = text.replace("( )", "()")
+    if " " in text:
+        text = _IDLE_SPACE.sub("", text)
+    return text.rstrip(_CLOSING_STOPS)

@@ -8,25 +8,14 @@ that a simulated model can find it again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
 
 from schemas.errors import ContractError
+from tasks.questions.question import BareQuestion
 
 # Part of every call key and of every response: a changed word below needs a new version (a test compares).
 VERSION = "1"
 
 Messages = list[dict[str, str]]
-
-
-class QuestionContent(TypedDict):
-    """What a candidate may see of a question."""
-
-    question_type: str
-    language: str
-    stem: str
-    material: str | None
-    options: list[dict[str, str]]
-
 
 INSTRUCTIONS: dict[str, dict[str, str]] = {
     "zh": {
@@ -135,12 +124,12 @@ _WORDS = {
 }
 
 
-def render_prompt(content: Mapping[str, Any], style: str) -> tuple[Messages, str]:
+def render_prompt(bare: BareQuestion, style: str) -> tuple[Messages, str]:
     """The messages that put a question, and the version of their wording.
 
-    `content` is the bare content (see QuestionContent). Raises ContractError for an unknown type, language or style.
+    Raises ContractError for an unknown type, language or style.
     """
-    language, question_type = content["language"], content["question_type"]
+    language, question_type = bare.language, bare.question_type
     try:
         words, instruction = _WORDS[language], INSTRUCTIONS[language][question_type]
     except KeyError:
@@ -148,7 +137,7 @@ def render_prompt(content: Mapping[str, Any], style: str) -> tuple[Messages, str
             f"There is no instruction for question type {question_type!r} in language {language!r}; "
             "tasks/questions/prompt_styles.py holds them."
         ) from None
-    question = f"{words['begin']}\n{render_question(content)}\n{words['end']}"
+    question = f"{words['begin']}\n{render_question(bare)}\n{words['end']}"
     if style == "zero_shot":
         parts = [instruction, question]
     elif style == "few_shot":
@@ -163,13 +152,13 @@ def render_prompt(content: Mapping[str, Any], style: str) -> tuple[Messages, str
     return [{"role": "user", "content": "\n\n".join(parts)}], version
 
 
-def render_question(content: Mapping[str, Any]) -> str:
+def render_question(bare: BareQuestion) -> str:
     """The question itself: material, stem and options, one option per line."""
     lines: list[str] = []
-    if content.get("material"):
-        lines += [_WORDS[content["language"]]["material"], str(content["material"]).strip(), ""]
-    lines.append(str(content["stem"]).strip())
-    lines += [f"{option['label']}. {option['text']}" for option in content.get("options") or ()]
+    if bare.material:
+        lines += [_WORDS[bare.language]["material"], bare.material.strip(), ""]
+    lines.append(bare.stem.strip())
+    lines += [f"{option.label}. {option.text}" for option in bare.options]
     return "\n".join(lines)
 
 

@@ -46,7 +46,7 @@ class BareQuestion:
         return cls(
             row["question_type"],
             row["language"],
-            row["stem"],
+            row["stem"] or "",
             row.get("material"),
             read_options(row.get("options")),
         )
@@ -112,7 +112,7 @@ class QuestionContent:
         """The content in a row of `questions`, `variants`, `bank` or `review_decisions`, or in a stored JSON object."""
         return cls(
             BareQuestion.from_row(row),
-            tuple(row.get("answer") or ()),
+            tuple(text or "" for text in row.get("answer") or ()),
             row.get("explanation"),
             row.get("discipline"),
             row.get("sub_discipline"),
@@ -182,8 +182,8 @@ class Question:
 
 
 def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, ...]:
-    """Offered answers from their stored form, a list of label and text."""
-    return tuple(Option(option["label"], option["text"]) for option in options or ())
+    """Offered answers from their stored form, a list of label and text; a null text is an empty one."""
+    return tuple(Option(option["label"], option["text"] or "") for option in options or ())
 
 
 def write_options(options: Iterable[Option]) -> list[dict[str, str]]:

@@ -3,7 +3,8 @@
     {"category", "sub_category", "question_uuid", "dialog": [{"role", "content"}], "hint", "response",
      "judge": {"judge", "stars", "reason"}}
 
-`response` and `judge` are null where there is none. Reference answers are never part of a record.
+`response` and `judge` are null where there is none. Reference answers are never part of a record. Building, rendering
+and parsing are pure; `export_records` and `import_records` alone touch a file.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from schemas.errors import UsageError
 from schemas.table import UUID_PATTERN
+from tasks.questions.prompt_styles import render_prompt
+from tasks.questions.question import QuestionContent
 
 KEYS = ("category", "sub_category", "question_uuid", "dialog", "hint", "response", "judge")
 ROLES = ("system", "user", "assistant")
@@ -62,38 +65,55 @@ def build_records(
         judgements: rows of `judgements`, joined by session and position.
         style: how a question without a response is put; a response was put in its own style.
     """
-    from tasks.questions.prompt_styles import render_prompt
-
-    given: dict[str, list[Mapping[str, Any]]] = {}
-    for response in _iterate(responses):
-        given.setdefault(response["question_uuid"], []).append(response)
-    judged: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for judgement in _iterate(judgements):
-        judged.setdefault((judgement["session_id"], judgement["seq"]), []).append(judgement)
+    given: dict[str, list[_Given]] = {}
+    for row in _iterate(responses):
+        response = _Given((row["session_id"], row["seq"]), row["prompt_style"], row["response"])
+        given.setdefault(row["question_uuid"], []).append(response)
+    judged: dict[tuple[str, int], list[JudgeRecord]] = {}
+    for row in _iterate(judgements):
+        mark = JudgeRecord(judge=row["raw"], stars=row["stars"], reason=row["reason"])
+        judged.setdefault((row["session_id"], row["seq"]), []).append(mark)
 
     records = []
-    for question in questions.iter_rows(named=True):
-        answers: list[Mapping[str, Any] | None] = [*given.get(question["question_uuid"], [])]
-        for one in answers or [None]:
-            put_in = style if one is None else one["prompt_style"]
-            messages, _ = render_prompt(question, put_in)
-            marks: list[Mapping[str, Any] | None] = []
-            if one is not None:
-                marks = [*judged.get((one["session_id"], one["seq"]), [])]
+    for row in questions.iter_rows(named=True):
+        question = QuestionContent.from_row(row)
+        for one in given.get(row["question_uuid"]) or [_Given(None, style, None)]:
+            messages, _ = render_prompt(question.bare, one.prompt_style)
+            marks: list[JudgeRecord | None] = [*judged.get(one.place, ())] if one.place else []
             records += [
                 QuestionRecord(
-                    category=question["discipline"],
-                    sub_category=question["sub_discipline"],
-                    question_uuid=question["question_uuid"],
+                    category=question.discipline,
+                    sub_category=question.sub_discipline,
+                    question_uuid=row["question_uuid"],
                     dialog=tuple(messages),
-                    response=None if one is None else one["response"],
-                    judge=None
-                    if mark is None
-                    else JudgeRecord(judge=mark["raw"], stars=mark["stars"], reason=mark["reason"]),
+                    response=one.response,
+                    judge=mark,
                 )
                 for mark in marks or [None]
             ]
     return records
+
+
+def render_record(record: QuestionRecord) -> str:
+    """One line of a file of records, without its end."""
+    return json.dumps(asdict(record), ensure_ascii=False)
+
+
+def parse_records(text: str) -> tuple[list[QuestionRecord], list[str]]:
+    """The records of a file, and what is wrong in each faulty line, without its text."""
+    records: list[QuestionRecord] = []
+    faults: list[str] = []
+    # not splitlines(): JSON leaves U+2028 and its like unescaped inside texts
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append(_parse_record(json.loads(line)))
+        except json.JSONDecodeError as error:
+            faults.append(f"line {number}: no JSON object (position {error.pos})")
+        except ValueError as error:
+            faults.append(f"line {number}: {error}")
+    return records, faults
 
 
 def export_records(records: Iterable[QuestionRecord], path: Path) -> int:
@@ -102,7 +122,7 @@ def export_records(records: Iterable[QuestionRecord], path: Path) -> int:
     count = 0
     with partial.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
-            file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+            file.write(render_record(record) + "\n")
             count += 1
     partial.replace(path)
     return count
@@ -114,24 +134,13 @@ def import_records(path: Path) -> list[QuestionRecord]:
     The keys of the published figure (`gpt4res`, `gpt4judge`, or another model's) are read as `response` and `judge`.
     Raises UsageError naming every faulty line and what is wrong with it, without its text.
     """
-    records: list[QuestionRecord] = []
-    faults: list[str] = []
     try:
-        # not splitlines(): JSON leaves U+2028 and its like unescaped inside texts
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{path.name}: the file cannot be read as UTF-8 text ({type(error).__name__}). Nothing was imported."
         ) from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            records.append(_parse_record(json.loads(line)))
-        except json.JSONDecodeError as error:
-            faults.append(f"line {number}: no JSON object (position {error.pos})")
-        except ValueError as error:
-            faults.append(f"line {number}: {error}")
+    records, faults = parse_records(text)
     if faults:
         more = f"\n- and {len(faults) - MOST_REPORTED} more" if len(faults) > MOST_REPORTED else ""
         raise UsageError(
@@ -140,6 +149,14 @@ def import_records(path: Path) -> list[QuestionRecord]:
             + more
         )
     return records
+
+
+class _Given(NamedTuple):
+    """A response, with the session and position where it was given; null for the place that a response would have."""
+
+    place: tuple[str, int] | None
+    prompt_style: str
+    response: str | None
 
 
 def _iterate(frame: pl.DataFrame | None) -> Iterable[Mapping[str, Any]]:
@@ -176,7 +193,7 @@ def _rename(key: str) -> str:
     return "judge" if re.fullmatch(r"\w+judge", key) else key
 
 
-def _parse_text(row: Mapping[str, Any], key: str) -> str | None:
+def _parse_text(row: Mapping[str, object], key: str) -> str | None:
     value = row.get(key)
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{key} is not text")

@@ -7,9 +7,10 @@ no other distribution would fit either.
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Mapping, Sequence
+
+from tasks.questions.draws import compute_short_rank
 
 # Each round evens the loads further; what is left after these is for the exchanges.
 MOST_ROUNDS = 200
@@ -61,9 +62,11 @@ def draw_annotators(
     """
     left = dict(shares)
     drawn: dict[str, list[str]] = {}
-    for question_uuid in sorted(question_uuids, key=lambda uuid: _hash(salt, uuid)):
+    for question_uuid in sorted(question_uuids, key=lambda uuid: compute_short_rank(salt, uuid)):
         # Largest remainders first: the only order that can never leave somebody with more than there are questions.
-        names = sorted(left, key=lambda name: (-left[name], _hash(salt, question_uuid, name)))[:review_count]
+        names = sorted(left, key=lambda name: (-left[name], compute_short_rank(salt, question_uuid, name)))[
+            :review_count
+        ]
         for name in names:
             left[name] -= 1
         drawn[question_uuid] = names
@@ -137,7 +140,3 @@ def _find_chain(
                     came_from[target] = (discipline, source, target)
                     queue.append(target)
     return []
-
-
-def _hash(*parts: str) -> bytes:
-    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=8).digest()

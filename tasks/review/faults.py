@@ -113,4 +113,4 @@ def _find_edit_faults(content: QuestionContent, edit: Edit) -> list[Fault]:
 
 def _find_rule_faults(content: QuestionContent) -> list[Fault]:
     """Rules without which the question cannot be put or judged, and which it breaks."""
-    return [RULE_FAULTS[rule] for rule in rules.find_unanswerable(content.as_row())]
+    return [RULE_FAULTS[rule] for rule in rules.find_unanswerable(content)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import polars as pl
+
+from tasks.questions.draws import draw_share
 
 
 def draw_review_sample(variants: pl.DataFrame, share: float, salt: str) -> pl.DataFrame:
@@ -16,16 +16,5 @@ def draw_review_sample(variants: pl.DataFrame, share: float, salt: str) -> pl.Da
         salt: what the draw depends on beside the questions, for example the batch they come from.
     """
     written = variants.filter(pl.col("generator") != "template")
-    if written.is_empty() or share <= 0:
-        return written.clear()
-    count = max(1, round(written.height * share))
-    ranks = [
-        hashlib.sha256(f"{salt}\x1f{question_uuid}".encode()).hexdigest()
-        for question_uuid in written["question_uuid"]
-    ]
-    return (
-        written.with_columns(pl.Series("_rank", ranks))
-        .sort("_rank", "question_uuid")
-        .head(count)
-        .drop("_rank")
-    )
+    uuids = written["question_uuid"].to_list()
+    return written[draw_share(range(written.height), share, salt, name=uuids.__getitem__)]

@@ -17,6 +17,7 @@ ALL = (
     "demo_stages",
     "ingest_accuracy",
     "ingest_speed",
+    "normal_form_speed",
     "dedupe_speed",
     "gscore_speed",
     "cgeval_run",

@@ -23,6 +23,7 @@ from schemas.settings import Settings
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.questions.prompt_styles import render_prompt
+from tasks.questions.question import BareQuestion, Option
 from warehouse.ledger.engine import open_ledger
 
 PROFILE = {"models": {"bench": {"kind": "candidate"}}}
@@ -42,14 +43,13 @@ REGISTRY = {
 
 def make_messages(number: int) -> list[dict[str, str]]:
     """A zero-shot prompt, different for each number."""
-    content = {
-        "question_type": "multiple_choice",
-        "language": "zh",
-        "stem": f"第{number}题：下列关于该现象成因的说法中，正确的是（ ）。",
-        "material": None,
-        "options": [{"label": label, "text": f"说法{label}的具体内容"} for label in "ABCD"],
-    }
-    return render_prompt(content, "zero_shot")[0]
+    bare = BareQuestion(
+        "multiple_choice",
+        "zh",
+        f"第{number}题：下列关于该现象成因的说法中，正确的是（ ）。",
+        options=tuple(Option(label, f"说法{label}的具体内容") for label in "ABCD"),
+    )
+    return render_prompt(bare, "zero_shot")[0]
 
 
 async def run_bare(url: str, calls: int, concurrency: int) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from tasks.dedupe.exact import normalise_content
 from tasks.dedupe.near import (
     Text,
     asks_the_same,
@@ -25,6 +26,7 @@ from tasks.dedupe.near import (
     compute_similarity,
     list_candidate_pairs,
 )
+from tasks.questions.question import QuestionContent
 
 THRESHOLD = 0.8
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
@@ -45,6 +47,7 @@ def read_rows(count: int, seed: int = 7) -> list[dict[str, Any]]:
         options = json.loads(source["options"]) if source["options"] else []
         rows.append(
             {
+                "language": source["lang"] or "zh",
                 "question_type": TYPES.get(source["type"], "multiple_choice" if options else "short_answer"),
                 "stem": source["question"] or "",
                 "options": [
@@ -119,8 +122,9 @@ def main(count: int = 10_000) -> None:
     """Measure and print."""
     rows = read_rows(count)
     planted = plant_copies(rows, count // 20)
+    contents = [QuestionContent.from_row(row) for row in [*rows, *planted]]
     started = time.perf_counter()
-    texts = [build_text(row) for row in [*rows, *planted]]
+    texts = [build_text(normalise_content(content)) for content in contents]
     built = time.perf_counter()
     candidates = list(list_candidate_pairs(texts))
     proposed = time.perf_counter()

@@ -103,7 +103,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "lineage_uuid": item.lineage_uuid,
                 "question_uuid": item.question_uuid,
                 "discipline": item.discipline,
-                "content": contents[item.question_uuid],
+                "content": contents[item.question_uuid].as_row(),
             }
             for new in allotment.new_sets
             for item in new.items

@@ -16,6 +16,7 @@ from schemas.errors import ExamError
 from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
+from tasks.questions.question import BareQuestion
 from warehouse.ledger import seats
 from warehouse.ledger.engine import now_text
 
@@ -264,7 +265,7 @@ class Moves:
 
     def _put(self, connection: Connection, seat: seats.Seat, seq: int, *, is_repeat: bool) -> Put:
         content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
-        return Put(seq, seat.question_count, seat.prompt_style, content, is_repeat)
+        return Put(seq, seat.question_count, seat.prompt_style, BareQuestion.from_row(content), is_repeat)
 
     def _window(self, seat: seats.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1

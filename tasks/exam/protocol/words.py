@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.errors import ExamError
 from schemas.vocabulary import ANSWER_STATUSES
+from tasks.questions.question import BareQuestion
 
 # A response longer than this is no answer to an exam question; it would only fill the ledger.
 LONGEST_RESPONSE = 1_000_000
@@ -43,15 +45,30 @@ class Put:
         seq: position in the session, from 1.
         question_count: questions in the session.
         prompt_style: how it is to be put to the candidate.
-        content: bare content (see tasks.questions.bare).
+        content: what is asked.
         is_repeat: whether it was handed out before and is still pending.
     """
 
     seq: int
     question_count: int
     prompt_style: str
-    content: dict[str, Any] = field(repr=False)
+    content: BareQuestion
     is_repeat: bool
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Put:
+        """The question in a reply of the exam API."""
+        return cls(**{**body, "content": BareQuestion.from_row(body["content"])})
+
+    def as_body(self) -> dict[str, Any]:
+        """Plain values, as the exam API sends them."""
+        return {
+            "seq": self.seq,
+            "question_count": self.question_count,
+            "prompt_style": self.prompt_style,
+            "content": self.content.as_row(),
+            "is_repeat": self.is_repeat,
+        }
 
 
 @dataclass(frozen=True, slots=True)

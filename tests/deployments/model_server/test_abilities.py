@@ -15,6 +15,7 @@ from deployments.model_server.key import AnswerKey, build_answer_key, parse_answ
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality, is_right
 from tasks.augment.requests import (
+    Statement,
     build_messages,
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
@@ -181,7 +182,7 @@ def test_a_generator_states_a_material_truly_and_falsely_and_names_its_support()
     statements = ask("material_to_true_false", material=material, count=4)["statements"]
     assert [statement["answer"] for statement in statements] == ["true", "false", "true", "false"]
     for statement in statements:
-        assert find_broken_support_rules(material, statement) == []
+        assert find_broken_support_rules(material, Statement.from_reply(statement)) == []
         assert (statement["statement"] == statement["support"]) == (statement["answer"] == "true")
 
 

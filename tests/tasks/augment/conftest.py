@@ -9,6 +9,7 @@ import polars as pl
 
 from schemas.tables import get_table
 from tasks.questions.identity import compute_question_uuid
+from tasks.questions.question import BareQuestion
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 DECIDED = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -48,7 +49,7 @@ def make_accepted(
     }
     row.setdefault(
         "question_uuid",
-        compute_question_uuid(row["question_type"], row["stem"], row["material"], row["options"] or []),
+        compute_question_uuid(BareQuestion.from_row(row)),
     )
     row.setdefault("lineage_uuid", row["question_uuid"])
     return row

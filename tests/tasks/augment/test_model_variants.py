@@ -16,6 +16,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.augment.model_variants import ModelAugmentation, augment_with_model
 from tasks.augment.requests import (
+    Statement,
     build_messages,
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
@@ -186,8 +187,8 @@ def test_a_paraphrase_must_ask_the_same(paraphrase: str, rules: list[str]) -> No
 def test_a_statement_about_a_material_must_have_its_support_in_it(
     changes: dict[str, Any], rules: list[str]
 ) -> None:
-    statement = {"statement": "长江很长。", "answer": "true", "support": "长江是中国最长的河流。"} | changes
-    assert find_broken_support_rules(MATERIAL, statement) == rules
+    fields = {"statement": "长江很长。", "answer": "true", "support": "长江是中国最长的河流。"} | changes
+    assert find_broken_support_rules(MATERIAL, Statement.from_reply(fields)) == rules
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from tasks.augment.true_false import augment_questions, refers_to_other_options
+from tasks.questions.question import QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame
 
@@ -52,5 +53,5 @@ def test_real_choices_give_one_variant_per_option_with_one_true(source: str) -> 
     assert variants.height == expected
     trues = variants.filter(pl.col("answer").list.first() == "true")
     assert sorted(trues["parent_uuid"]) == sorted(used["question_uuid"])
-    assert all(not find_broken_rules(row) for row in variants.iter_rows(named=True))
+    assert all(not find_broken_rules(QuestionContent.from_row(row)) for row in variants.iter_rows(named=True))
     assert variants["question_uuid"].is_unique().sum() > 0.98 * variants.height

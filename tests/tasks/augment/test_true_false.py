@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,8 @@ from schemas.tables import get_table
 from tasks.augment.permutation import make_permuted_variant
 from tasks.augment.true_false import augment_questions, refers_to_other_options
 from tasks.augment.wording import PROMPT_VERSION
+from tasks.questions.question import Question
+from tasks.questions.variant import Variant
 from tests.tasks.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 
 
@@ -177,29 +180,31 @@ def test_as_many_variants_as_options_and_as_many_trues_as_keys(shape: tuple[int,
     ] == parent["answer"]
 
 
+def permute(row: dict[str, Any]) -> Variant | None:
+    return make_permuted_variant(Question.from_row(row), NOW)
+
+
 def test_permuted_options_keep_the_text_of_the_key() -> None:
-    parent = make_accepted()
+    parent = Question.from_row(make_accepted())
     variant = make_permuted_variant(parent, NOW)
     assert variant is not None
-    texts = {option["label"]: option["text"] for option in variant["options"]}
-    assert [texts[key] for key in variant["answer"]] == ["111"]
-    assert sorted(texts.values()) == sorted(option["text"] for option in parent["options"])
-    assert variant["options"] != parent["options"]
-    assert variant["question_uuid"] != parent["question_uuid"]
+    texts = {option.label: option.text for option in variant.content.options}
+    assert [texts[key] for key in variant.content.answer] == ["111"]
+    assert sorted(texts.values()) == sorted(option.text for option in parent.content.options)
+    assert variant.content.options != parent.content.options
+    assert variant.question.question_uuid != parent.question_uuid
     assert make_permuted_variant(parent, NOW) == variant
 
 
 def test_options_whose_order_matters_are_not_permuted() -> None:
-    assert (
-        make_permuted_variant(make_accepted(options=make_options("1", "2", "all of the above")), NOW) is None
-    )
-    assert make_permuted_variant(make_accepted("Does B follow from C?"), NOW) is None
-    assert make_permuted_variant(make_accepted("x", question_type="essay", options=[]), NOW) is None
+    assert permute(make_accepted(options=make_options("1", "2", "all of the above"))) is None
+    assert permute(make_accepted("Does B follow from C?")) is None
+    assert permute(make_accepted("x", question_type="essay", options=[])) is None
 
 
 def test_an_explanation_that_names_a_letter_is_left_out_of_a_permutation() -> None:
-    named = make_permuted_variant(make_accepted(explanation="故选C。"), NOW)
-    plain = make_permuted_variant(make_accepted(), NOW)
+    named = permute(make_accepted(explanation="故选C。"))
+    plain = permute(make_accepted())
     assert named is not None
     assert plain is not None
-    assert (named["explanation"], plain["explanation"]) == (None, "Count the level above.")
+    assert (named.content.explanation, plain.content.explanation) == (None, "Count the level above.")

@@ -5,21 +5,22 @@ from __future__ import annotations
 import pytest
 
 from tasks.exam.answers import extract_answer
+from tasks.questions.question import BareQuestion, Option
 
 LABELS = ["A", "B", "C", "D"]
 
 
 def choice(response: str, labels: list[str] = LABELS) -> str | None:
-    options = [{"label": label, "text": f"text {label}"} for label in labels]
-    return extract_answer({"question_type": "multiple_choice", "options": options}, response)
+    options = tuple(Option(label, f"text {label}") for label in labels)
+    return extract_answer(BareQuestion("multiple_choice", "zh", "?", None, options), response)
 
 
 def truth(response: str) -> str | None:
-    return extract_answer({"question_type": "true_false", "options": []}, response)
+    return extract_answer(BareQuestion("true_false", "zh", "?"), response)
 
 
 def final(response: str) -> str | None:
-    return extract_answer({"question_type": "fill_in_the_blank", "options": []}, response)
+    return extract_answer(BareQuestion("fill_in_the_blank", "zh", "?"), response)
 
 
 @pytest.mark.parametrize(

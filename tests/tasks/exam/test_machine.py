@@ -106,7 +106,7 @@ class ExamMachine(RuleBasedStateMachine):
             return
         assert put is not None
         assert put.seq == len(self.answers) + 1
-        assert put.content["stem"] == self.order[put.seq - 1]
+        assert put.content.stem == self.order[put.seq - 1]
         assert put.is_repeat is (put.seq <= self.delivered)
         assert may_be_repeat or not put.is_repeat
         self.delivered = max(self.delivered, put.seq)

@@ -51,7 +51,7 @@ def test_questions_come_in_the_allocated_order_each_once_and_the_last_answer_clo
 ) -> None:
     session_id, token, lease = open_one(door, world)
     puts = sit_out(door, token, lease)
-    assert [put.content["stem"] for put in puts] == world.order(session_id)
+    assert [put.content.stem for put in puts] == world.order(session_id)
     assert [(put.seq, put.is_repeat, put.question_count) for put in puts] == [
         (n, False, 6) for n in range(1, 7)
     ]
@@ -80,7 +80,7 @@ def test_an_answer_and_the_next_question_can_share_a_call(door: DoorToTheExam, w
     receipt, put = door.call(lambda d: d.submit_and_next(token, lease, 1, Answer("one")))
     assert receipt == Receipt(1, 1, 6, False)
     assert put is not None
-    assert (put.seq, put.is_repeat, put.content["stem"]) == (2, False, world.order(session_id)[1])
+    assert (put.seq, put.is_repeat, put.content.stem) == (2, False, world.order(session_id)[1])
     for seq in range(2, 7):
         receipt, put = door.call(lambda d, seq=seq: d.submit_and_next(token, lease, seq, Answer("more")))
     assert (receipt, put) == (Receipt(6, 6, 6, True), None)
@@ -203,7 +203,7 @@ def test_nothing_but_the_bare_content_leaves(door: DoorToTheExam, world: World) 
         world.plan.season,
     ):
         assert marker not in seen
-    assert {tuple(sorted(put.content)) for put in puts} == {
+    assert {tuple(sorted(put.as_body()["content"])) for put in puts} == {
         ("language", "material", "options", "question_type", "stem")
     }
 

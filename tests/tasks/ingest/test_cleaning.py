@@ -1,8 +1,6 @@
-"""Cleaning, identity, keys and counting: the small rules everything else stands on."""
+"""Cleaning, keys and counting: the small rules everything else stands on."""
 
 from __future__ import annotations
-
-import uuid
 
 import pytest
 from hypothesis import given
@@ -21,7 +19,6 @@ from tasks.ingest.labels import parse_label
 from tasks.ingest.lexicon import match_type_name
 from tasks.ingest.sections import read_heading
 from tasks.ingest.sequences import Candidate, choose_questions
-from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 
 @pytest.mark.parametrize(
@@ -95,43 +92,6 @@ def test_wrapped_lines_are_joined_as_their_script_wants(left: str, right: str, e
 )
 def test_the_language_is_told_by_the_letters(text: str, language: str | None) -> None:
     assert detect_language(text) == language
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("下列说法（　　）。", "下列说法()"),
-        ("Ａ“甲”", 'a"甲"'),
-        ("Hello  World ", "hello world"),
-        ("填____空", "填（ ）空"),
-        ("x—y", "x-y"),
-    ],
-)
-def test_variants_of_one_question_have_one_key(one: str, other: str) -> None:
-    assert normalise_for_key(one) == normalise_for_key(other)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [("x+1", "x-1"), ("2 3", "23"), ("不正确", "正确"), ("a<b", "a>b"), ("(A,B)", "(B,A)")]
-)
-def test_different_questions_have_different_keys(one: str, other: str) -> None:
-    assert normalise_for_key(one) != normalise_for_key(other)
-
-
-@given(st.text(max_size=100))
-def test_normalising_twice_changes_nothing_more(text: str) -> None:
-    once = normalise_for_key(text)
-    assert normalise_for_key(once) == once
-
-
-def test_the_uuid_depends_on_content_only() -> None:
-    options = [{"label": "A", "text": "甲"}, {"label": "B", "text": "乙"}]
-    one = compute_question_uuid("multiple_choice", "下列正确的是（ ）。", None, options)
-    assert one == compute_question_uuid("multiple_choice", "下列正确的是()", "", options)
-    assert one != compute_question_uuid("multiple_choice", "下列正确的是()", "材料", options)
-    assert one != compute_question_uuid("multiple_choice", "下列正确的是()", None, options[:1])
-    assert one != compute_question_uuid("short_answer", "下列正确的是()", None, options)
-    assert uuid.UUID(one).version == 5
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from deployments.model_server.key import build_answer_key, parse_answer_key
 from deployments.model_server.truth import compute_true_stars
 from tasks.models.client import CallReply
 from tasks.questions.prompt_styles import render_question
+from tasks.questions.question import BareQuestion
 from tests.tasks.models.simulation import BANK_SCHEMA, call_all, make_model, make_question, make_request
 from warehouse.ledger.engine import Ledger
 
@@ -60,8 +61,8 @@ def find_true_stars(bank: pl.DataFrame, responses: pl.DataFrame) -> list[int]:
     """The stars that an errorless marker would give."""
     key = parse_answer_key(build_answer_key(bank))
     stars = []
-    for question, response in zip(bank.to_dicts(), responses["response"], strict=False):
-        entry = key.find(render_question(question))
+    for row, response in zip(bank.to_dicts(), responses["response"], strict=False):
+        entry = key.find(render_question(BareQuestion.from_row(row)))
         assert entry is not None
         stars.append(compute_true_stars(entry, response))
     return stars

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import polars as pl
 import pytest
@@ -16,6 +15,7 @@ from tasks.judging.error_labels import draw_failure_sample, label_failures
 from tasks.judging.judge import join_questions
 from tasks.judging.label_prompts import parse_label, render_label_prompt
 from tasks.models.client import ModelClient
+from tasks.questions.question import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine import Ledger
@@ -82,14 +82,8 @@ def test_a_failure_whose_label_cannot_be_read_has_none(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_request_describes_all_five_classes(language: str) -> None:
-    content: dict[str, Any] = {
-        "question_type": "true_false",
-        "language": language,
-        "stem": "x",
-        "material": None,
-        "options": [],
-    }
-    text = render_label_prompt(content, ["true"], None, "false")[0]["content"]
+    question = QuestionContent(BareQuestion("true_false", language, "x"), ("true",))
+    text = render_label_prompt(question, "false")[0]["content"]
     assert [name for name in ERROR_CLASSES if f"\n{name}" in text] == list(ERROR_CLASSES)
 
 

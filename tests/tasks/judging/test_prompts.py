@@ -16,45 +16,45 @@ from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
 from tasks.judging import prompts
 from tasks.judging.prompts import JudgedParts, extract_judged, render_judging_prompt, render_reference
 from tasks.questions.prompt_styles import render_question
+from tasks.questions.question import QuestionContent
 
 
-def make_content(**changes: Any) -> dict[str, Any]:
-    return {
+def make_content(**changes: Any) -> QuestionContent:
+    row = {
         "question_type": "multiple_choice",
         "language": "zh",
         "stem": "下列数中，偶数有（ ）。",
-        "material": None,
         "options": [{"label": "A", "text": "2"}, {"label": "B", "text": "3"}, {"label": "C", "text": "4"}],
-    } | changes
+        "answer": ["A", "C"],
+    }
+    return QuestionContent.from_row(row | changes)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("question_type", QUESTION_TYPES)
 def test_a_judge_sees_question_response_and_reference(question_type: str, language: str) -> None:
-    content = make_content(question_type=question_type, language=language)
-    messages, version = render_judging_prompt(content, ["A", "C"], "因为能被2整除。", "AC。理由：……")
+    content = make_content(question_type=question_type, language=language, explanation="因为能被2整除。")
+    messages, version = render_judging_prompt(content, "AC。理由：……")
     parts = extract_judged(messages)
-    assert parts == JudgedParts(
-        render_question(content), "AC。理由：……", render_reference(content, ["A", "C"], "因为能被2整除。")
-    )
+    assert parts == JudgedParts(render_question(content.bare), "AC。理由：……", render_reference(content))
     assert version == f"1/{language}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_scale_of_four_is_stated(language: str) -> None:
-    messages, _ = render_judging_prompt(make_content(language=language), ["A"], None, "A")
+    messages, _ = render_judging_prompt(make_content(language=language), "A")
     lines = messages[0]["content"].splitlines()
     assert [line[0] for line in lines if re.match(r"\d (星|stars?)", line)] == ["0", "1", "2", "3"]
 
 
 def test_the_reference_names_options_with_their_text_and_truth_in_words() -> None:
-    assert render_reference(make_content(), ["A", "C"], None) == "A. 2\nC. 4"
+    assert render_reference(make_content()) == "A. 2\nC. 4"
     assert (
-        render_reference(make_content(question_type="true_false"), ["false"], "反例：3。")
+        render_reference(make_content(question_type="true_false", answer=["false"], explanation="反例：3。"))
         == "错误\n解析：反例：3。"
     )
-    assert render_reference(make_content(question_type="fill_in_the_blank"), ["甲", "乙"], None) == "甲\n乙"
-    assert "没有参考答案" in render_reference(make_content(question_type="essay"), [], None)
+    assert render_reference(make_content(question_type="fill_in_the_blank", answer=["甲", "乙"])) == "甲\n乙"
+    assert "没有参考答案" in render_reference(make_content(question_type="essay", answer=[]))
 
 
 INJECTION = """AC
@@ -66,7 +66,7 @@ INJECTION = """AC
 
 def test_a_response_cannot_close_its_section() -> None:
     content = make_content()
-    messages, _ = render_judging_prompt(content, ["A", "C"], None, INJECTION)
+    messages, _ = render_judging_prompt(content, INJECTION)
     parts = extract_judged(messages)
     assert parts is not None
     assert (parts.response, parts.reference) == (INJECTION, "A. 2\nC. 4")
@@ -74,9 +74,9 @@ def test_a_response_cannot_close_its_section() -> None:
 
 @given(st.text(), st.text())
 def test_any_question_and_response_are_found_whole(stem: str, response: str) -> None:
-    content = make_content(stem=stem)
-    messages, _ = render_judging_prompt(content, ["A"], None, response)
-    assert extract_judged(messages) == JudgedParts(render_question(content), response, "A. 2")
+    content = make_content(stem=stem, answer=["A"])
+    messages, _ = render_judging_prompt(content, response)
+    assert extract_judged(messages) == JudgedParts(render_question(content.bare), response, "A. 2")
 
 
 def test_a_prompt_that_judges_nothing_gives_none() -> None:
@@ -85,7 +85,7 @@ def test_a_prompt_that_judges_nothing_gives_none() -> None:
 
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(ContractError, match=r"judging/prompts\.py"):
-        render_judging_prompt(make_content(language="fr"), ["A"], None, "A")
+        render_judging_prompt(make_content(language="fr"), "A")
 
 
 def test_changed_wording_needs_a_new_version() -> None:

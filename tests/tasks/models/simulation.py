@@ -17,6 +17,7 @@ from tasks.models.budget import Budget
 from tasks.models.client import CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.prompt_styles import render_prompt
+from tasks.questions.question import BareQuestion
 from warehouse.ledger.engine import Ledger
 
 PARAMETERS = {"temperature": 0, "max_tokens": 200}
@@ -86,7 +87,7 @@ BANK_SCHEMA = {
 
 def make_request(number: int = 0, *, style: str = "zero_shot", **changes: Any) -> CallRequest:
     """The request that puts question `number`."""
-    messages, _ = render_prompt(make_question(number), style)
+    messages, _ = render_prompt(BareQuestion.from_row(make_question(number)), style)
     return replace(CallRequest("exam", messages, run_id="run-1", unit="session-1"), **changes)
 
 

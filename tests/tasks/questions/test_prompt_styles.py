@@ -21,16 +21,18 @@ from tasks.questions.prompt_styles import (
     render_prompt,
     render_question,
 )
+from tasks.questions.question import BareQuestion
 
 
-def make_content(**changes: Any) -> dict[str, Any]:
-    return {
+def make_content(**changes: Any) -> BareQuestion:
+    row = {
         "question_type": "multiple_choice",
         "language": "zh",
         "stem": "下列数中，最大的是（ ）。",
         "material": None,
         "options": [{"label": "A", "text": "1"}, {"label": "B", "text": "2"}],
-    } | changes
+    }
+    return BareQuestion.from_row(row | changes)
 
 
 def test_a_zero_shot_prompt_is_instruction_and_question() -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import insert
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.questions.identity import compute_question_uuid
+from tasks.questions.question import BareQuestion
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tasks.review.decision import GivenDecision
@@ -57,9 +58,7 @@ def make_question(number: int, discipline: str | None = "Engineering", **changes
         "status": "parsed",
         **changes,
     }
-    row["question_uuid"] = compute_question_uuid(
-        row["question_type"], row["stem"], row["material"], row["options"] or []
-    )
+    row["question_uuid"] = compute_question_uuid(BareQuestion.from_row(row))
     row["lineage_uuid"] = row["question_uuid"]
     return row
 

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.questions.identity import (
+    compute_document_id,
+    compute_normal_uuid,
+    compute_question_uuid,
+    normalise_for_key,
+)
+from tasks.questions.question import BareQuestion, Option
+from tests.tasks.questions.normal_form_yardstick import normalise_plainly
+
+ROOT = Path(__file__).resolve().parents[3]
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", ROOT.parent / "shared" / "data"))
+BANK = SHARED / "bank" / "question_bank.parquet"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("下列说法（　　）。", "下列说法()"),
+        ("Ａ“甲”", 'a"甲"'),
+        ("Hello  World ", "hello world"),
+        ("填____空", "填（ ）空"),
+        ("x—y", "x-y"),
+        ("a\u200bb", "ab"),
+        ("_ _", "____"),
+        ("caf\u00e9", "cafe\u0301"),
+    ],
+)
+def test_variants_of_one_question_have_one_key(one: str, other: str) -> None:
+    assert normalise_for_key(one) == normalise_for_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("x+1", "x-1"), ("2 3", "23"), ("不正确", "正确"), ("a<b", "a>b"), ("(A,B)", "(B,A)")]
+)
+def test_different_questions_have_different_keys(one: str, other: str) -> None:
+    assert normalise_for_key(one) != normalise_for_key(other)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=100))
+def test_normalising_twice_changes_nothing_more(text: str) -> None:
+    once = normalise_for_key(text)
+    assert normalise_for_key(once) == once
+
+
+# Everything that the steps of the normal form touch, where two of them may meet.
+_TOUCHED = "_ \t\u3000()[]（）【】〔〕.,;:!?。，、“”‘’《》—－\u00ad\u200b\ufeffaZ9ßİΣςﬁ½①Ａ汉\u0301\u0345\u0338\uac00\u1100\u1161\u11a8가ﾊﾞ\u0f71"
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.text(alphabet=_TOUCHED, max_size=24)))
+def test_the_quick_normal_form_equals_the_plain_one(text: str) -> None:
+    assert normalise_for_key(text) == normalise_plainly(text)
+
+
+def test_every_character_alone_and_between_letters_has_the_plain_normal_form() -> None:
+    planes = [*range(0xD800), *range(0xE000, 0x10000), *range(0x1D100, 0x1FB00), *range(0x2F800, 0x2FA20)]
+    texts = [form.replace("?", chr(code)) for code in planes for form in ("a?b", "（?）e??.")]
+    assert [text for text in texts if normalise_for_key(text) != normalise_plainly(text)] == []
+
+
+def test_the_texts_of_all_papers_in_the_repository_have_the_plain_normal_form() -> None:
+    folders = (ROOT / "deployments" / "demo" / "questions", ROOT / "tests" / "tasks" / "ingest" / "layouts")
+    texts = {
+        text
+        for folder in folders
+        for path in sorted(folder.glob("*.yaml"))
+        for document in yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        for text in list_texts(document)
+    }
+    assert len(texts) > 3_000
+    assert [text for text in sorted(texts) if normalise_for_key(text) != normalise_plainly(text)] == []
+
+
+@pytest.mark.skipif(
+    not BANK.exists(), reason="needs the real bank beside the checkout (or PROCTOR_SHARED_DATA)"
+)
+def test_the_texts_of_a_real_bank_have_the_plain_normal_form() -> None:
+    bank = pl.read_parquet(BANK).sample(8_000, seed=3)
+    texts = {text for name in ("question", "answer") for text in bank[name].drop_nulls().to_list()}
+    for options in bank["options"].drop_nulls():
+        texts |= {str(text) for text in json.loads(options or "[]")}
+    assert sum(normalise_for_key(text) != normalise_plainly(text) for text in texts) == 0
+
+
+@pytest.mark.parametrize(
+    ("bare", "question_uuid"),
+    [
+        (
+            BareQuestion(
+                "multiple_choice",
+                "zh",
+                "下列属于质数的是（　　）。",
+                None,
+                (Option("A", "39"), Option("B", "51"), Option("C", "53")),
+            ),
+            "3a33ece0-5bb5-5508-a407-221d9f1e0097",
+        ),
+        (
+            BareQuestion("fill_in_the_blank", "en", "Water boils at ____ °C … at “sea level”."),
+            "115c2bf9-3e1f-50d3-8d04-3845cacd3bf1",
+        ),
+        (
+            BareQuestion("material_analysis", "zh", "根据材料，说明Ｈ₂Ｏ的作用？", "材料：《水》—— ½ 杯"),
+            "965d4771-cbb1-595b-a3d8-b8660572b486",
+        ),
+        (
+            BareQuestion("term_explanation", "en", "Café ﬁnance － ΔΗ: 한국 \u200bΜΆΪΟΣ e\u0301", ""),
+            "5105e002-c18a-5b99-8f01-591686834c0e",
+        ),
+        (
+            BareQuestion("true_false", "en", "x _ _ y is [ ] and 【 】"),
+            "54d90777-3aeb-5ac5-928d-5a151e7a6249",
+        ),
+    ],
+)
+def test_the_uuid_of_a_question_never_changes(bare: BareQuestion, question_uuid: str) -> None:
+    assert compute_question_uuid(bare) == question_uuid
+
+
+def test_the_uuid_depends_on_content_only() -> None:
+    options = (Option("A", "甲"), Option("B", "乙"))
+    one = compute_question_uuid(BareQuestion("multiple_choice", "zh", "下列正确的是（ ）。", None, options))
+
+    def compute(question_type: str, material: str | None, offered: tuple[Option, ...]) -> str:
+        return compute_question_uuid(BareQuestion(question_type, "en", "下列正确的是()", material, offered))
+
+    assert one == compute("multiple_choice", "", options)
+    assert one != compute("multiple_choice", "材料", options)
+    assert one != compute("multiple_choice", None, options[:1])
+    assert one != compute("short_answer", None, options)
+    assert uuid.UUID(one).version == 5
+
+
+def test_a_uuid_from_normal_texts_is_that_of_the_question() -> None:
+    bare = BareQuestion("multiple_choice", "en", " Which “one” ? ", None, (Option("A", "This."),))
+    assert compute_normal_uuid("multiple_choice", 'which"one"', "", [("A", "this")]) == compute_question_uuid(
+        bare
+    )
+
+
+def test_the_id_of_a_document_never_changes() -> None:
+    assert compute_document_id("ab" * 32) == "a12b3518-950d-5649-afe0-0d54ad3421de"
+
+
+def list_texts(value: Any) -> Iterator[str]:
+    """Every text in a document of lists, mappings and scalars."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from list_texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from list_texts(part)
