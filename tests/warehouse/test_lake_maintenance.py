@@ -83,12 +83,14 @@ def test_a_reader_goes_on_while_the_lake_is_compacted(busy_lake: Lake, settings:
 
 def test_spill_folders_of_dead_processes_are_removed(busy_lake: Lake, settings: Settings) -> None:
     dead, alive = settings.home / "duckdb" / "spill-999999999", settings.home / "duckdb" / "spill-1"
-    dead.mkdir(parents=True)
-    alive.mkdir()
+    landing, landing_now = dead.with_name(f"{dead.name}-x7"), alive.with_name(f"{alive.name}-x7")
+    for folder in (dead, alive, landing, landing_now):
+        folder.mkdir(parents=True)
+    (landing / "questions.parquet").touch()  # What a killed process was about to land.
 
     compact_lake(busy_lake)
 
-    assert (dead.exists(), alive.exists()) == (False, True)
+    assert [folder.exists() for folder in (dead, landing, alive, landing_now)] == [False, False, True, True]
 
 
 def test_a_backup_restores_the_lake_with_its_history(busy_lake: Lake, tmp_path: Path) -> None:
