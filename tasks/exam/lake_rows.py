@@ -8,8 +8,8 @@ from datetime import date, datetime
 from sqlalchemy import RowMapping
 
 from tasks.exam.answers import extract_answer
-from tasks.questions.question import BareQuestion
 from tasks.exam.plan.allotment import name_organisation
+from tasks.questions.question import BareQuestion
 
 
 def describe_run(run: RowMapping) -> dict[str, object]:
