@@ -5,11 +5,11 @@ import hashlib
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tasks.review.batches import draw_review_sample
 
 from deployments.model_server.draws import draw_index, draw_uniform
 from tasks.questions.draws import compute_rank, compute_short_rank, draw_order, draw_share
 from tasks.review.distribution import draw_annotators
+from tasks.review.sample import draw_review_sample
 
 LETTERS = list("ABCDEFGH")
 
