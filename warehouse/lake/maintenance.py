@@ -22,7 +22,8 @@ from warehouse.lake.attach import (
     quote_text,
     remember_data_path,
 )
-from warehouse.lake.store import Lake, hold_writer_lock, open_lake, translate_error
+from warehouse.lake.statements import translate_error
+from warehouse.lake.store import Lake, hold_writer_lock, open_lake
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,17 +12,32 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
+from warehouse.lake.statements import translate_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     import duckdb
     import polars as pl
 
     from warehouse.lake.store import Lake
+
+R = TypeVar("R", covariant=True)
+
+
+class Readable(Protocol[R]):
+    """What a statement can be put to: a Lake gives frames, a LakeReader plain rows."""
+
+    def query(self, sql: str, params: Mapping[str, object] | None = None) -> R:
+        """The rows of one statement."""
+
+    def read_transaction(self) -> AbstractContextManager[None]:
+        """A block in which nothing can be written."""
+
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
 KINDS = ("analyses", "marts", "checks", "staging")
@@ -53,6 +68,7 @@ class Query:
         question: the first line of the header, the question it answers.
         about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
+        shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
         body: the one SELECT, without the header and without a semicolon.
     """
 
@@ -62,6 +78,7 @@ class Query:
     about: str
     parameters: tuple[Parameter, ...]
     body: str
+    shown: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -92,11 +109,9 @@ def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
     return [found[name] for name in sorted(found)]
 
 
-def run_statement(lake: Lake, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+def run_statement(lake: Readable[R], sql: str, params: Mapping[str, object] | None = None) -> R:
     """The rows of one statement that only reads; raises UsageError for anything else."""
     import duckdb
-
-    from warehouse.lake.store import translate_error
 
     try:
         statements = duckdb.extract_statements(sql)
@@ -191,8 +206,11 @@ def parse_query(name: str, kind: str, text: str) -> Query:
     header = [line.removeprefix("--").strip() for line in lines[:header_end]]
     parameters: list[Parameter] = []
     about: list[str] = []
+    shown: tuple[str, ...] = ()
     for line in header:
-        if line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
+        if line.startswith("Shown:"):
+            shown = tuple(name.strip() for name in line.removeprefix("Shown:").split(","))
+        elif line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
             ]
@@ -203,7 +221,7 @@ def parse_query(name: str, kind: str, text: str) -> Query:
         raise UsageError(
             f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
         )
-    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body)
+    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body, shown)
 
 
 def find_query(name: str) -> Query:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from schemas.errors import ContractError, StoreError, UsageError
+from schemas.errors import ContractError, StoreError
 from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
@@ -33,10 +32,10 @@ from warehouse.lake.attach import (
     is_initialised,
     is_postgres,
     quote_name,
-    quote_text,
     remember_data_path,
 )
 from warehouse.lake.frames import conform_frame, hash_content, row_as_json
+from warehouse.lake.statements import execute_statement, translate_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -140,7 +139,7 @@ class Lake:
 
         with self._lock:
             try:
-                return _fetch(self.connection, sql, params or {})
+                return execute_statement(self.connection, sql, params or {}, lambda result: result.pl())
             except duckdb.Error as error:
                 raise translate_error(error) from None
 
@@ -312,18 +311,6 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
         yield
     finally:
         lock.release()
-
-
-def translate_error(error: duckdb.Error) -> UsageError | StoreError:
-    """A DuckDB error as ours. Only messages about the statement are repeated: others may quote a row's values."""
-    import duckdb
-
-    about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
-    if isinstance(error, about_statement):
-        lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
-        return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
-    name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
-    return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 
 
 @lru_cache(maxsize=1)
@@ -501,34 +488,6 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFra
         connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM landing_frame")
     finally:
         connection.unregister("landing_frame")
-
-
-def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, object]) -> pl.DataFrame:
-    """Run a statement. Plain values are bound in SQL: binding Python objects makes DuckDB import pandas (seconds)."""
-    if not params:
-        return connection.execute(sql).pl()
-    literals = {name: _literal(value) for name, value in params.items()}
-    if any(literal is None for literal in literals.values()):
-        return connection.execute(sql, dict(params)).pl()
-    connection.execute(f"PREPARE proctor_query AS {sql}")
-    try:
-        values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
-        return connection.execute(f"EXECUTE proctor_query({values})").pl()
-    finally:
-        connection.execute("DEALLOCATE proctor_query")
-
-
-def _literal(value: object) -> str | None:
-    """A plain value as SQL; None for what has no literal here."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return f"[{', '.join(quote_text(item) for item in value)}]::VARCHAR[]"
-    return quote_text(value) if isinstance(value, str) else None
 
 
 def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
