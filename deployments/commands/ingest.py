@@ -150,7 +150,9 @@ def _describe(result: dict[str, Any]) -> list[str]:
     read = sum(result["documents"].values())
     lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
     if result["skipped_documents"]:
-        lines.append(f"Documents landed already: {result['skipped_documents']}")
+        lines.append(
+            f"Documents landed (or removed) already: {result['skipped_documents']}; --again reads them again"
+        )
     lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
     marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
     if marked:
