@@ -73,7 +73,7 @@ def describe_home(settings: Settings) -> dict[str, Any]:
             "select table_name, sum(row_count)::bigint as row_count from landings group by all order by all"
         )
         quarantined = lake.query("select count(*) as quarantined from quarantine")
-    description["rows"] = dict(landed.rows)
+    description["rows"] = {str(name): count for name, count in landed.rows}
     description["quarantined_rows"] = quarantined.scalar()
     return description
 

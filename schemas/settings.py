@@ -156,7 +156,7 @@ class Settings(BaseSettings):
 class _TomlSource(TomlConfigSettingsSource):
     """`proctor.toml`, whose relative paths start from the folder that it lies in."""
 
-    def _read_file(self, file_path: Path) -> dict[str, Any]:
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
         for name in ("home", "registry", "lake_data"):
             value = values.get(name)

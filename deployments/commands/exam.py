@@ -252,12 +252,16 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.exam_api.app import serve as serve_api
+    from pathlib import Path
+
+    from deployments.exam_server import serve_exam
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
 
-    serve_api(
-        load_settings(), host, port, certificate=certificate or None, certificate_key=certificate_key or None
-    )
+    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
+        if file and not Path(file).is_file():
+            raise UsageError(f"The file {file} of {option} does not exist.")
+    serve_exam(load_settings(), host, port, certificate=certificate or None, key=certificate_key or None)
 
 
 @user_app.command("add")

@@ -89,29 +89,6 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
     return app
 
 
-def serve(
-    settings: Settings,
-    host: str = "127.0.0.1",
-    port: int = 8700,
-    *,
-    certificate: str | None = None,
-    certificate_key: str | None = None,
-) -> None:
-    """Serve the API until it is ended; give a certificate where outside candidates reach it over a network."""
-    import uvicorn
-
-    uvicorn.run(
-        create_app(settings),
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ssl_certfile=certificate,
-        ssl_keyfile=certificate_key,
-    )
-
-
 def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
