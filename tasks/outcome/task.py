@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from prefect.artifacts import create_markdown_artifact
 from prefect.context import FlowRunContext
@@ -16,7 +17,7 @@ def name_run() -> str:
     name, given = str(flow_run.flow_name), flow_run.parameters or {}
     now = datetime.now(UTC)
     if "paths" in given:
-        count = len(given["paths"])
+        count = sum(_count_files(Path(path)) for path in given["paths"])
         return f"{name}-{count}-file{'' if count == 1 else 's'}"
     if "month" in given:
         return f"{name}-{given.get('run_id') or given['month'] or now.strftime('%Y-%m')}"
@@ -35,3 +36,7 @@ def publish_summary(result: dict[str, object]) -> None:
     create_markdown_artifact(
         key=str(flow_run.flow_name).replace("_", "-"), markdown=render_markdown(result), description=name
     )
+
+
+def _count_files(path: Path) -> int:
+    return sum(below.is_file() for below in path.rglob("*")) if path.is_dir() else 1
