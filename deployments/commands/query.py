@@ -76,8 +76,7 @@ def shell() -> None:
 
 def _list_queries(format: str) -> None:
     """The named queries with the question that each answers; one per line for people."""
-    from deployments.output import paint, print_note, print_records
-    from schemas.errors import UsageError
+    from deployments.output import paint, print_frame, print_note, print_records
     from warehouse.lake.queries import list_queries
 
     found = list_queries()
@@ -88,8 +87,6 @@ def _list_queries(format: str) -> None:
             print(f"    {query.question}")
         print_note("Next: proctor sql NAME, with --param name=value for what stands after a $")
         return
-    if format != "json":
-        raise UsageError("The list of queries is printed as a table or as json.")
     records = [
         {
             "name": query.name,
@@ -99,7 +96,12 @@ def _list_queries(format: str) -> None:
         }
         for query in found
     ]
-    print_records(("name", "question", "about", "parameters"), records, as_json=True)
+    if format == "json":
+        print_records(("name", "question", "about", "parameters"), records, as_json=True)
+        return
+    import polars as pl
+
+    print_frame(pl.DataFrame(records), format=format)
 
 
 def _read_parameters(pairs: list[str]) -> dict[str, object]:
