@@ -90,13 +90,14 @@ def print_rows(
     title: str | None = None,
     is_wide: bool = False,
     shown: Sequence[str] = (),
+    way_to_all: str = "--json",
 ) -> None:
     """Print rows that were read without Polars, as `table` or `json`; `shown` names the columns to show first."""
     if format == "json":
         print(json.dumps(rows.as_records(), ensure_ascii=False, default=_plain, indent=2))
         return
     width = _find_width(is_wide)
-    lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown)
+    lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
     _print_lines(lines, is_wide)
 
 
@@ -143,6 +144,7 @@ def draw_table(
     title: str | None = None,
     width: int | None = None,
     shown: Sequence[str] = (),
+    way_to_all: str = "--json",
 ) -> list[str]:
     """The lines of a table; with a width, only the columns that fit into it, those of `shown` first.
 
@@ -171,7 +173,7 @@ def draw_table(
     if not rows:
         lines.append("(no rows)")
     if left_out := len(order) - len(fitting):
-        lines.append(f"… {left_out} column{'s' if left_out > 1 else ''} not shown; --wide shows all")
+        lines.append(f"… {left_out} column{'s' if left_out > 1 else ''} not shown; {way_to_all} shows all")
     return lines
 
 

@@ -58,7 +58,7 @@ def sql(
         return
     with LakeReader(load_settings()) as reader:
         rows = queries.run_statement(reader, query) if is_statement else reader.run_named(query, given)
-    print_rows(rows, format=format, is_wide=wide, shown=shown)
+    print_rows(rows, format=format, is_wide=wide, shown=shown, way_to_all="--wide")
 
 
 def shell() -> None:

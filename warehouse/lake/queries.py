@@ -181,6 +181,8 @@ def _lay_out_about(query: Query) -> str:
         content = line.removeprefix("--")
         if not content.strip() or _PARAMETER_LINE.fullmatch(content.strip()):
             continue
+        if content.strip().startswith("Shown:"):
+            continue
         name, gap, about = content.strip().partition("  ")
         is_entry = content.startswith("   ") and bool(gap)
         if is_entry != was_entry and lines:
