@@ -282,3 +282,23 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
     assert "seven" in done.stdout
     assert "nonsense" in done.stderr
     assert list((home / "duckdb").glob("shell-*")) == []
+
+
+def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
+    from deployments.commands.exam import _render_exam
+
+    left_open = [
+        {"session_id": f"s{number}", "model": model, "reason": reason}
+        for number, (model, reason) in enumerate(
+            [("north", "no reply"), ("south", "no reply"), ("south", "key")]
+        )
+    ]
+    result = {"run_id": "r", "sessions": 3, "calls": {"sent": 3}, "open_sessions": left_open}
+    assert _render_exam(result) == [
+        "run id: r",
+        "sessions: 3",
+        "calls: sent 3",
+        "Sessions that stayed open: 3",
+        "  2 of north, south: no reply",
+        "  1 of south: key",
+    ]
