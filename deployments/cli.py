@@ -1,18 +1,21 @@
 """`proctor`: the command line.
 
 Commands live in deployments/commands, one module per kind of work; each imports what it needs when it is called, so
-that `proctor --help` is quick. Exit codes: 0 done, 1 failed or incomplete, 2 usage, 3 a quality gate refused.
+that `proctor --help` is quick. Exit codes: 0 done, 1 failed or incomplete, 2 usage, 3 a quality gate refused, 130
+interrupted (Ctrl-C or `kill -TERM`).
 """
 
 from __future__ import annotations
 
-import sys
+from typing import Annotated
 
 import typer
 
+from deployments.command import Command
 from deployments.commands import (
     bank,
     demo,
+    documents,
     exam,
     gscore,
     ingest,
@@ -22,40 +25,53 @@ from deployments.commands import (
     scoring,
     validate,
 )
-from schemas.errors import ProctorError
 
 app = typer.Typer(
     name="proctor",
     help="A private, dynamic exam for LLMs as a data pipeline.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (operations, demo, ingest, review, bank, exam, scoring, gscore, query, validate):
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        print(f"proctor {version('proctor')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """A private, dynamic exam for LLMs as a data pipeline."""
+
+
+def _give_shared_ways(group: typer.Typer) -> None:
+    """Every command below the group gets what all commands share."""
+    for command in group.registered_commands:
+        command.cls = Command
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _give_shared_ways(below.typer_instance)
+
+
+for module in (operations, demo, ingest, documents, review, bank, exam, scoring, gscore, query, validate):
     module.add_commands(app)
+_give_shared_ways(app)
 
 
 def main() -> None:
     """Run a command; a mistake of the user's is one sentence on standard error, never a stack trace."""
-    try:
-        app()
-    except ProctorError as error:
-        _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _fail("Interrupted. What was acknowledged is kept; run the same command again to go on.", 1)
-
-
-def _fail(message: str, exit_code: int) -> None:
-    if "--json" in sys.argv:
-        import json
-
-        print(json.dumps({"error": message, "exit_code": exit_code}, ensure_ascii=False))
-    else:
-        print(f"Error: {message}", file=sys.stderr)
-    sys.exit(exit_code)
+    app()
 
 
 if __name__ == "__main__":

@@ -51,8 +51,13 @@ def continue_review(batch_id: str) -> dict[str, Any]:
     from deployments.flow_runner import prepare_prefect, run_flow
     from deployments.local_server import read_state
 
-    state = read_state(load_settings())
-    if (state is not None and state.worker_pid is not None) or os.environ.get("PREFECT_API_URL"):
+    settings = load_settings()
+    state = read_state(settings)
+    named = os.environ.get("PREFECT_API_URL")
+    # An earlier step of this process may have named our own server; only a worker makes an event worth sending there.
+    is_elsewhere = bool(named) and (state is None or named != state.api_url)
+    has_worker = state is not None and state.worker_pid is not None
+    if not settings.no_server and (has_worker or is_elsewhere):
         prepare_prefect()
         if _is_deployed():
             from prefect.events import emit_event

@@ -1,66 +1,96 @@
-"""Run a flow of ours from a command, on the local server if there is one."""
+"""Run a flow of ours from a command: on a Prefect server, or as plain Python without one."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from deployments.local_server import build_environment, create_prefect_home, read_state
+from deployments.local_server import build_environment, create_prefect_home, read_state, start_server
 from deployments.output import print_note
-from schemas.errors import ProctorError
-from schemas.settings import load_settings
+from schemas.errors import FlowError, ProctorError
+from schemas.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from prefect import Flow
 
 
-def run_flow(name: str, **parameters: Any) -> Any:
+def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> Any:
     """Run `flows/<name>.py` in this process and return what it returns (ids and counts).
 
-    Uses the server that `proctor up` started, or the one named by PREFECT_API_URL; without either, Prefect starts an
-    ephemeral one, and the command says so. A ProctorError raised inside the flow is raised again as it is.
+    Uses the server named by PREFECT_API_URL, or this home's own, which is started where it does not run and stays. With
+    `without_server`, or the setting of that name, the flow runs as plain Python and Prefect's API is never called.
+    A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
+    the flow is raised again as it is.
     """
-    flow = load_flow(name)
     try:
-        return flow(**parameters)
+        if without_server or load_settings().no_server:
+            return _run_plainly(_import_flow(name), parameters)
+        return load_flow(name)(**parameters)
+    except FlowError as error:
+        print_note(str(error))
+        return error.result
     except ProctorError:
         raise
     except Exception as error:
         cause = _find_cause(error)
-        if cause is not None:
-            raise cause from None
-        if isinstance(error, RuntimeError) and "Prefect API server" in str(error):
-            raise ProctorError(
-                "The Prefect server of this command did not start in time, and nothing was done. Start one that stays "
-                "with `proctor up`, then run the command again."
-            ) from None
-        raise
+        if cause is None:
+            raise
+        raise cause from None
 
 
-def load_flow(name: str) -> Callable[..., Any]:
+def load_flow(name: str) -> Flow[..., Any]:
     """Import a flow with Prefect's environment set first: Prefect reads it once, on import."""
     prepare_prefect()
-    return getattr(importlib.import_module(f"flows.{name}"), name)  # type: ignore[no-any-return]
+    return _import_flow(name)
 
 
 def prepare_prefect() -> None:
-    """Set Prefect's environment for this process, once."""
-    if "prefect" in sys.modules:
+    """Set Prefect's environment for this process, once, with a server that answers."""
+    if "prefect" in sys.modules and "PREFECT_API_URL" in os.environ:
         return
     settings = load_settings()
-    create_prefect_home(settings)
+    if os.environ.get("PREFECT_API_URL"):
+        create_prefect_home(settings)
+        variables = build_environment(settings, None)
+        # The person's own server comes with the person's own profile.
+        for variable in ("PREFECT_HOME", "PREFECT_PROFILES_PATH"):
+            del variables[variable]
+    else:
+        variables = build_environment(settings, _find_server(settings))
+    os.environ.update(variables)
+
+
+def _find_server(settings: Settings) -> Any:
+    """The server of this home; started, and left running, where there is none."""
     state = read_state(settings)
-    own = os.environ.get("PREFECT_API_URL")
-    variables = build_environment(settings, None if own else state)
-    for variable, value in variables.items():
-        if own and variable in ("PREFECT_HOME", "PREFECT_PROFILES_PATH"):
-            continue
-        os.environ[variable] = value
-    if not own and state is None:
+    if state is None:
         print_note(
-            "No Prefect server is running for this PROCTOR_HOME: starting one for this command (about 20 s). "
-            "`proctor up` starts one that stays."
+            "Starting a Prefect server for this home (about 20 s). It stays for the commands that follow; "
+            "`proctor down` stops it."
         )
+    return start_server(settings, with_worker=False)
+
+
+def _import_flow(name: str) -> Flow[..., Any]:
+    return getattr(importlib.import_module(f"flows.{name}"), name)  # type: ignore[no-any-return]
+
+
+def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
+    """Call the flow's function with every task among its globals replaced by the task's own function."""
+    from prefect import Task
+
+    function = flow.fn
+    plain = {
+        name: value.fn if isinstance(value, Task) else value for name, value in function.__globals__.items()
+    }
+    copy = FunctionType(
+        function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy(**flow.validate_parameters(parameters))
 
 
 def _find_cause(error: BaseException) -> ProctorError | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
-from schemas.settings import Settings
+from schemas.settings import Settings, is_home
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -22,6 +22,7 @@ def create_home(settings: Settings) -> dict[str, Any]:
     try:
         home.mkdir(parents=True, exist_ok=True)
         home.chmod(0o700)
+        (home / "secrets").mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
@@ -47,19 +48,17 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     from sqlalchemy import func, select
 
     from deployments.local_server import is_healthy, read_state
-    from warehouse.lake.store import open_lake
+    from warehouse.lake.reading import LakeReader
     from warehouse.ledger import tables
     from warehouse.ledger.engine import open_ledger
 
     state = read_state(settings)
     description: dict[str, Any] = {
-        "home": str(settings.home),
+        "home": str(settings.home.resolve()),
         "version": version("proctor"),
         "server": "none" if state is None else ("healthy" if is_healthy(state) else "not answering"),
         "api_url": None if state is None else state.api_url,
     }
-    if not settings.home.exists():
-        return description | {"ledger": "none", "lake": "none"}
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         description["open_review_batches"] = connection.scalar(
             select(func.count())
@@ -69,13 +68,13 @@ def describe_home(settings: Settings) -> dict[str, Any]:
         description["open_runs"] = list(
             connection.scalars(select(tables.runs.c.run_id).where(tables.runs.c.status == "open"))
         )
-    with open_lake(settings, read_only=True) as lake:
+    with LakeReader(settings) as lake:
         landed = lake.query(
             "select table_name, sum(row_count)::bigint as row_count from landings group by all order by all"
         )
         quarantined = lake.query("select count(*) as quarantined from quarantine")
-    description["rows"] = dict(landed.iter_rows())
-    description["quarantined_rows"] = int(quarantined.item())
+    description["rows"] = {str(name): count for name, count in landed.rows}
+    description["quarantined_rows"] = quarantined.scalar()
     return description
 
 
@@ -135,7 +134,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 def examine_home(settings: Settings) -> list[dict[str, Any]]:
     """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
-    from warehouse.lake.reading import run_checks
+    from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
 
     findings: list[dict[str, Any]] = []
@@ -153,8 +152,8 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     )
     free = shutil.disk_usage(settings.home if settings.home.exists() else Path()).free
     note("free disk", f"{free / 1e9:.1f} GB", free > 1e9)
-    if not settings.home.exists():
-        note("PROCTOR_HOME", f"{settings.home} does not exist yet: run `proctor init`", False)
+    if not is_home(settings.home):
+        note("PROCTOR_HOME", f"{settings.home} is no home yet: run `proctor init`", False)
         return findings
     secret = settings.home / "secrets" / "jwt"
     if secret.exists():

@@ -1,6 +1,7 @@
 """A Prefect server and worker on this machine, in the background, for this PROCTOR_HOME only.
 
-An embedded server takes 15–20 s of CPU to start, so commands reuse one. Its state file holds a password and is
+An embedded server takes 15–20 s of CPU to start, so the first command that needs one starts it and leaves it running for
+the others. A busy machine only makes that slow: as long as the process lives, it is waited for. Its state file holds a password and is
 readable by its owner alone; a process is signalled only after its start time proved that it is still ours.
 """
 
@@ -18,10 +19,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from deployments.output import print_note
 from schemas.errors import ProctorError, StoreError
 from schemas.settings import Settings
 
-START_TIMEOUT_S = 180.0
+HEARTBEAT_S = 10.0
+LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
 WORK_POOL = "proctor"
 
@@ -70,7 +73,9 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
         "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
-        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        # The lines of our own logger go to the flow run: ids and counts. Prefect's own stay out.
+        "PREFECT_LOGGING_TO_API_ENABLED": "true",
+        "PREFECT_LOGGING_EXTRA_LOGGERS": "proctor",
         "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "CRITICAL"),
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -95,26 +100,32 @@ def read_state(settings: Settings) -> ServerState | None:
 
 
 def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool = False) -> ServerState:
-    """Start what is missing of server and worker; wait until the server answers.
+    """Start what is missing of server and worker; wait until the server answers, however long that takes.
 
-    Raises ProctorError with the last lines of the server's log when it does not come up.
+    Raises ProctorError with the last lines of the server's log when its process ends.
     """
     from filelock import FileLock, Timeout
 
     create_prefect_home(settings)
+    lock = FileLock(prefect_home(settings) / "up.lock")
+    heartbeat = _Heartbeat("Waiting for another command that is starting the Prefect server")
+    while True:
+        # The lock falls back when its holder dies, so that waiting for it has an end.
+        try:
+            lock.acquire(timeout=1.0)
+            break
+        except Timeout:
+            heartbeat.beat()
     try:
-        with FileLock(prefect_home(settings) / "up.lock", timeout=START_TIMEOUT_S):
-            state = read_state(settings)
-            if state is None:
-                state = _start_server(settings, with_ui=with_ui)
-            if with_worker and not _is_ours(state.worker_pid, state.worker_started):
-                state = _start_worker(settings, state)
-            return state
-    except Timeout:
-        raise StoreError(
-            "Another `proctor up` has been starting a server for three minutes; look at "
-            f"{prefect_home(settings) / 'server.log'}."
-        ) from None
+        state = read_state(settings)
+        if state is None:
+            state = _start_server(settings, with_ui=with_ui)
+        _await_health(settings, state)
+        if with_worker and not _is_ours(state.worker_pid, state.worker_started):
+            state = _start_worker(settings, state)
+        return state
+    finally:
+        lock.release()
 
 
 def stop_server(settings: Settings) -> list[int]:
@@ -173,17 +184,41 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
     process = _spawn(settings, arguments, variables, "server.log")
     state = ServerState(port, auth, process.pid, _start_time(process.pid))
     _write_state(settings, state)
-    deadline = time.monotonic() + START_TIMEOUT_S
+    return state
+
+
+def _await_health(settings: Settings, state: ServerState) -> None:
+    """Wait until the server answers, as long as its process lives."""
+    heartbeat = _Heartbeat("Waiting for the Prefect server to answer")
     while not is_healthy(state):
-        if process.poll() is not None or time.monotonic() > deadline:
-            stop_server(settings)
+        if not _is_ours(state.server_pid, state.server_started):
+            _state_path(settings).unlink(missing_ok=True)
             log = prefect_home(settings) / "server.log"
             raise ProctorError(
-                f"The Prefect server did not come up on port {port}; the reason is at the end of {log}. "
-                "Correct it, then run `proctor up` again."
+                f"The Prefect server on port {state.port} ended before it answered. Its log {log} ends with:\n"
+                f"{_read_end(log)}\nCorrect the cause, then run the command again; or add --no-server to do without one."
             )
-        time.sleep(0.25)
-    return state
+        heartbeat.beat()
+        time.sleep(0.2)
+
+
+class _Heartbeat:
+    """A line now and then while something is waited for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._started = self._last = time.monotonic()
+
+    def beat(self) -> None:
+        now = time.monotonic()
+        if now - self._last >= HEARTBEAT_S:
+            self._last = now
+            print_note(f"{self._text} ({now - self._started:.0f} s so far) …")
+
+
+def _read_end(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return "\n".join(f"  {line}" for line in lines[-LOG_LINES:]) or "  (nothing)"
 
 
 def _start_worker(settings: Settings, state: ServerState) -> ServerState:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.augment.task import augment_accepted
+from tasks.outcome.task import name_run, publish_summary
 
 
-@flow(name="augment")
+@flow(name="augment", flow_run_name=name_run)
 def augment() -> dict[str, object]:
     """Make variants, by template, of every accepted question whose batch has none yet."""
-    return augment_accepted()
+    result = augment_accepted()
+    publish_summary(result)
+    return result

@@ -5,9 +5,12 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.dedupe.task import publish_bank
+from tasks.outcome.task import name_run, publish_summary
 
 
-@flow(name="dedupe")
+@flow(name="dedupe", flow_run_name=name_run)
 def dedupe() -> dict[str, object]:
     """Find duplicates over the whole bank and publish a new version, if anything changed."""
-    return publish_bank()
+    result = publish_bank()
+    publish_summary(result)
+    return result

@@ -5,10 +5,12 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.exam.task import land_run, plan_month, sit_run
+from tasks.outcome.success import check_sat
+from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="evaluate")
+@flow(name="evaluate", flow_run_name=name_run)
 def evaluate(
     month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
 ) -> dict[str, object]:
@@ -21,4 +23,7 @@ def evaluate(
     sat = sit_run(run_id)
     landed = land_run(run_id)
 
-    return {"run_id": run_id} | sat | landed
+    result = {"run_id": run_id} | sat | landed
+    publish_summary(result)
+    check_sat(result)
+    return result

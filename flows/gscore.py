@@ -7,10 +7,12 @@ from typing import Literal
 from prefect import flow
 
 from tasks.gscore.task import answer_cgeval, score_cgeval
+from tasks.outcome.success import check_written
+from tasks.outcome.task import name_run, publish_summary
 from tasks.report.task import render_reports
 
 
-@flow(name="gscore")
+@flow(name="gscore", flow_run_name=name_run)
 def gscore(
     models: list[str],
     references: str,
@@ -27,4 +29,7 @@ def gscore(
     scored = [score_cgeval(model, references, profile, embedding, several, run_id) for model in models]
     published = render_reports("")
 
-    return {"run_id": run_id, "answered": answered, "scored": scored} | published
+    result = {"run_id": run_id, "answered": answered, "scored": scored} | published
+    publish_summary(result)
+    check_written(result)
+    return result

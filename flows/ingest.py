@@ -5,11 +5,13 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.ingest.task import ingest_documents
+from tasks.outcome.success import check_ingested
+from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import open_review_batch
 
 
-@flow(name="ingest")
+@flow(name="ingest", flow_run_name=name_run)
 def ingest(
     paths: list[str],
     again: bool = False,
@@ -32,4 +34,7 @@ def ingest(
     )
     waiting = open_review_batch()
 
-    return landed | waiting
+    result = landed | waiting
+    publish_summary(result)
+    check_ingested(result)
+    return result

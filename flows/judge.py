@@ -5,11 +5,16 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.judging.task import judge_run
+from tasks.outcome.success import check_judged
+from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="judge")
+@flow(name="judge", flow_run_name=name_run)
 def judge(run_id: str = "") -> dict[str, object]:
     """Judge every response of a run that has no judgement yet; an empty `run_id` means every run."""
     reconcile_stores()
-    return judge_run(run_id)
+    result = judge_run(run_id)
+    publish_summary(result)
+    check_judged(result)
+    return result

@@ -6,11 +6,13 @@ from prefect import flow
 
 from tasks.exam.task import land_run, plan_month, sit_run
 from tasks.judging.task import judge_run
+from tasks.outcome.success import check_judged, check_sat
+from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 from tasks.report.task import render_reports
 
 
-@flow(name="monthly")
+@flow(name="monthly", flow_run_name=name_run)
 def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, object]:
     """Examine every due candidate on the published bank, judge what it answered, and publish the month.
 
@@ -23,4 +25,8 @@ def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, o
     judged = judge_run(run_id)
     published = render_reports("")
 
-    return {"run_id": run_id} | sat | landed | judged | published
+    result = {"run_id": run_id} | sat | landed | judged | published
+    publish_summary(result)
+    check_sat(result)
+    check_judged(result)
+    return result

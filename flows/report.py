@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.outcome.task import name_run, publish_summary
 from tasks.report.task import render_reports
 
 
-@flow(name="report")
+@flow(name="report", flow_run_name=name_run)
 def report(out_dir: str = "") -> dict[str, object]:
     """Render the report over the whole lake; an empty `out_dir` means `reports` under PROCTOR_HOME."""
-    return render_reports(out_dir)
+    result = render_reports(out_dir)
+    publish_summary(result)
+    return result

@@ -6,11 +6,12 @@ from prefect import flow
 
 from tasks.augment.task import augment_accepted
 from tasks.dedupe.task import publish_bank
+from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import close_reviewed_batches
 
 
-@flow(name="review_gate")
+@flow(name="review_gate", flow_run_name=name_run)
 def review_gate(batch_id: str = "") -> dict[str, object]:
     """Close the batches that are decided or past their deadline, multiply what passed, publish the bank.
 
@@ -22,4 +23,6 @@ def review_gate(batch_id: str = "") -> dict[str, object]:
     variants = augment_accepted()
     bank = publish_bank()
 
-    return closed | variants | bank
+    result = closed | variants | bank
+    publish_summary(result)
+    return result

@@ -18,6 +18,7 @@ DOCUMENT_STATUSES = (
     "unsupported",
     "timeout",
     "crashed",
+    "removed",
 )
 
 DOCUMENTS = Table(
@@ -40,7 +41,9 @@ DOCUMENTS = Table(
         Column("sub_discipline", "text", "Sub-discipline of the whole paper, if one was found."),
         Column("source_kind", "text", "Kind of exam.", allowed=SOURCE_KINDS),
         Column("status", "text", "What came of reading it.", required=True, allowed=DOCUMENT_STATUSES),
-        Column("error", "text", "Why it could not be read and what to do; null when it could."),
+        Column(
+            "error", "text", "Why it could not be read and what to do, or why it was removed; null otherwise."
+        ),
         Column("question_count", "int", "Questions found.", required=True, low=0),
         Column("warnings", "texts", "Notes of the converter and the splitter."),
         Column("ingested_at", "timestamp", "When it was landed.", required=True),

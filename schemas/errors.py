@@ -26,6 +26,17 @@ class RegistryError(UsageError):
     """The model registry is malformed, names an unknown model, or an API key variable is not set."""
 
 
+class FlowError(ProctorError):
+    """A flow in which nothing succeeded: its run is Failed.
+
+    `result` is what the flow would have returned: ids and counts of what was tried.
+    """
+
+    def __init__(self, message: str, result: dict[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.result = result or {}
+
+
 class DocumentError(ProctorError):
     """A source paper cannot be read.
 

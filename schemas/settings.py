@@ -1,10 +1,16 @@
-"""Settings: `PROCTOR_*` variables, then `proctor.toml` in the working folder, then the defaults here."""
+"""Settings: `PROCTOR_*` variables, then `proctor.toml`, then the defaults here.
+
+`proctor.toml` and the folder `.proctor` are looked for in the working folder and upwards, the nearest first.
+"""
 
 from __future__ import annotations
 
+import os
+import tomllib
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -17,19 +23,37 @@ from pydantic_settings import (
 from schemas.errors import UsageError
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 
+PREFIX = "PROCTOR_"
+HOME_NAME = ".proctor"
+TOML_NAME = "proctor.toml"
+# Variables that the code reads and that are no settings. Names with one of the endings are free: tests read the first,
+# a model registry may name the second.
+OTHER_VARIABLES = frozenset(
+    {
+        "PROCTOR_QUIET",
+        "PROCTOR_SEED",
+        "PROCTOR_SHARED_DATA",
+        "PROCTOR_SIMULATED_URL",
+        "PROCTOR_SOFFICE",
+    }
+)
+FREE_PREFIX = "PROCTOR_TEST_"
+FREE_SUFFIX = "_KEY"
+# What lies in every home that `proctor init` made, or that was restored from a backup.
+HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets")
+
 
 class Settings(BaseSettings):
     """Everything that can be set. Paths that are not given lie under `home`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PROCTOR_",
-        toml_file="proctor.toml",
+        env_prefix=PREFIX,
         extra="forbid",
         hide_input_in_errors=True,
         frozen=True,
     )
 
-    home: Path = Field(Path(".proctor"), description="Folder of all state.")
+    home: Path = Field(Path(HOME_NAME), description="Folder of all state.")
     ledger_url: SecretStr | None = Field(
         None, description="SQLAlchemy URL of the ledger; default SQLite under home."
     )
@@ -85,6 +109,7 @@ class Settings(BaseSettings):
         "BAAI/bge-large-zh-v1.5", description="Embedding model of Gscore: name or folder."
     )
     workers: int = Field(2, ge=1, description="Documents that an ingest reads at once.")
+    no_server: bool = Field(False, description="Run flows as plain Python, without a Prefect server.")
 
     @classmethod
     def settings_customise_sources(
@@ -96,7 +121,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments first, then the environment, then `proctor.toml`."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, _TomlSource(settings_cls, find_upwards(TOML_NAME))
 
     @property
     def ledger_address(self) -> str:
@@ -128,14 +153,67 @@ class Settings(BaseSettings):
         return self.home / "archive"
 
 
+class _TomlSource(TomlConfigSettingsSource):
+    """`proctor.toml`, whose relative paths start from the folder that it lies in."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        values = super()._read_file(file_path)
+        for name in ("home", "registry", "lake_data"):
+            value = values.get(name)
+            if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
+                values[name] = str(file_path.parent / Path(value).expanduser())
+        return values
+
+
 @lru_cache(maxsize=1)
 def load_settings() -> Settings:
-    """The settings of this process; raises UsageError naming the setting that is wrong."""
+    """The settings of this process.
+
+    Without PROCTOR_HOME the home is the nearest folder `.proctor`, here or above; where there is none, it is the one that
+    `proctor init` would make here. Raises UsageError naming the setting that is wrong, or a variable that is none.
+    """
+    _check_variables()
     try:
-        return Settings()
+        settings = Settings()
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(
+            f"{find_upwards(TOML_NAME)} is no TOML: {error}. Correct it and run again."
+        ) from None
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"Setting {name!r} (PROCTOR_{name.upper()} or proctor.toml): {first['msg']}. Correct it and run again."
+            f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {first['msg']}. Correct it and run again."
         ) from None
+    if "home" in settings.model_fields_set:
+        return settings
+    found = find_upwards(HOME_NAME)
+    return settings if found is None else settings.model_copy(update={"home": _shorten(found)})
+
+
+def find_upwards(name: str) -> Path | None:
+    """The file or folder of that name in the working folder, or in the nearest folder above that has one."""
+    here = Path.cwd()
+    return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
+
+
+def is_home(folder: Path) -> bool:
+    """Whether the folder holds what `proctor init` makes."""
+    return any((folder / name).exists() for name in HOME_CONTENTS)
+
+
+def _shorten(home: Path) -> Path:
+    """The home in the working folder by its name alone; one above by its whole path."""
+    return Path(home.name) if home.parent == Path.cwd() else home
+
+
+def _check_variables() -> None:
+    """Refuse a variable that nothing reads: a misspelt budget would be no budget."""
+    settings = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        is_ours = name.upper().startswith(PREFIX) and not name.startswith(FREE_PREFIX)
+        if not is_ours or name.upper() in settings | OTHER_VARIABLES or name.endswith(FREE_SUFFIX):
+            continue
+        near = get_close_matches(name.upper(), sorted(settings | OTHER_VARIABLES), n=1, cutoff=0.5)
+        hint = f"The nearest is {near[0]}; correct" if near else "Correct"
+        raise UsageError(f"The variable {name} is no setting of Proctor. {hint} the name, or unset it.")

@@ -7,6 +7,7 @@ foreign exception may quote a question, an answer or a key; our own errors never
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import traceback
 from collections.abc import Callable
@@ -16,6 +17,12 @@ from typing import ParamSpec, TypeVar
 
 from schemas.errors import ProctorError
 from schemas.settings import load_settings
+from tasks.outcome.counts import render_counts
+
+# Prefect forwards this logger to the flow run (deployments/local_server.py); elsewhere nobody listens. It never prints.
+log = logging.getLogger("proctor")
+log.setLevel(logging.INFO)
+log.propagate = False
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,14 +35,16 @@ class InternalFault(ProctorError):
 def hide_content(function: Callable[P, T]) -> Callable[P, T]:
     """Let our own errors pass; replace any other by an InternalFault that names only where it happened.
 
-    The frames and the exception's type go to `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.
+    Start and end are logged, with ids and counts of the result. The frames and the exception's type go to `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.
     """
 
     @functools.wraps(function)
     def guarded(*arguments: P.args, **named: P.kwargs) -> T:
+        log.info("%s started", function.__name__)
         try:
-            return function(*arguments, **named)
-        except ProctorError:
+            result = function(*arguments, **named)
+        except ProctorError as error:
+            log.error("%s ended with %s", function.__name__, type(error).__name__)
             raise
         except Exception as error:
             path = _write_fault(function.__name__, error)
@@ -45,6 +54,10 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
                 f"{function.__name__} broke with {type(error).__name__} at {place}. What was landed is kept. "
                 f"The frames are in {path}; report them, then run the command again."
             )
+            log.error("%s broke with %s", function.__name__, type(error).__name__)
+        else:
+            log.info("%s finished: %s", function.__name__, render_counts(result))
+            return result
         raise fault from None
 
     return guarded

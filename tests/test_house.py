@@ -72,7 +72,7 @@ def test_every_flow_is_short_and_named_like_its_file() -> None:
         if path.name == "__init__.py":
             continue
         text = path.read_text()
-        assert f'@flow(name="{path.stem}")\ndef {path.stem}(' in text, path
+        assert f'@flow(name="{path.stem}", flow_run_name=name_run)\ndef {path.stem}(' in text, path
         assert len(text.splitlines()) <= 50, path
         assert "class " not in text, path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, NoServer
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -14,7 +14,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(bank)
 
 
-def augment(as_json: AsJson = False) -> None:
+def augment(no_server: NoServer = False, as_json: AsJson = False) -> None:
     """Make true/false variants of every accepted question that has none yet; part of the review gate's flow.
 
     Example: proctor augment
@@ -22,10 +22,11 @@ def augment(as_json: AsJson = False) -> None:
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 
-    print_result(run_flow("augment"), as_json=as_json)
+    result = run_flow("augment", without_server=no_server)
+    print_result(result, as_json=as_json, then="proctor dedupe puts new variants into the bank")
 
 
-def dedupe(as_json: AsJson = False) -> None:
+def dedupe(no_server: NoServer = False, as_json: AsJson = False) -> None:
     """Find duplicates over the whole bank and publish a new version, if anything changed.
 
     Example: proctor dedupe
@@ -33,7 +34,8 @@ def dedupe(as_json: AsJson = False) -> None:
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 
-    print_result(run_flow("dedupe"), as_json=as_json)
+    result = run_flow("dedupe", without_server=no_server)
+    print_result(result, as_json=as_json, then="proctor bank shows what is published")
 
 
 def bank(as_json: AsJson = False) -> None:
@@ -41,11 +43,11 @@ def bank(as_json: AsJson = False) -> None:
 
     Example: proctor bank
     """
-    from deployments.output import print_frame, print_result
+    from deployments.output import print_note, print_result, print_rows
     from schemas.settings import load_settings
-    from warehouse.lake.store import open_lake
+    from warehouse.lake.reading import LakeReader
 
-    with open_lake(load_settings(), read_only=True) as lake:
+    with LakeReader(load_settings()) as lake:
         versions = lake.query("select * exclude (landing_unit) from bank_versions order by bank_version")
         counts = lake.query(
             """
@@ -57,7 +59,8 @@ def bank(as_json: AsJson = False) -> None:
             """
         )
     if as_json:
-        print_result({"versions": versions.to_dicts(), "latest": counts.to_dicts()}, as_json=True)
+        print_result({"versions": versions.as_records(), "latest": counts.as_records()}, as_json=True)
         return
-    print_frame(versions, title="Bank versions")
-    print_frame(counts, title="Latest version")
+    print_rows(versions, title="Bank versions")
+    print_rows(counts, title="Latest version")
+    print_note("Next: proctor exam plan" if versions.rows else "Next: proctor review status")

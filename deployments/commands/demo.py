@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, NoServer
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -18,6 +18,7 @@ def demo(
     keep_server: Annotated[
         bool, typer.Option("--keep-server", help="Leave the local Prefect server running.")
     ] = False,
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a whole exam of two months on our own sample papers, with simulated candidates and judges.
@@ -29,7 +30,7 @@ def demo(
     from deployments.demo.run import render_stages, run_demo
     from deployments.output import print_result
 
-    result = run_demo(keep_server=keep_server)
+    result = run_demo(keep_server=keep_server, without_server=no_server)
     lines = [
         "",
         *render_stages(result.stages),
@@ -40,4 +41,4 @@ def demo(
         f"Reviews  {', '.join(result.workbooks)}",
         f"Calls    {result.new_calls} new",
     ]
-    print_result(result.as_dict(), as_json=as_json, lines=lines)
+    print_result(result.as_dict(), as_json=as_json, lines=lines, then="proctor sql leaderboard")

@@ -6,10 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson, Month, Run, read_month
+from deployments.commands.options import AsJson, Month, NoServer, Run, read_month
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
 user_app = typer.Typer(no_args_is_help=True, help="Users of the exam and of the review.")
+
+_MODEL_COLUMNS = (
+    "model",
+    "organisation",
+    "family",
+    "released",
+    "roles",
+    "mode",
+    "input_price_usd",
+    "output_price_usd",
+    "key_variable",
+    "has_key",
+    "is_simulated",
+)
 
 Candidates = Annotated[
     str,
@@ -41,28 +55,39 @@ def evaluate(
     outside: Outside = "",
     run_id: Run = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.
 
-    Exit code 1 when a session stayed open (an endpoint that failed); run it again to go on.
+    Exit code 1 when a session stayed open (an endpoint that failed); run it again and it continues.
 
     Example: proctor evaluate --month 2026-11 --yes
     """
-    _run_exam("evaluate", month, candidates, run_id, outside=outside, yes=yes, as_json=as_json)
+    _run_exam(
+        "evaluate",
+        month,
+        candidates,
+        run_id,
+        outside=outside,
+        yes=yes,
+        no_server=no_server,
+        as_json=as_json,
+    )
 
 
 def monthly(
     month: Month = "",
     candidates: Candidates = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """The whole exam of a month: evaluate, judge, report.
 
     Example: proctor monthly --month 2026-11 --yes
     """
-    _run_exam("monthly", month, candidates, "", yes=yes, as_json=as_json)
+    _run_exam("monthly", month, candidates, "", yes=yes, no_server=no_server, as_json=as_json)
 
 
 def models(as_json: AsJson = False) -> None:
@@ -72,9 +97,7 @@ def models(as_json: AsJson = False) -> None:
     """
     import os
 
-    import polars as pl
-
-    from deployments.output import print_frame
+    from deployments.output import print_note, print_records
     from schemas.settings import load_settings
     from tasks.models.registry import read_registry
 
@@ -95,7 +118,9 @@ def models(as_json: AsJson = False) -> None:
         }
         for model in registry.models.values()
     ]
-    print_frame(pl.DataFrame(rows, infer_schema_length=None), format="json" if as_json else "table")
+    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
 
 
 @exam_app.command()
@@ -111,20 +136,26 @@ def plan(
     from deployments.output import print_result
 
     summary = _preview(read_month(month), candidates, None, outside)
-    print_result(summary or {}, as_json=as_json, lines=_render_plan(summary))
+    print_result(summary or {}, as_json=as_json, lines=_render_plan(summary), then="proctor evaluate")
 
 
 @exam_app.command()
-def sit(run_id: Annotated[str, typer.Argument(help="The run.")], as_json: AsJson = False) -> None:
-    """Go on with a planned run: every in-house session that is not closed.
+def sit(
+    run_id: Annotated[str, typer.Argument(help="The run.")],
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Continue a planned run: every in-house session that is not closed.
 
     Example: proctor exam sit 2026-11
     """
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 
-    result = run_flow("evaluate", run_id=run_id)
-    print_result(result, as_json=as_json)
+    check_registry()
+    check_run(run_id)
+    result = run_flow("evaluate", without_server=no_server, run_id=run_id)
+    print_result(result, as_json=as_json, lines=_render_exam(result), then=f"proctor judge --run {run_id}")
     if result["open_sessions"]:
         raise typer.Exit(1)
 
@@ -135,9 +166,7 @@ def sessions(run_id: Run = "", as_json: AsJson = False) -> None:
 
     Example: proctor exam sessions --run 2026-11
     """
-    import polars as pl
-
-    from deployments.output import print_frame
+    from deployments.output import print_records
     from schemas.settings import load_settings
     from warehouse.ledger import exam as ledger_exam
     from warehouse.ledger.engine import open_ledger
@@ -157,13 +186,7 @@ def sessions(run_id: Run = "", as_json: AsJson = False) -> None:
             {name: row[name] for name in columns}
             for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
         ]
-    schema: dict[str, Any] = dict.fromkeys(columns[:4], pl.String) | {
-        "repeat": pl.Int64,
-        "status": pl.String,
-        "answered_count": pl.Int64,
-        "question_count": pl.Int64,
-    }
-    print_frame(pl.DataFrame(rows, schema=schema), format="json" if as_json else "table")
+    print_records(columns, rows, as_json=as_json)
 
 
 @exam_app.command()
@@ -203,14 +226,14 @@ def audit(as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
-    from deployments.output import print_result
+    from deployments.output import print_result, render_value
     from schemas.settings import load_settings
     from warehouse.ledger.access import verify_access_log
     from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         faults = [asdict(fault) for fault in verify_access_log(connection)]
-    lines = [f"{fault}" for fault in faults] or ["The access log is whole."]
+    lines = [render_value(fault) for fault in faults] or ["The access log is whole."]
     print_result({"faults": faults}, as_json=as_json, lines=lines)
     if faults:
         raise typer.Exit(1)
@@ -229,12 +252,16 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.exam_api.app import serve as serve_api
+    from pathlib import Path
+
+    from deployments.exam_server import serve_exam
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
 
-    serve_api(
-        load_settings(), host, port, certificate=certificate or None, certificate_key=certificate_key or None
-    )
+    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
+        if file and not Path(file).is_file():
+            raise UsageError(f"The file {file} of {option} does not exist.")
+    serve_exam(load_settings(), host, port, certificate=certificate or None, key=certificate_key or None)
 
 
 @user_app.command("add")
@@ -285,7 +312,8 @@ def add(
             disciplines=discipline,
             password_hash=password_hash,
         )
-    print_result(asdict(user), as_json=as_json)
+    then = {"annotator": "proctor review assign", "candidate": f"proctor exam token {user_id}"}.get(role, "")
+    print_result(asdict(user), as_json=as_json, then=then)
 
 
 @user_app.command()
@@ -332,23 +360,53 @@ def list_all(as_json: AsJson = False) -> None:
 
     Example: proctor exam user list
     """
-    from dataclasses import asdict
+    from dataclasses import asdict, fields
 
-    import polars as pl
-
-    from deployments.output import print_frame
+    from deployments.output import print_records
     from schemas.settings import load_settings
     from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import list_users
+    from warehouse.ledger.users import User, list_users
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [asdict(user) for user in list_users(connection)]
     rows = [row | {"disciplines": ", ".join(row["disciplines"] or [])} for row in rows]
-    print_frame(pl.DataFrame(rows, infer_schema_length=None), format="json" if as_json else "table")
+    print_records([field.name for field in fields(User)], rows, as_json=as_json)
+
+
+def check_registry(names: list[str] | None = None) -> None:
+    """Read the registry, and look the models up in it, before anything is started."""
+    from schemas.settings import load_settings
+    from tasks.models.registry import read_registry
+
+    registry = read_registry(load_settings().registry_path)
+    for name in names or []:
+        registry.get(name)
+
+
+def check_run(run_id: str) -> None:
+    """Refuse a run that does not exist before anything is started; an empty id means every run."""
+    from schemas.settings import load_settings
+    from tasks.exam import month
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    if not run_id:
+        return
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        month.check_run(ledger, lake, run_id)
 
 
 def _run_exam(
-    flow: str, month: str, candidates: str, run_id: str, *, yes: bool, as_json: bool, outside: str = ""
+    flow: str,
+    month: str,
+    candidates: str,
+    run_id: str,
+    *,
+    yes: bool,
+    no_server: bool,
+    as_json: bool,
+    outside: str = "",
 ) -> None:
     import sys
 
@@ -364,8 +422,12 @@ def _run_exam(
     parameters: dict[str, Any] = {"month": month, "candidates": _split(candidates)}
     if flow == "evaluate":
         parameters |= {"run_id": run_id, "outside": _split(outside)}
-    result = run_flow(flow, **parameters)
-    print_result(result, as_json=as_json)
+    result = run_flow(flow, without_server=no_server, **parameters)
+    if not result["run_id"]:
+        then = "proctor models shows who is registered"
+    else:
+        then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
+    print_result(result, as_json=as_json, lines=_render_exam(result), then=then)
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)
 
@@ -391,6 +453,8 @@ def _preview(month: str, candidates: str, run_id: str | None, outside: str) -> d
 
 
 def _render_plan(summary: dict[str, Any] | None) -> list[str]:
+    from deployments.output import render_value
+
     if summary is None:
         return ["Nobody is due this month; name candidates with --candidates to examine them again."]
     lines = [
@@ -407,7 +471,24 @@ def _render_plan(summary: dict[str, Any] | None) -> list[str]:
         lines.append(f"  without a price, counted as 0: {', '.join(summary['unpriced'])}")
     for organisation, left in summary["sets_left"].items():
         fewest = min(left.values(), default=0)
-        lines.append(f"  sets left for {organisation}: {fewest} (by discipline: {left})")
+        lines.append(f"  sets left for {organisation}: {fewest} ({render_value(left)})")
+    return lines
+
+
+def _render_exam(result: dict[str, Any]) -> list[str]:
+    """What was sat, judged and landed; sessions that stayed open are counted by their cause, not listed one by one."""
+    from collections import Counter
+
+    from deployments.output import render_entries
+
+    left_open = result["open_sessions"]
+    lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
+    if not left_open:
+        return lines
+    lines.append(f"Sessions that stayed open: {len(left_open)}")
+    for reason, count in Counter(str(session["reason"]) for session in left_open).most_common():
+        models = sorted({str(session["model"]) for session in left_open if session["reason"] == reason})
+        lines.append(f"  {count} of {', '.join(models)}: {reason}")
     return lines
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, NoServer
 
 cgeval_app = typer.Typer(
     no_args_is_help=True,
@@ -269,6 +269,7 @@ def run(
     embedding: Embedding = "",
     several: Several = "best",
     run_id: CgevalRun = "cgeval",
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """All of it as one flow: every model answers, is scored, and the report is written. It resumes where it stopped.
@@ -277,19 +278,28 @@ def run(
 
     Example: proctor cgeval run --models sim-example --references references.csv --embedding none
     """
+    from deployments.commands.exam import check_registry
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
+    from schemas.errors import UsageError
 
+    names = _split(models)
+    if not names:
+        raise UsageError("--models names nobody; write for example --models sim-example.")
+    check_registry(names)
+    if not references.is_file():
+        raise UsageError(f"The file {references} of --references does not exist.")
     result = run_flow(
         "gscore",
-        models=_split(models),
+        without_server=no_server,
+        models=names,
         references=str(references.resolve()),
         profile=profile,
         embedding=embedding,
         several=several,
         run_id=run_id,
     )
-    print_result(result, as_json=as_json)
+    print_result(result, as_json=as_json, then="proctor sql gscore_by_category")
     if any(one["answered"] < one["questions"] for one in result["answered"]):
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, NoServer
 
 if TYPE_CHECKING:
     from tasks.ingest.documents import IngestOptions
@@ -51,6 +51,7 @@ def ingest(
     out: Annotated[
         Path | None, typer.Option("--out", help="With --check: the page. Default: in PROCTOR_HOME/checks.")
     ] = None,
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
@@ -65,7 +66,7 @@ def ingest(
     from schemas.errors import UsageError
     from tasks.ingest.documents import list_sources, make_options
 
-    # what is wrong with the command is said before a server is started
+    # What is wrong with the command is reported before a server is started.
     list_sources(paths)
     options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
     if assist:
@@ -77,6 +78,7 @@ def ingest(
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
     result = run_flow(
         "ingest",
+        without_server=no_server,
         paths=[str(path.resolve()) for path in paths],
         again=again,
         discipline_map=str(discipline_map.resolve()) if discipline_map else None,
@@ -86,7 +88,7 @@ def ingest(
         workers=workers,
         assist=assist or None,
     )
-    print_result(result, as_json=as_json, lines=_describe(result))
+    print_result(result, as_json=as_json, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
 
@@ -148,7 +150,9 @@ def _describe(result: dict[str, Any]) -> list[str]:
     read = sum(result["documents"].values())
     lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
     if result["skipped_documents"]:
-        lines.append(f"Documents landed already: {result['skipped_documents']}")
+        lines.append(
+            f"Documents landed (or removed) already: {result['skipped_documents']}; --again reads them again"
+        )
     lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
     marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
     if marked:
@@ -166,10 +170,20 @@ def _describe(result: dict[str, Any]) -> list[str]:
     if result["quarantined_rows"]:
         lines.append(f"{result['quarantined_rows']} rows are in quarantine: proctor sql quarantine_by_rule")
     if result["batch_id"]:
-        lines.append(f"Review batch {result['batch_id']}: proctor review export FOLDER")
+        lines.append(
+            f"Review batch {result['batch_id']}: {result.get('assigned_questions', 0)} new questions"
+        )
     elif result["waiting_questions"]:
-        lines.append(f"{result['waiting_questions']} questions wait for annotators: proctor review assign")
+        lines.append(f"{result['waiting_questions']} questions wait for annotators")
     return lines
+
+
+def _find_next(result: dict[str, Any]) -> str:
+    if result["batch_id"]:
+        return "proctor review export FOLDER"
+    if result["waiting_questions"]:
+        return "proctor exam user add NAME --role annotator, then proctor review assign"
+    return "proctor review status"
 
 
 def _describe_assistance(counts: dict[str, Any]) -> list[str]:

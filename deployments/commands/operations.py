@@ -33,7 +33,8 @@ def init(as_json: AsJson = False) -> None:
     from schemas.settings import load_settings
 
     settings = load_settings()
-    print_result(create_home(settings), as_json=as_json)
+    made = create_home(settings)
+    print_result(made, as_json=as_json, then=f"fill in {made['registry']}, then proctor ingest PAPERS")
 
 
 def up(
@@ -57,6 +58,7 @@ def up(
     print_result(
         {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid},
         as_json=as_json,
+        then="proctor deploy registers the scheduled flows; proctor down stops it",
     )
 
 
@@ -86,7 +88,9 @@ def status(as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.settings import load_settings
 
-    print_result(describe_home(load_settings()), as_json=as_json)
+    description = describe_home(load_settings())
+    then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
+    print_result(description, as_json=as_json, then=then)
 
 
 def deploy(as_json: AsJson = False) -> None:
@@ -98,7 +102,8 @@ def deploy(as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.settings import load_settings
 
-    print_result({"deployed": deploy_flows(load_settings())}, as_json=as_json)
+    deployed = deploy_flows(load_settings())
+    print_result({"deployed": deployed}, as_json=as_json, then="proctor status")
 
 
 def backup(
@@ -112,7 +117,8 @@ def backup(
     from deployments.output import print_result
     from schemas.settings import load_settings
 
-    print_result(backup_home(load_settings(), folder), as_json=as_json)
+    copied = backup_home(load_settings(), folder)
+    print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
 def restore(
@@ -127,11 +133,11 @@ def restore(
     from deployments.output import print_result
     from schemas.settings import load_settings
 
-    print_result(restore_home(load_settings(), folder), as_json=as_json)
+    print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
 
 
 def compact(as_json: AsJson = False) -> None:
-    """Merge the lake's small files, drop old snapshots and orphans. Queries go on meanwhile.
+    """Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.
 
     Example: proctor compact
     """
@@ -160,7 +166,13 @@ def doctor(as_json: AsJson = False) -> None:
     print_result(
         {"findings": findings, "problem_count": len(bad)},
         as_json=as_json,
-        lines=[f"{'ok ' if f['is_fine'] else 'BAD'}  {f['what']}: {f['found']}" for f in findings],
+        lines=[f"{_mark(f['is_fine'])}  {f['what']}: {f['found']}" for f in findings],
     )
     if bad:
         raise typer.Exit(1)
+
+
+def _mark(is_fine: bool) -> str:
+    from deployments.output import paint
+
+    return paint("ok ", "green") if is_fine else paint("BAD", "red")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson, Run
+from deployments.commands.options import AsJson, NoServer, Run
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -16,18 +16,21 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(report)
 
 
-def judge(run_id: Run = "", as_json: AsJson = False) -> None:
+def judge(run_id: Run = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
     """Judge every landed response that has no judgement yet; what could not be parsed stays unparsed, never 0.
 
-    Exit code 1 when a judgement could not be had (an endpoint that failed); run it again to go on.
+    Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
 
     Example: proctor judge --run 2026-11
     """
+    from deployments.commands.exam import check_registry, check_run
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 
-    result = run_flow("judge", run_id=run_id)
-    print_result(result, as_json=as_json)
+    check_registry()
+    check_run(run_id)
+    result = run_flow("judge", without_server=no_server, run_id=run_id)
+    print_result(result, as_json=as_json, then="proctor report; proctor sql leaderboard")
     if result["failed_judgements"]:
         raise typer.Exit(1)
 
@@ -36,6 +39,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder; default: reports under PROCTOR_HOME.")
     ] = None,
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Render the report over the whole lake: leaderboard, disciplines, trends; one page that works offline.
@@ -44,5 +48,10 @@ def report(
     """
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
+    from schemas.errors import UsageError
 
-    print_result(run_flow("report", out_dir="" if out is None else str(out.resolve())), as_json=as_json)
+    if out is not None and out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
+    folder = "" if out is None else str(out.resolve())
+    result = run_flow("report", without_server=no_server, out_dir=folder)
+    print_result(result, as_json=as_json, then="open the page in a browser; it needs no network")

@@ -55,8 +55,10 @@ class DemoResult:
         return asdict(self)
 
 
-def run_demo(*, keep_server: bool = False) -> DemoResult:
+def run_demo(*, keep_server: bool = False, without_server: bool = False) -> DemoResult:
     """Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it."""
+    if without_server:
+        os.environ["PROCTOR_NO_SERVER"] = "true"
     for name, value in DEMO_SETTINGS.items():
         os.environ.setdefault(name, value)
     load_settings.cache_clear()
@@ -65,7 +67,7 @@ def run_demo(*, keep_server: bool = False) -> DemoResult:
     with _measured(result, "set-up"):
         _prepare_home(settings)
     with _measured(result, "server"):
-        is_ours = _start_server(settings)
+        is_ours = not settings.no_server and _start_server(settings)
     try:
         _run_stages(settings, result)
     finally:
@@ -80,7 +82,8 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
     from deployments.flow_runner import load_flow, run_flow
 
     with _measured(result, "import of Prefect"):
-        load_flow("ingest")
+        if not settings.no_server:
+            load_flow("ingest")
     with _measured(result, "ingest"):
         run_flow("ingest", paths=[str(PAPERS)])
     with _measured(result, "review"):

@@ -81,26 +81,3 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
     add_session_routes(app)
     add_administration_routes(app, settings)
     return app
-
-
-def serve(
-    settings: Settings,
-    host: str = "127.0.0.1",
-    port: int = 8700,
-    *,
-    certificate: str | None = None,
-    certificate_key: str | None = None,
-) -> None:
-    """Serve the API until it is ended; give a certificate where outside candidates reach it over a network."""
-    import uvicorn
-
-    uvicorn.run(
-        create_app(settings),
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ssl_certfile=certificate,
-        ssl_keyfile=certificate_key,
-    )

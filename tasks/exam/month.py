@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 from sqlalchemy import select
 
-from schemas.errors import GateError, RegistryError
+from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.due import list_due
 from tasks.exam.plan.planning import plan_run
@@ -75,6 +75,18 @@ def preview_month(
         outside=outside,
         seed=seed,
     )
+
+
+def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
+    """Raise UsageError naming the runs there are, unless `run_id` is one of them."""
+    with ledger.read() as connection:
+        known = set(connection.scalars(select(runs.c.run_id)))
+    if run_id in known:
+        return
+    known |= set(lake.query("select run_id from runs")["run_id"])
+    if run_id not in known:
+        named = ", ".join(sorted(known)) or "none yet; `proctor evaluate` makes one"
+        raise UsageError(f"There is no run {run_id!r}. The runs are: {named}.")
 
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:

@@ -133,4 +133,11 @@ DOCUMENT_MEANINGS = (
         "Save it anew; it is tried again on the next ingest.",
         "请重新保存；下次导入会重试。",
     ),
+    (
+        "removed",
+        "Taken back with `proctor documents remove`; `error` has the reason.",
+        "已用 `proctor documents remove` 撤回；`error` 说明原因。",
+        "Nothing; `proctor ingest --again` reads it again.",
+        "无需处理；`proctor ingest --again` 可重新导入。",
+    ),
 )

@@ -68,6 +68,7 @@ def _run(folder: Path, environment: Mapping[str, str], count: int, *, is_killed:
     def measure(stage: str, *words: str) -> Row:
         return measure_command(stage, [PROCTOR, "cgeval", *words], environment)
 
+    measure_command("init", [PROCTOR, "init"], environment)
     rows = [measure("import", "import", str(folder / "questions.csv"))]
     answer = ("answer", "--model", MODEL)
     kept = 0

@@ -1,4 +1,4 @@
-"""Start-up: `proctor --help`, and a flow with and without `proctor up`."""
+"""Start-up: `proctor --help`, questions to the lake, and a flow with and without a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def main() -> None:
             measure_command(
                 "proctor sql (one query)", [PROCTOR, "sql", "select 1 as one"], environment, repeats=3
             ),
-            measure_command("a flow without `proctor up`", [PROCTOR, "ingest", str(paper)], environment),
+            measure_command("proctor status", [PROCTOR, "status"], environment, repeats=3),
+            measure_command(
+                "a flow without a server", [PROCTOR, "ingest", str(paper), "--no-server"], environment
+            ),
             measure_command("proctor up --no-worker", [PROCTOR, "up", "--no-worker"], environment),
         ]
         try:

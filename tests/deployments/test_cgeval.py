@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.model_server.server import RunningServer
-from schemas.errors import ProctorError
 from schemas.settings import Settings, load_settings
 from tasks.gscore.cgeval.files import import_cgeval_submission, read_cgeval_questions
 from tests.tasks.gscore.conftest import build_tiny_model
@@ -62,11 +61,9 @@ class World:
                 done = CliRunner().invoke(app, ["cgeval", *arguments, "--json"])
             finally:
                 load_settings.cache_clear()
-        if isinstance(done.exception, ProctorError):
-            assert done.exception.exit_code == exit_code, done.exception
-            return str(done.exception)
         assert done.exit_code == exit_code, (arguments, done.output, done.exception)
-        return json.loads(done.stdout)
+        printed = json.loads(done.stdout)
+        return printed["error"] if isinstance(printed, dict) and "error" in printed else printed
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a command as a user would."""
@@ -90,6 +87,8 @@ def make_world(folder: Path, question_file: Path, server: RunningServer) -> Worl
     questions = read_cgeval_questions(question_file)
     write_reference_file(folder / "references.csv", questions)
     write_registry(folder / "models.yaml", *MODELS)
+    with open_lake(Settings(home=folder / "home")):
+        pass  # A home: only `proctor init` and `proctor demo` make one
     variables = {
         "PROCTOR_HOME": str(folder / "home"),
         "PROCTOR_REGISTRY": str(folder / "models.yaml"),

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from schemas.settings import load_settings
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 
@@ -26,6 +29,25 @@ def run(home: Path, *arguments: str, **variables: str) -> subprocess.CompletedPr
         timeout=300,
         stdin=subprocess.DEVNULL,
     )
+
+
+def invoke(home: Path | None, *arguments: str, **variables: str) -> Result:
+    """Run a command in this process, under an environment of its own."""
+    from deployments.cli import app
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("PROCTOR_", "PREFECT_")):
+                patch.delenv(name)
+        if home is not None:
+            patch.setenv("PROCTOR_HOME", str(home))
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        load_settings.cache_clear()
+        try:
+            return CliRunner().invoke(app, list(arguments))
+        finally:
+            load_settings.cache_clear()
 
 
 def list_commands() -> Iterator[tuple[str, ...]]:
@@ -46,8 +68,8 @@ def list_commands() -> Iterator[tuple[str, ...]]:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli") / "home"
-    done = run(folder, "init", "--json")
-    assert done.returncode == 0, done.stderr
+    done = invoke(folder, "init", "--json")
+    assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["registry_is_new"] is True
     return folder
 
@@ -79,7 +101,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_init_twice_changes_nothing(home: Path) -> None:
     registry = (home / "models.yaml").read_text()
-    assert json.loads(run(home, "init", "--json").stdout)["registry_is_new"] is False
+    assert json.loads(invoke(home, "init", "--json").stdout)["registry_is_new"] is False
     assert (home / "models.yaml").read_text() == registry
 
 
@@ -105,21 +127,30 @@ def test_init_twice_changes_nothing(home: Path) -> None:
         (("status",), {"PROCTOR_SET_SIZE": "many"}, 2, "set_size"),
         (("status",), {"PROCTOR_LEDGER_URL": "mysql://x"}, 1, "mysql"),
         (("no-such-command",), {}, 2, "no-such-command"),
+        (("judge", "--run", "no-such-run"), {}, 2, "The runs are: none yet"),
+        (("exam", "sit", "no-such-run"), {}, 2, "no-such-run"),
+        (("judge",), {"PROCTOR_REGISTRY": "/no/such/models.yaml"}, 2, "/no/such/models.yaml"),
+        (("cgeval", "run", "--models", "nobody", "--references", "x.csv"), {}, 2, "nobody"),
+        (("documents", "remove", "no-such-paper.pdf"), {}, 2, "no-such-paper.pdf"),
+        (("documents", "list", "--status", "lost"), {}, 2, "lost"),
+        (("status",), {"PROCTOR_BUDGET_US": "5"}, 2, "PROCTOR_BUDGET_USD"),
+        (("exam", "serve", "--certificate", "no-such.pem"), {}, 2, "no-such.pem"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_a_mistake_gets_one_clear_error_and_no_stack_trace(
     home: Path, arguments: tuple[str, ...], variables: dict[str, str], exit_code: int, says: str
 ) -> None:
-    done = run(home, *arguments, **variables)
-    assert done.returncode == exit_code, done.stderr
+    done = invoke(home, *arguments, **variables)
+    assert done.exit_code == exit_code, (done.output, done.exception)
     assert says in done.stderr
-    assert "Traceback" not in done.stderr + done.stdout
+    assert "Traceback" not in done.output
+    assert not (home / "prefect").exists(), "a server was started for a command that cannot run"
 
 
 def test_an_error_is_json_when_json_was_asked_for(home: Path) -> None:
-    done = run(home, "exam", "plan", "--json")
-    assert done.returncode == 3
+    done = invoke(home, "exam", "plan", "--json")
+    assert done.exit_code == 3
     assert json.loads(done.stdout)["exit_code"] == 3
 
 
@@ -163,19 +194,78 @@ with open_ledger(settings.ledger_address) as ledger:
     assert done.stdout.strip().endswith("runs 0")
 
 
-def test_a_lake_that_does_not_exist_names_the_command_that_makes_it(tmp_path: Path) -> None:
-    done = run(tmp_path / "nothing", "sql", "select 1 as one")
-    assert done.returncode == 1
-    assert "proctor init" in done.stderr
+def test_only_init_and_demo_make_a_home(tmp_path: Path) -> None:
+    for arguments in (("sql", "select 1 as one"), ("status",), ("models",), ("judge",), ("up",)):
+        done = invoke(tmp_path / "nothing", *arguments)
+        assert done.exit_code == 2, arguments
+        assert "proctor init" in done.stderr
+        assert str(tmp_path / "nothing") in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert "proctor init" in invoke(tmp_path / "nothing", "doctor").stdout
+
+
+def test_a_home_is_found_from_a_folder_below_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".proctor").symlink_to(home)
+    (tmp_path / "proctor.toml").write_text("set_size = 7\n", encoding="utf-8")
+    below = tmp_path / "papers" / "2026"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    done = invoke(None, "sql", "select 1 as one", "--json")
+    assert json.loads(done.stdout) == [{"one": 1}]
+    assert str(tmp_path / ".proctor") in done.stderr
+    for name in list(os.environ):
+        if name.startswith("PROCTOR_"):
+            monkeypatch.delenv(name)
+    load_settings.cache_clear()
+    assert (load_settings().home, load_settings().set_size) == (tmp_path / ".proctor", 7)
+    monkeypatch.chdir(tmp_path)
+    assert "Using the home" not in invoke(None, "sql", "select 1 as one").stderr
 
 
 def test_formats_of_sql(home: Path) -> None:
     query = "select 1 as number, ['a', 'b'] as texts, null as nothing"
-    assert run(home, "sql", query, "--format", "csv").stdout == 'number,texts,nothing\n1,"[""a"", ""b""]",\n'
-    assert json.loads(run(home, "sql", query, "--json").stdout) == [
+    assert (
+        invoke(home, "sql", query, "--format", "csv").stdout == 'number,texts,nothing\n1,"[""a"", ""b""]",\n'
+    )
+    assert json.loads(invoke(home, "sql", query, "--json").stdout) == [
         {"number": 1, "texts": ["a", "b"], "nothing": None}
     ]
-    assert "number" in run(home, "sql", query).stdout
+    assert "number" in invoke(home, "sql", query).stdout
+
+
+def test_the_list_of_queries_names_each_with_its_question(home: Path) -> None:
+    lines = invoke(home, "sql").stdout.splitlines()
+    assert "leaderboard $month $simulated" in lines
+    assert lines[lines.index("leaderboard $month $simulated") + 1].strip().endswith("?")
+
+
+def test_what_people_ask_often_imports_neither_prefect_nor_pandas(home: Path) -> None:
+    script = (
+        "import sys\nfrom deployments.cli import app\n"
+        "try: app(sys.argv[1:])\nexcept SystemExit as end: code = end.code\n"
+        "heavy = ('prefect', 'pandas', 'polars', 'pyarrow', 'numpy', 'openpyxl', 'scipy', 'great_expectations', 'torch')\n"
+        "print(code, [name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    for arguments in (
+        ("sql", "select 1 as one"),
+        ("sql", "leaderboard"),
+        ("status",),
+        ("models",),
+        ("bank",),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments],
+            env=os.environ | {"PROCTOR_HOME": str(home)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.stderr.strip().splitlines()[-1] == "0 []", (arguments, done.stderr)
+
+
+def test_the_version_is_printed() -> None:
+    assert invoke(None, "--version").stdout.startswith("proctor ")
 
 
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
@@ -187,7 +277,28 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0
+    assert done.returncode == 1, "a statement failed"
     assert "42" in done.stdout
     assert "seven" in done.stdout
     assert "nonsense" in done.stderr
+    assert list((home / "duckdb").glob("shell-*")) == []
+
+
+def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
+    from deployments.commands.exam import _render_exam
+
+    left_open = [
+        {"session_id": f"s{number}", "model": model, "reason": reason}
+        for number, (model, reason) in enumerate(
+            [("north", "no reply"), ("south", "no reply"), ("south", "key")]
+        )
+    ]
+    result = {"run_id": "r", "sessions": 3, "calls": {"sent": 3}, "open_sessions": left_open}
+    assert _render_exam(result) == [
+        "run id: r",
+        "sessions: 3",
+        "calls: sent 3",
+        "Sessions that stayed open: 3",
+        "  2 of north, south: no reply",
+        "  1 of south: key",
+    ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deployments.local_server import stop_server
 from schemas.settings import Settings
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
@@ -50,9 +51,15 @@ def test_one_command_answers_scores_and_publishes_and_prefect_sees_no_text(tmp_p
         "sim-poor": {"accuracy": {"default": 0.1}},
     }
     with start_server(**abilities) as server:
+        with open_lake(Settings(home=tmp_path / "home")):
+            pass  # A home: only `proctor init` and `proctor demo` make one
         run("import", str(tmp_path / "questions.csv"))
         command = ("run", "--models", "sim-good,sim-poor", "--references", "references.csv")
-        result = run(*command, "--embedding", "none")
+        try:
+            result = run(*command, "--embedding", "none")
+        finally:
+            # The command started a server and left it running, as it does for a user.
+            stop_server(Settings(home=tmp_path / "home"))
         sent = server.state.requests.total()
     count = questions.height
     assert sent == 2 * count

@@ -11,6 +11,7 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
 from warehouse.lake import queries
+from warehouse.lake.checks import run_checks
 from warehouse.lake.columns import DescribedColumn, describe_relation, describe_relations
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
@@ -24,7 +25,7 @@ from warehouse.lake.queries import (
     read_queries,
 )
 from warehouse.lake.query_pages import render_query_list
-from warehouse.lake.reading import run_checks, run_statement
+from warehouse.lake.reading import LakeReader, run_statement
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.trial import connect_trial
 
@@ -252,3 +253,27 @@ def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:
     section = render_query_list().split("### `judged_allocations`\n")[1].split("### ")[0]
     entries = [line.split("`")[1] for line in section.splitlines() if line.startswith("- `")]
     assert entries == ["scored", "unanswered", "unparsed", "unjudged"]
+
+
+def test_a_query_may_name_the_columns_that_a_narrow_screen_shows_first() -> None:
+    query = parse_query(
+        "q", "analyses", "-- Which?\n-- One row.\n-- Shown: rank, model\nSELECT 1 AS rank, 'm' AS model"
+    )
+    assert (query.question, query.about, query.shown) == ("Which?", "One row.", ("rank", "model"))
+    named = [query for query in list_queries() if query.shown]
+    assert {"leaderboard", "monthly_trend"} <= {query.name for query in named}
+
+
+def test_a_reader_gives_plain_rows_and_refuses_what_a_lake_refuses(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    with open_lake(settings):
+        pass
+    with LakeReader(settings) as reader:
+        rows = run_statement(reader, "SELECT 1 AS n, ['a'] AS texts")
+        assert (rows.columns, rows.rows) == (("n", "texts"), [(1, ["a"])])
+        assert rows.as_records() == [{"n": 1, "texts": ["a"]}]
+        assert reader.query("SELECT $n + 1 AS m", {"n": 1}).scalar() == 2
+        assert reader.run_named("leaderboard", {"month": "2026-11"}).rows == []
+        for statement in ("DELETE FROM bank", "SELECT * FROM no_such_table"):
+            with pytest.raises(UsageError):
+                run_statement(reader, statement)

@@ -103,6 +103,31 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
             ) from None
 
 
+def render_attach_script(settings: Settings) -> str:
+    """The statements that open the lake read-only in DuckDB's own shell; they may hold passwords.
+
+    Raises StoreError when there is no lake, or an extension is not installed.
+    """
+    import duckdb
+
+    catalog, data = settings.catalog_address, settings.data_address
+    check_catalog_address(catalog)
+    _check_exists(catalog)
+    statements = ["SET autoinstall_known_extensions = false", "SET TimeZone = 'UTC'"]
+    for name in ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]:
+        path = find_extension(name)
+        if path is None:
+            raise StoreError(
+                f"DuckDB's extension {name!r} is not installed. "
+                f"Install duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}."
+            )
+        statements.append(f"LOAD {quote_text(str(path))}")
+    if is_remote(data):
+        statements.append(_s3_secret_statement(os.environ))
+    statements += [_attach_statement(catalog, data, read_only=True), f"USE {ALIAS}"]
+    return "".join(f"{statement};\n" for statement in statements)
+
+
 def is_initialised(settings: Settings) -> bool:
     """Whether there is a catalog; PostgreSQL is left to create its own under its own locks."""
     return is_postgres(settings.catalog_address) or _stored_data_path(settings.catalog_address) is not None
@@ -250,6 +275,10 @@ def _create_folders(catalog: str, data: str) -> None:
 
 def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
     """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
+    connection.execute(_s3_secret_statement(environment))
+
+
+def _s3_secret_statement(environment: Mapping[str, str]) -> str:
     options = {"TYPE": "s3", "PROVIDER": "config"}
     for option, variable in (
         ("KEY_ID", "AWS_ACCESS_KEY_ID"),
@@ -265,4 +294,4 @@ def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping
         options["URL_STYLE"] = "'path'"
         options["USE_SSL"] = "false" if parts.scheme == "http" else "true"
     body = ", ".join(f"{option} {value}" for option, value in options.items())
-    connection.execute(f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})")
+    return f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})"

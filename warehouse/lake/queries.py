@@ -44,6 +44,7 @@ class Query:
         question: the first line of the header, the question it answers.
         about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
+        shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
         body: the one SELECT, without the header and without a semicolon.
     """
 
@@ -53,6 +54,7 @@ class Query:
     about: str
     parameters: tuple[Parameter, ...]
     body: str
+    shown: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -85,8 +87,11 @@ def parse_query(name: str, kind: str, text: str) -> Query:
     header = [line.removeprefix("--").strip() for line in lines[:header_end]]
     parameters: list[Parameter] = []
     about: list[str] = []
+    shown: tuple[str, ...] = ()
     for line in header:
-        if line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
+        if line.startswith("Shown:"):
+            shown = tuple(name.strip() for name in line.removeprefix("Shown:").split(","))
+        elif line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
             ]
@@ -97,7 +102,7 @@ def parse_query(name: str, kind: str, text: str) -> Query:
         raise UsageError(
             f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
         )
-    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body)
+    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body, shown)
 
 
 def list_header_entries(query: Query) -> dict[str, str]:

@@ -59,7 +59,7 @@ def _lay_out_about(query: Query) -> str:
     lines: list[str] = []
     was_entry = False
     for line in read_header(query):
-        if not line.strip() or is_parameter_line(line):
+        if not line.strip() or is_parameter_line(line) or line.strip().startswith("Shown:"):
             continue
         entry = split_entry(line)
         if (entry is not None) != was_entry and lines:

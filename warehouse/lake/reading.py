@@ -1,38 +1,97 @@
-"""Run a statement of one's own, and run the checks. Everything here only reads."""
+"""Read the lake: statements of one's own, and a door without Polars.
+
+A question on the command line should not pay for a library that it does not need.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-
-import polars as pl
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
+from schemas.settings import Settings
+from warehouse.lake.attach import attach_lake
 from warehouse.lake.faults import translate_error
-from warehouse.lake.queries import bind_parameters, read_queries
-from warehouse.lake.store import Lake
+from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake.statements import execute_statement
+
+if TYPE_CHECKING:
+    import duckdb
 
 _MAINTENANCE = re.compile(
     r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
 )
 
+R = TypeVar("R", covariant=True)
+
+
+class Readable(Protocol[R]):
+    """What a statement can be put to: a Lake gives frames, a LakeReader plain rows."""
+
+    def query(self, sql: str, params: Mapping[str, object] | None = None) -> R:
+        """The rows of one statement."""
+
+    def read_transaction(self) -> AbstractContextManager[None]:
+        """A block in which nothing can be written."""
+
 
 @dataclass(frozen=True)
-class CheckResult:
-    """A check and the rows that offend against it; it passes when there are none."""
+class Rows:
+    """Columns and rows as plain Python values."""
 
-    name: str
-    question: str
-    offending: pl.DataFrame
+    columns: tuple[str, ...]
+    rows: list[tuple[object, ...]]
 
-    @property
-    def is_passed(self) -> bool:
-        """Whether no row offends."""
-        return self.offending.is_empty()
+    def as_records(self) -> list[dict[str, object]]:
+        """One dictionary per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def scalar(self) -> object:
+        """The one value of one row."""
+        return self.rows[0][0]
 
 
-def run_statement(lake: Lake, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+class LakeReader:
+    """A door to the lake that only reads. Close it, or use it as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the lake; raises StoreError when there is none."""
+        self.connection = attach_lake(settings, read_only=True)
+
+    def __enter__(self) -> LakeReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def query(self, sql: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of one statement; raises UsageError for SQL that does not parse or names what is not there."""
+        import duckdb
+
+        try:
+            return execute_statement(self.connection, sql, params or {}, _fetch_rows)
+        except duckdb.Error as error:
+            raise translate_error(error) from None
+
+    def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of a mart, an analysis or a check under `warehouse/sql`."""
+        query = find_query(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
+    @contextmanager
+    def read_transaction(self) -> Iterator[None]:
+        """Every query of the block sees the lake as of the first one."""
+        self.connection.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+
+
+def run_statement(lake: Readable[R], sql: str, params: Mapping[str, object] | None = None) -> R:
     """The rows of one statement that only reads; raises UsageError for anything else."""
     import duckdb
 
@@ -53,13 +112,5 @@ def run_statement(lake: Lake, sql: str, params: Mapping[str, object] | None = No
         return lake.query(sql, params)
 
 
-def run_checks(lake: Lake) -> list[CheckResult]:
-    """Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value."""
-    results = []
-    for query in read_queries("checks").values():
-        settings = {
-            p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
-        }
-        rows = lake.query(query.body, bind_parameters(query, settings))
-        results.append(CheckResult(query.name, query.question, rows))
-    return results
+def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Rows:
+    return Rows(tuple(column[0] for column in result.description or ()), result.fetchall())

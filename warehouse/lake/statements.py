@@ -1,4 +1,4 @@
-"""Run a statement on a DuckDB connection: parameters as SQL literals, rows as a Polars frame.
+"""Run a statement on a DuckDB connection, with parameters as SQL literals.
 
 DuckDB imports pandas (a second or two) as soon as it is handed any Python object to look into: a bound parameter, a
 registered frame. So plain values are written as SQL, and rows go in by file (`warehouse/lake/landing.py`).
@@ -7,29 +7,34 @@ registered frame. So plain values are written as SQL, and rows go in by file (`w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING
-
-import polars as pl
+from typing import TYPE_CHECKING, TypeVar
 
 from warehouse.lake.attach import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb
 
+T = TypeVar("T")
 
-def fetch_rows(connection: duckdb.DuckDBPyConnection, sql: str, params: Mapping[str, object]) -> pl.DataFrame:
-    """The rows of a statement with `$name` parameters."""
+
+def execute_statement(
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    params: Mapping[str, object],
+    fetch: Callable[[duckdb.DuckDBPyConnection], T],
+) -> T:
+    """What `fetch` makes of the result of a statement with `$name` parameters."""
     if not params:
-        return connection.execute(sql).pl()
+        return fetch(connection.execute(sql))
     literals = {name: _write_literal(value) for name, value in params.items()}
     if any(literal is None for literal in literals.values()):
-        return connection.execute(sql, dict(params)).pl()
+        return fetch(connection.execute(sql, dict(params)))
     connection.execute(f"PREPARE proctor_query AS {sql}")
     try:
         values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
-        return connection.execute(f"EXECUTE proctor_query({values})").pl()
+        return fetch(connection.execute(f"EXECUTE proctor_query({values})"))
     finally:
         connection.execute("DEALLOCATE proctor_query")
 

@@ -42,7 +42,7 @@ from warehouse.lake.landing import (
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.queries import bind_parameters, find_query
-from warehouse.lake.statements import fetch_rows, quote_list, roll_back
+from warehouse.lake.statements import execute_statement, quote_list, roll_back
 
 if TYPE_CHECKING:
     import duckdb
@@ -119,7 +119,7 @@ class Lake:
 
         with self._lock:
             try:
-                return fetch_rows(self.connection, sql, params or {})
+                return execute_statement(self.connection, sql, params or {}, lambda result: result.pl())
             except duckdb.Error as error:
                 raise translate_error(error) from None
 

@@ -27,10 +27,11 @@ KILLS = int(os.environ.get("PROCTOR_TEST_KILLS", "10"))
 SERVER = """
 import sys
 from pathlib import Path
-from deployments.exam_api.app import serve
+from deployments.exam_server import serve_exam
 from tests.tasks.exam.world import make_settings
 home = Path(sys.argv[1])
-serve(make_settings(home / "home", ledger_url=f"sqlite:///{home / 'ledger.sqlite'}"), port=int(sys.argv[2]))
+settings = make_settings(home / "home", ledger_url=f"sqlite:///{home / 'ledger.sqlite'}")
+serve_exam(settings, "127.0.0.1", int(sys.argv[2]))
 """
 
 

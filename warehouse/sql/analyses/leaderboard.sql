@@ -2,6 +2,7 @@
 -- One row per candidate, best first. Simulated candidates are left out as soon as there is a real one, unless asked for.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
+-- Shown: rank, model, score, score_sd, relative_score, month
 WITH shown AS (
     SELECT *
     FROM leaderboard

@@ -1,6 +1,7 @@
 -- How has each candidate's score moved since its first month?
 -- One row per candidate per month. Months without a session have no row: nothing is carried forward.
 -- Parameters: $through_month (default null), $simulated (default null)
+-- Shown: month, model, score, score_change, relative_score, rank
 SELECT * EXCLUDE (is_shown_by_default)
 FROM monthly_trend
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)

@@ -1,0 +1,100 @@
+"""What every command of `proctor` shares: a home to work in, one sentence for a mistake, an end by signal without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand
+
+from deployments.output import print_error, print_note
+from schemas.errors import ProctorError, UsageError
+
+if TYPE_CHECKING:
+    from schemas.settings import Settings
+
+INTERRUPTED = 130
+# Commands that do without a home: they make one, or need none with these options.
+_WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "init": lambda _: True,
+    "demo": lambda _: True,
+    "restore": lambda _: True,
+    "doctor": lambda _: True,
+    "gscore": lambda _: True,
+    "sql": lambda options: not options["query"],
+    "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
+}
+
+
+class Command(TyperCommand):
+    """A command whose errors are one sentence and an exit code, in a process of its own and in a test alike."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what it raises on purpose is printed, never traced."""
+        as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
+        try:
+            with _ended_by_sigterm():
+                _check_home(ctx)
+                return super().invoke(ctx)
+        except ProctorError as error:
+            print_error(str(error), error.exit_code, as_json=as_json)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            print_error(
+                "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
+                INTERRUPTED,
+                as_json=as_json,
+            )
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def check_home(settings: Settings) -> None:
+    """Raise UsageError unless PROCTOR_HOME is a home."""
+    from schemas.settings import HOME_NAME, is_home
+
+    if is_home(settings.home):
+        return
+    if "PROCTOR_HOME" in os.environ or settings.home != Path(HOME_NAME):
+        looked_for = f"{settings.home} holds no home of Proctor"
+    else:
+        looked_for = (
+            f"There is no folder {HOME_NAME} in {Path.cwd()} or above it, and PROCTOR_HOME is not set"
+        )
+    raise UsageError(
+        f"{looked_for}. Run `proctor init` to make one, or set PROCTOR_HOME to the one that is there."
+    )
+
+
+def _check_home(ctx: Any) -> None:
+    needs_none = _WITHOUT_HOME.get(ctx.command_path.partition(" ")[2])
+    if needs_none is not None and needs_none(ctx.params):
+        return
+    from schemas.settings import load_settings
+
+    settings = load_settings()
+    check_home(settings)
+    if "PROCTOR_HOME" not in os.environ and settings.home.is_absolute():
+        print_note(f"Using the home {settings.home}.")
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Treat `kill -TERM` like Ctrl-C: a flow reports its end to Prefect, and what is open is closed."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # Only the main thread of a process may ask for signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,124 @@
+"""Remove a document that should not have been ingested: its questions leave the lake, the record of it stays.
+
+The row in `documents` remains, with the status `removed` and the reason, so that the same file is not ingested again
+unless it is asked for (`--again`). What has become part of a bank version cannot be removed, only retired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
+from schemas.errors import GateError, UsageError
+from schemas.questions import QUESTIONS
+from warehouse.lake.store import Batch, Lake
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.withdrawal import delete_work, read_open_work
+
+REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What was removed: counts, and the open batches that lost questions."""
+
+    document_id: str
+    document_name: str
+    question_count: int
+    withdrawn_from: tuple[str, ...]
+    deleted_files: int
+
+
+def find_document(lake: Lake, name: str) -> dict[str, Any]:
+    """The document of that name, or whose id begins so; raises UsageError when none or several do."""
+    found = lake.query(
+        "select * exclude (landing_unit) from documents where document_name = $name "
+        "or starts_with(document_id, lower($name)) order by ingested_at",
+        {"name": name},
+    ).to_dicts()
+    if not found:
+        raise UsageError(
+            f"There is no document {name!r}; `proctor documents list` shows their ids and names."
+        )
+    if len(found) > 1:
+        several = ", ".join(f"{row['document_id'][:13]} ({row['document_name']})" for row in found[:8])
+        raise UsageError(f"{name!r} fits {len(found)} documents: {several}. Give more of the id.")
+    return found[0]
+
+
+def remove_document(
+    lake: Lake, ledger: Ledger, archive: Path, name: str, reason: str, *, purge: bool = False
+) -> Removal:
+    """Empty the document's unit and record why; with `purge` its archived files are deleted too.
+
+    Doing it twice changes nothing. Raises GateError once the bank holds a question of it, an accepted decision makes one
+    ready for the bank, or an annotator of an open batch has decided on one.
+    """
+    document = find_document(lake, name)
+    document_id = str(document["document_id"])
+    _check_unpublished(lake, document)
+    questions = lake.query(
+        "select count(*) as n from questions where document_id = $document_id", {"document_id": document_id}
+    ).item()
+    # The ledger first: after a kill between the two, the same command finds the rows in the lake and ends the work.
+    withdrawn = _withdraw(ledger, document)
+    if document["status"] != REMOVED:
+        row = document | {"status": REMOVED, "error": f"Removed: {reason}", "question_count": 0}
+        lake.land_together(
+            [
+                Batch("documents", document_id, DOCUMENTS.frame([row])),
+                Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([])),
+                Batch("questions", document_id, QUESTIONS.frame([])),
+            ],
+            stage="ingest",
+        )
+    deleted = _purge(archive, str(document["sha256"])) if purge else 0
+    return Removal(document_id, str(document["document_name"]), int(questions), withdrawn, deleted)
+
+
+def _check_unpublished(lake: Lake, document: dict[str, Any]) -> None:
+    name, params = document["document_name"], {"document_id": document["document_id"]}
+    versions = lake.query(
+        "select distinct bank_version from bank where document_id = $document_id order by all", params
+    )["bank_version"].to_list()
+    if versions:
+        raise GateError(
+            f"{name}: its questions are in bank version {', '.join(map(str, versions))}, and what was published stays. "
+            "Keep the document."
+        )
+    accepted = lake.query(
+        "select count(distinct q.question_uuid) as n from questions as q join review_decisions as d "
+        "on d.question_uuid = q.question_uuid "
+        "where q.document_id = $document_id and d.outcome = 'accepted'",
+        params,
+    ).item()
+    if accepted:
+        raise GateError(
+            f"{name}: annotators have accepted {accepted} of its questions, and the next bank version takes them up. "
+            "Keep the document."
+        )
+
+
+def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
+    with ledger.write() as connection:
+        work = read_open_work(connection, str(document["document_id"]))
+        for one in work:
+            if one.decision_count:
+                raise GateError(
+                    f"{document['document_name']}: annotators have decided on its questions in the open review batch "
+                    f"{one.batch_id} ({one.decision_count} decisions). Let them reject its questions, or remove it after "
+                    "the batch is closed."
+                )
+        for one in work:
+            delete_work(connection, one)
+    return tuple(one.batch_id for one in work)
+
+
+def _purge(archive: Path, sha256: str) -> int:
+    """Delete the original with its TXT and JSON; how many files that were."""
+    found = sorted((archive / sha256[:2]).glob(f"{sha256}.*"))
+    for path in found:
+        path.unlink(missing_ok=True)
+    return len(found)

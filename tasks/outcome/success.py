@@ -1,0 +1,59 @@
+"""When a flow has failed: something was tried, and nothing of it succeeded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.errors import FlowError
+
+# A document that was read and holds no question is an answer, not a failure.
+_READ = ("parsed", "no_questions")
+
+
+def check_ingested(result: Mapping[str, Any]) -> None:
+    """Raise FlowError when documents were found and none of them could be read."""
+    statuses: Mapping[str, int] = result["documents"]
+    if statuses and not any(statuses.get(status) for status in _READ):
+        causes = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+        raise FlowError(
+            f"None of {sum(statuses.values())} documents could be read ({causes}). Correct them, then ingest them again.",
+            dict(result),
+        )
+
+
+def check_sat(result: Mapping[str, Any]) -> None:
+    """Raise FlowError when sessions stayed open and no question was answered."""
+    left_open = result["open_sessions"]
+    if left_open and not result["answers"]:
+        models = ", ".join(
+            f"{model} ({count})" for model, count in sorted(Counter(s["model"] for s in left_open).items())
+        )
+        raise FlowError(
+            f"Run {result['run_id']}: no question was answered; {len(left_open)} sessions stayed open: {models}. "
+            "Correct the endpoints, then run the command again.",
+            dict(result),
+        )
+
+
+def check_judged(result: Mapping[str, Any]) -> None:
+    """Raise FlowError when every judgement failed."""
+    failed = result["failed_judgements"]
+    if failed and not result["judged_responses"]:
+        judges = ", ".join(result["judges"]) or "the judges"
+        raise FlowError(
+            f"None of {failed} judgements could be had from {judges}. Correct the endpoints, then run the command again.",
+            dict(result),
+        )
+
+
+def check_written(result: Mapping[str, Any]) -> None:
+    """Raise FlowError when no model answered any question of CG-Eval."""
+    answered = result["answered"]
+    if answered and not any(one["answered"] for one in answered):
+        models = ", ".join(f"{one['model']} ({one['failed_calls']} failed calls)" for one in answered)
+        raise FlowError(
+            f"Run {result['run_id']}: no question was answered by {models}. Correct the endpoints, then run it again.",
+            dict(result),
+        )

@@ -1,0 +1,96 @@
+"""Flows without a Prefect server: plain Python, the same result, and a failure where nothing succeeded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import FlowError
+from tasks.outcome.counts import compute_counts, render_markdown
+from tasks.outcome.success import check_ingested, check_judged, check_sat, check_written
+
+PROCTOR = str(Path(sys.executable).with_name("proctor"))
+PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
+
+
+def run(home: Path, *arguments: str, exit_code: int = 0, **variables: str) -> tuple[Any, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_"))}
+    done = subprocess.run(
+        [PROCTOR, *arguments, "--json"],
+        env=kept | {"PROCTOR_HOME": str(home)} | variables,
+        cwd=home.parent,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == exit_code, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.slow
+def test_a_flow_runs_without_a_server_by_option_and_by_setting(tmp_path: Path) -> None:
+    home, paper = tmp_path / "home", tmp_path / "paper.txt"
+    run(home, "init")
+    paper.write_text(PAPER, encoding="utf-8")
+    result, _ = run(home, "ingest", str(paper), "--no-server")
+    assert (result["question_count"], result["waiting_questions"]) == (2, 2)
+    again, errors = run(home, "ingest", str(paper), PROCTOR_NO_SERVER="true")
+    assert again["skipped_documents"] == 1
+    assert "server" not in errors.lower()
+    assert not (home / "prefect" / "server.json").exists()
+    assert not (home / "prefect" / "prefect.db").exists(), "Prefect started a server of its own"
+
+    damaged = tmp_path / "damaged.docx"
+    damaged.write_bytes(b"PK\x03\x04 broken")
+    failed, errors = run(home, "ingest", str(damaged), "--no-server", exit_code=1)
+    assert "None of 1 documents could be read" in errors
+    assert len(failed["problems"]) == 1
+
+
+def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:
+    with pytest.raises(
+        FlowError, match=r"None of 3 documents could be read \(1 corrupt, 2 empty\)"
+    ) as failed:
+        check_ingested({"documents": {"corrupt": 1, "empty": 2}})
+    assert failed.value.result == {"documents": {"corrupt": 1, "empty": 2}}
+    left_open = [{"model": "north", "reason": "r"}, {"model": "south", "reason": "r"}]
+    with pytest.raises(
+        FlowError, match=r"run-1: no question was answered; 2 sessions .* north \(1\), south \(1\)"
+    ):
+        check_sat({"run_id": "run-1", "answers": 0, "open_sessions": left_open})
+    with pytest.raises(FlowError, match="None of 9 judgements could be had from north"):
+        check_judged({"failed_judgements": 9, "judged_responses": 0, "judges": ["north"]})
+    with pytest.raises(FlowError, match=r"no question was answered by north \(4 failed calls\)"):
+        check_written(
+            {"run_id": "cgeval", "answered": [{"model": "north", "answered": 0, "failed_calls": 4}]}
+        )
+
+
+def test_a_flow_that_had_nothing_to_do_or_did_something_has_not_failed() -> None:
+    check_ingested({"documents": {}})
+    check_ingested({"documents": {"corrupt": 5, "no_questions": 1}})
+    check_sat({"run_id": "", "answers": 0, "open_sessions": []})
+    check_sat({"run_id": "r", "answers": 1, "open_sessions": [{"model": "m", "reason": "r"}]})
+    check_judged({"failed_judgements": 0, "judged_responses": 0, "judges": []})
+    check_judged({"failed_judgements": 1, "judged_responses": 1, "judges": ["m"]})
+
+
+def test_only_ids_and_counts_are_shown_in_prefect() -> None:
+    result = {
+        "run_id": "2026-12",
+        "answers": 3,
+        "calls": {"sent": 3},
+        "problems": [{"document": "秘密.docx", "error": "a text"}],
+        "failure": "a text",
+        "report": "/srv/report.html",
+        "batch_id": None,
+    }
+    assert compute_counts(result) == {"run_id": "2026-12", "answers": "3", "calls.sent": "3", "problems": "1"}
+    assert "text" not in render_markdown(result)

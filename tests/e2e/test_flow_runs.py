@@ -1,0 +1,137 @@
+"""A command and its Prefect server: started once, left running, used by all; how runs are named and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import BIN, ROOT, Home
+
+pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("flow_runs")]
+
+READ_RUNS = """
+import json
+from deployments.flow_runner import prepare_prefect
+prepare_prefect()
+from prefect.client.orchestration import get_client
+with get_client(sync_client=True) as client:
+    runs = [{"name": r.name, "state": r.state_name} for r in client.read_flow_runs()]
+    artifacts = [{"key": a.key, "about": a.description, "data": a.data} for a in client.read_artifacts()]
+    lines = [line.message for line in client.read_logs()]
+print(json.dumps({"runs": runs, "artifacts": artifacts, "lines": lines}))
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A new home without a server; the first command starts one."""
+    work = tmp_path_factory.mktemp("flow_runs")
+    made = Home(work / "home", work, {})
+    made.run("init")
+    try:
+        yield made
+    finally:
+        made.run("down", exit_code=None)
+
+
+def start(home: Home, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(BIN / "proctor"), *arguments],
+        env=home.environment(),
+        cwd=home.work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def read_prefect(home: Home) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", READ_RUNS],
+        env=home.environment(),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def write_papers(folder: Path, count: int, questions: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        lines = [f"{n}. {folder.name}第{number}份第{n}句是正确的。（√）" for n in range(1, questions + 1)]
+        (folder / f"paper-{number}.txt").write_text("\n".join(["一、判断题", *lines]), encoding="utf-8")
+    return folder
+
+
+def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) -> None:
+    papers = [write_papers(home.work / name, 2, 3) for name in ("first", "second")]
+    commands = [start(home, "ingest", str(folder)) for folder in papers]
+    ended = [command.communicate(timeout=400) for command in commands]
+    assert [command.returncode for command in commands] == [0, 0], ended
+    told = [errors for _, errors in ended if "proctor down" in errors]
+    assert told, "nobody was told that a server was started, and how to stop it"
+    assert home.read_json("status")["server"] == "healthy"
+    log = (home.path / "prefect" / "server.log").read_text(errors="replace")
+    assert log.count("Check out the dashboard") + log.count("Configure Prefect to communicate") <= 2
+    seen = read_prefect(home)
+    assert [run["state"] for run in seen["runs"]] == ["Completed", "Completed"]
+    assert {run["name"] for run in seen["runs"]} == {"ingest-2-files"}
+    assert {artifact["key"] for artifact in seen["artifacts"]} == {"ingest"}
+    assert "| question_count | 6 |" in seen["artifacts"][0]["data"]
+    assert any(line.startswith("ingest_documents finished: documents.parsed 2") for line in seen["lines"])
+    assert "第" not in json.dumps(seen, ensure_ascii=False)
+
+
+def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) -> None:
+    damaged = home.work / "damaged.docx"
+    damaged.write_bytes(b"PK\x03\x04 broken")
+    done = home.run("ingest", str(damaged), "--json", exit_code=1)
+    assert len(json.loads(done.stdout)["problems"]) == 1
+    assert {"name": "ingest-1-file", "state": "Failed"} in read_prefect(home)["runs"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: Home, number: int) -> None:
+    count = 300 + number  # A name of its own for each run
+    papers = write_papers(home.work / f"long-{number}", count, 30)
+    name = f"ingest-{count}-files"
+    command = start(home, "ingest", str(papers), "--workers", "1")
+    deadline = time.monotonic() + 200
+    while sum(run["name"] == name and run["state"] == "Running" for run in read_prefect(home)["runs"]) == 0:
+        assert command.poll() is None, "the flow ended before it could be interrupted"
+        assert time.monotonic() < deadline
+    os.kill(command.pid, number)
+    output, errors = command.communicate(timeout=120)
+    assert command.returncode == 130, errors
+    assert output == ""
+    assert [line for line in errors.splitlines() if line.startswith("Error: ")] == [
+        "Error: Interrupted. What was acknowledged is kept; run the same command again and it continues."
+    ]
+    assert "Traceback" not in errors
+    runs = [run for run in read_prefect(home)["runs"] if run["name"] == name]
+    assert runs == [{"name": name, "state": "Crashed"}]
+
+
+def test_a_server_that_dies_is_an_error_with_the_end_of_its_log(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", tmp_path, {})
+    home.run("init")
+    broken = Home(home.path, tmp_path, {"PREFECT_API_DATABASE_CONNECTION_URL": "nonsense://nowhere"})
+    paper = write_papers(tmp_path / "papers", 1, 1)
+    done = broken.run("ingest", str(paper), exit_code=1)
+    assert "ended before it answered" in done.stderr
+    assert "nonsense" in done.stderr
+    assert "--no-server" in done.stderr
+    assert home.read_json("status")["server"] == "none"

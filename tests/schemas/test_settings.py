@@ -1,0 +1,91 @@
+"""Settings: where they and the home are found, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import UsageError
+from schemas.settings import is_home, load_settings
+
+
+@pytest.fixture(autouse=True)
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in list(os.environ):
+        if name.startswith("PROCTOR_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    load_settings.cache_clear()
+    yield
+    load_settings.cache_clear()
+
+
+def test_the_nearest_home_above_is_used_and_a_variable_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    (tmp_path / ".proctor").mkdir()
+    monkeypatch.chdir(below)
+    assert load_settings().home == tmp_path / ".proctor"
+    load_settings.cache_clear()
+    (tmp_path / "a" / ".proctor").mkdir()
+    assert load_settings().home == tmp_path / "a" / ".proctor"
+    load_settings.cache_clear()
+    monkeypatch.setenv("PROCTOR_HOME", "elsewhere")
+    assert load_settings().home == Path("elsewhere")
+
+
+def test_relative_paths_of_a_toml_start_from_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "proctor.toml").write_text('home = "state"\nregistry = "models.yaml"\nset_size = 5\n')
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    settings = load_settings()
+    assert (settings.home, settings.registry) == (tmp_path / "state", tmp_path / "models.yaml")
+    assert settings.set_size == 5
+
+
+def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "proctor.toml").write_text("set_size = = 5\n")
+    with pytest.raises(UsageError, match=r"proctor\.toml"):
+        load_settings()
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_SETSIZE", "5")
+    with pytest.raises(UsageError, match=r"PROCTOR_SETSIZE .* PROCTOR_SET_SIZE"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    "name", ["PROCTOR_QUIET", "PROCTOR_TEST_ANYTHING", "PROCTOR_LAB_KEY", "PROCTOR_SOFFICE"]
+)
+def test_variables_that_are_no_settings_are_let_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "1")
+    load_settings()
+
+
+def test_every_variable_that_the_code_reads_is_known() -> None:
+    import re
+
+    from schemas.settings import FREE_PREFIX, OTHER_VARIABLES, Settings
+
+    root = Path(__file__).resolve().parents[2]
+    known = {f"PROCTOR_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
+    for layer in ("schemas", "warehouse", "tasks", "flows", "deployments"):
+        for path in (root / layer).rglob("*.py"):
+            for name in re.findall(r"environ\S*\W+(PROCTOR_[A-Z_]+)", path.read_text(encoding="utf-8")):
+                assert name in known or name.startswith(FREE_PREFIX), (path, name)
+
+
+def test_an_empty_or_foreign_folder_is_no_home(tmp_path: Path) -> None:
+    (tmp_path / "papers").mkdir()
+    assert not is_home(tmp_path)
+    (tmp_path / "ledger.sqlite").touch()
+    assert is_home(tmp_path)
