@@ -20,7 +20,7 @@ from schemas.tables import get_table
 from tasks.exam.answers import extract_answer
 from tasks.exam.plan.allotment import name_organisation
 from warehouse.ledger import exam
-from warehouse.ledger.access import anchor_past_days
+from warehouse.ledger.access import keep_past_heads
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -79,7 +79,10 @@ def iter_access_landings(
             _batch(
                 "access_log",
                 day,
-                [_without({**row, "at": _time(row["at"])}, "previous_hash") for row in rows],
+                [
+                    _without({**row, "accessed_at": _time(row["accessed_at"])}, "previous_hash")
+                    for row in rows
+                ],
             )
         ]
 
@@ -93,10 +96,10 @@ def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None
 def reconcile(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land what the ledger has closed and the lake lacks, of all runs, and the audit log; rows newly landed by table.
 
-    Days of the audit log that are over are anchored first.
+    Days of the audit log that are over have their heads kept first.
     """
     with ledger.write() as connection:
-        anchor_past_days(connection)
+        keep_past_heads(connection)
     with ledger.read() as connection:
         run_ids = [str(row["run_id"]) for row in exam.list_runs(connection)]
     counts: dict[str, int] = {}
@@ -122,7 +125,7 @@ def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> li
     by_id = {row["session_id"]: row for row in sessions}
     allocations: list[dict[str, object]] = []
     responses: list[dict[str, object]] = []
-    for row in exam.read_answer_rows(connection, names):
+    for row in exam.read_response_rows(connection, names):
         session = by_id[row["session_id"]]
         allocations.append(_describe_allocation(session, row))
         if row["answered_at"] is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.judging.label_prompts import parse_label, render_label_prompt
+from tasks.judging.label_prompts import VERSION, parse_label, render_label_prompt
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 
@@ -50,19 +50,20 @@ def draw_failure_sample(judgements: pl.DataFrame, *, per_model: int, seed: str) 
 async def label_failures(
     client: ModelClient, labeller: RegisteredModel, failures: pl.DataFrame, *, most_tries: int = MOST_TRIES
 ) -> list[dict[str, object]]:
-    """Rows of `error_labels` by an LLM (`is_human` false); a failure whose label cannot be read has no row.
+    """Rows of `error_labels` by an LLM (`is_human` false); a reply that names no class is a row without one, unparsed.
 
     `failures` has the columns of join_questions and `sample_size`. Raises CallFailed and BudgetError.
     """
-    labels = await asyncio.gather(
-        *[_label(client, labeller, row, most_tries) for row in failures.iter_rows(named=True)]
+    return list(
+        await asyncio.gather(
+            *[_label(client, labeller, row, most_tries) for row in failures.iter_rows(named=True)]
+        )
     )
-    return [label for label in labels if label is not None]
 
 
 async def _label(
     client: ModelClient, labeller: RegisteredModel, row: Mapping[str, Any], most_tries: int
-) -> dict[str, object] | None:
+) -> dict[str, object]:
     messages = render_label_prompt(
         row, row["reference_answer"] or (), row["explanation"], row["response"] or ""
     )
@@ -79,13 +80,16 @@ async def _label(
         )
         label = parse_label(reply.text)
         if label is not None:
-            return {
-                "session_id": row["session_id"],
-                "seq": row["seq"],
-                "model": row["model"],
-                "labeller": labeller.name,
-                "is_human": False,
-                "error_class": label,
-                "sample_size": row["sample_size"],
-            }
-    return None
+            break
+    return {
+        "session_id": row["session_id"],
+        "seq": row["seq"],
+        "model": row["model"],
+        "labeller": labeller.name,
+        "is_human": False,
+        "error_class": label,
+        "sample_size": row["sample_size"],
+        "raw": reply.text,
+        "parse_status": "unparsed" if label is None else "parsed",
+        "prompt_version": f"{VERSION}/{row['language']}",
+    }

@@ -9,7 +9,14 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
+from tasks.judging.judge import (
+    JudgementRow,
+    JudgingIncomplete,
+    join_questions,
+    judge_responses,
+    name_unit,
+    read_wording,
+)
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
 from tasks.models.landing import read_call_frames
@@ -39,6 +46,8 @@ async def judge_landed(
     ledger: Ledger, lake: Lake, settings: Settings, run_id: str | None, progress: Progress
 ) -> JudgingSummary:
     """Judge every landed response of the run (of all runs) that a judge has not judged, and land the judgements.
+
+    Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run.
     """
@@ -93,7 +102,10 @@ async def _judge_sessions(
 def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: JudgingSummary) -> None:
     table = get_table("judgements")
     frames = {
-        name_unit(str(rows[0]["session_id"]), str(rows[0]["judge"])): table.frame(rows) for rows in units
+        name_unit(
+            str(rows[0]["session_id"]), str(rows[0]["judge"]), read_wording(str(rows[0]["prompt_version"]))
+        ): table.frame(rows)
+        for rows in units
     }
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
     batches = [Batch("judgements", unit, frame) for unit, frame in frames.items()]

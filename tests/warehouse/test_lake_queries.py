@@ -80,22 +80,34 @@ def test_an_unknown_query_lists_what_there_is() -> None:
         find_query("leaderbord")
 
 
+def test_no_name_is_of_two_queries_or_of_a_query_and_a_table() -> None:
+    named = [*TABLES, *(query.name for query in QUERIES)]
+    assert sorted(name for name in set(named) if named.count(name) > 1) == []
+
+
+def test_a_select_from_an_analysis_names_the_view_to_select_from(lake: Lake) -> None:
+    with pytest.raises(
+        UsageError, match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: leaderboards\."
+    ):
+        run_statement(lake, "SELECT * FROM leaderboard")
+    with pytest.raises(UsageError, match="leaderbord does not exist"):
+        run_statement(lake, "SELECT * FROM leaderbord")
+
+
 def test_views_come_after_those_they_read_and_a_circle_is_refused() -> None:
     def query(name: str, body: str) -> queries.Query:
         return parse_query(name, "marts", body)
 
-    with connect_trial() as trial:
-        ordered = order_by_dependency(
-            trial,
-            {
-                "a": query("a", "SELECT * FROM c JOIN b ON true"),
-                "b": query("b", "SELECT * FROM c"),
-                "c": query("c", "SELECT 1"),
-            },
-        )
-        assert [one.name for one in ordered] == ["c", "b", "a"]
-        with pytest.raises(UsageError, match="circle"):
-            order_by_dependency(trial, {"a": query("a", "FROM b"), "b": query("b", "FROM a")})
+    ordered = order_by_dependency(
+        {
+            "a": query("a", "SELECT * FROM c JOIN b ON true"),
+            "b": query("b", "SELECT * FROM c"),
+            "c": query("c", "SELECT 1"),
+        }
+    )
+    assert [one.name for one in ordered] == ["c", "b", "a"]
+    with pytest.raises(UsageError, match="circle"):
+        order_by_dependency({"a": query("a", "FROM b"), "b": query("b", "FROM a")})
 
 
 def test_a_changed_mart_changes_its_view(

@@ -19,13 +19,12 @@ from schemas.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import duckdb
     import polars as pl
 
     from warehouse.lake.store import Lake
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
-KINDS = ("analyses", "marts", "checks", "staging")
+KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
@@ -49,7 +48,7 @@ class Query:
 
     Attributes:
         name: the file's stem, named for the rows it returns.
-        kind: its folder: marts, analyses, checks or staging.
+        kind: its folder: marts, analyses, checks, staging or reads (what the stages read).
         question: the first line of the header, the question it answers.
         about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
@@ -84,11 +83,8 @@ class CheckResult:
 
 
 def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
-    """The queries that can be run by name; an analysis hides the mart of its name."""
-    found: dict[str, Query] = {}
-    for kind in kinds:
-        for name, query in read_queries(kind).items():
-            found.setdefault(name, query)
+    """The queries that can be run by name; no name is of two kinds."""
+    found = {name: query for kind in kinds for name, query in read_queries(kind).items()}
     return [found[name] for name in sorted(found)]
 
 
@@ -215,6 +211,16 @@ def find_query(name: str) -> Query:
     raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
 
 
+def find_read(name: str) -> Query:
+    """The query of that name under `reads`; raises UsageError where there is none."""
+    try:
+        return read_queries("reads")[name]
+    except KeyError:
+        raise UsageError(
+            f"There is no warehouse/sql/reads/{name}.sql. Write it, or name one of those that are there."
+        ) from None
+
+
 def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, object]:
     """The value of every declared parameter; raises UsageError for one that is unknown or missing."""
     declared = {parameter.name: parameter.default for parameter in query.parameters}
@@ -232,16 +238,25 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
     }
 
 
-def order_by_dependency(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, Query]) -> list[Query]:
+def order_by_dependency(queries: Mapping[str, Query]) -> list[Query]:
     """The queries so that each comes after those it reads; raises UsageError for a circle."""
-    reads = {
-        name: sorted((connection.get_table_names(query.body) & set(queries)) - {name})
-        for name, query in queries.items()
-    }
+    reads = {name: sorted(names & set(queries) - {name}) for name, names in find_names_read(queries).items()}
     try:
         return [queries[name] for name in TopologicalSorter(reads).static_order()]
     except CycleError as error:
         raise UsageError(f"The marts {', '.join(error.args[1])} read each other in a circle.") from None
+
+
+def find_names_read(queries: Mapping[str, Query]) -> dict[str, set[str]]:
+    """The tables and views that each query names, by the query's name."""
+    from warehouse.lake.attach import connect_duckdb
+
+    # Without any table: where a view is there, DuckDB names what it reads in its place.
+    with connect_duckdb() as connection:
+        return {
+            name: connection.get_table_names(_PARAMETER.sub("NULL", query.body))
+            for name, query in queries.items()
+        }
 
 
 def _clean_default(text: str | None) -> str | None:

@@ -84,13 +84,17 @@ class _Checked:
 def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Lake:
     """Open the lake; for writing, create it or bring its tables and views up to date first.
 
-    A writer waits up to `lock_timeout_s` for another one. Readers never wait. Raises StoreError when there is no lake
+    A writer waits up to `lock_timeout_s` for another one. Readers never wait, but for the first opening of a lake that an
+    earlier version wrote. Raises StoreError when there is no lake
     to read, when it cannot be opened, or when another writer holds it too long.
     """
     check_catalog_address(settings.catalog_address)
     if read_only:
         return Lake(
-            settings, attach_lake(settings, read_only=True), is_read_only=True, lock_timeout_s=lock_timeout_s
+            settings,
+            _attach_for_reading(settings, lock_timeout_s),
+            is_read_only=True,
+            lock_timeout_s=lock_timeout_s,
         )
     with ExitStack() as stack:
         if not is_initialised(settings):
@@ -141,6 +145,8 @@ class Lake:
         with self._lock:
             try:
                 return _fetch(self.connection, sql, params or {})
+            except duckdb.CatalogException as error:
+                raise UsageError(_explain_analysis(sql) or str(translate_error(error))) from None
             except duckdb.Error as error:
                 raise translate_error(error) from None
 
@@ -214,6 +220,13 @@ class Lake:
         from warehouse.lake.queries import bind_parameters, find_query
 
         query = find_query(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
+    def read(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+        """The rows of a query under `warehouse/sql/reads`: what a stage reads, named for its rows."""
+        from warehouse.lake.queries import bind_parameters, find_read
+
+        query = find_read(name)
         return self.query(query.body, bind_parameters(query, params or {}))
 
     @contextmanager
@@ -324,6 +337,25 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
         return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
+
+
+def _explain_analysis(sql: str) -> str | None:
+    """What to write instead, where a statement selects from a named analysis as if it were a view."""
+    import duckdb
+
+    from warehouse.lake.queries import find_names_read, parse_query, read_queries
+
+    try:
+        named = find_names_read({"statement": parse_query("statement", "reads", sql)})["statement"]
+    except duckdb.Error:
+        return None
+    for name in sorted(named & set(read_queries("analyses"))):
+        reads = find_names_read({name: read_queries("analyses")[name]})[name]
+        views = ", ".join(sorted(reads & set(read_queries("marts"))))
+        return f"{name} is an analysis, not a view: run it by its name (`proctor sql {name}`)" + (
+            f", or select from what it reads: {views}." if views else "."
+        )
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -540,13 +572,38 @@ def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
         return  # DuckDB has already undone a transaction that failed in COMMIT
 
 
+def _attach_for_reading(settings: Settings, lock_timeout_s: float) -> duckdb.DuckDBPyConnection:
+    """A read-only connection; a lake that an earlier version wrote is brought up to date before."""
+    from warehouse.lake.migrations import has_older_form
+
+    connection = attach_lake(settings, read_only=True)
+    try:
+        if not has_older_form(settings, connection):
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    try:
+        open_lake(settings, lock_timeout_s=lock_timeout_s).close()
+    except StoreError as error:
+        raise StoreError(
+            f"The lake was written by an earlier version of Proctor and must be brought up to date before it is read: {error}"
+        ) from None
+    return attach_lake(settings, read_only=True)
+
+
 def _bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
-    """Create what this version's contract has and the lake lacks; takes the writer lock only if there is something."""
+    """Create what this version's contract has and the lake lacks, and bring its rows to this version's form.
+
+    All in one transaction; takes the writer lock only if there is something to do.
+    """
     import duckdb
 
     from warehouse.lake.definitions import list_missing_definitions
+    from warehouse.lake.migrations import FORM, list_renames, list_updates, read_form
 
     if not (list_missing_definitions(connection) or has_moved(settings)):
         return
@@ -555,8 +612,13 @@ def _bring_up_to_date(
             remember_data_path(settings)
             connection.execute("BEGIN")
             try:
-                # Read again: another process may have created them while this one waited.
+                # Read again: another process may have done it while this one waited.
+                form = read_form(connection) or FORM
+                for statement in list_renames(form):
+                    connection.execute(statement)
                 for statement in list_missing_definitions(connection):
+                    connection.execute(statement)
+                for statement in list_updates(form):
                     connection.execute(statement)
                 connection.execute("COMMIT")
                 return

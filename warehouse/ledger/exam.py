@@ -1,4 +1,4 @@
-"""Runs, sets, sessions, allocations and answers: every statement that the exam sends to the ledger."""
+"""Runs, sets, sessions, allocations and responses: every statement that the exam sends to the ledger."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from warehouse.ledger.statements import HotStatement, parse_json
 from warehouse.ledger.tables import (
     access_log,
     allocations,
-    answers,
     exposures,
     llm_calls,
     organisations,
+    responses,
     runs,
     sessions,
     set_claims,
-    set_items,
+    set_numbers,
     sets,
     users,
 )
@@ -71,9 +71,9 @@ def read_season_sets(connection: Connection, season: str) -> list[tuple[int, str
     """Number, id and lineages of every set of a season, in order of number."""
     lineages: dict[tuple[int, str], set[str]] = {}
     rows = connection.execute(
-        select(sets.c.set_number, sets.c.set_id, set_items.c.lineage_uuid)
-        .join(set_items, set_items.c.set_id == sets.c.set_id)
-        .where(sets.c.season == season)
+        select(set_numbers.c.set_number, set_numbers.c.set_id, sets.c.lineage_uuid)
+        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .where(set_numbers.c.season == season)
     )
     for number, set_id, lineage in rows:
         lineages.setdefault((number, set_id), set()).add(lineage)
@@ -136,10 +136,10 @@ def write_run(connection: Connection, row: Mapping[str, Any]) -> None:
 def write_sets(
     connection: Connection, rows: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Add sets and their items."""
+    """Add the numbers of new sets, and what is in them."""
     if rows:
-        connection.execute(sets.insert(), [dict(row) for row in rows])
-        connection.execute(set_items.insert().inline(), [dict(item) for item in items])
+        connection.execute(set_numbers.insert(), [dict(row) for row in rows])
+        connection.execute(sets.insert().inline(), [dict(item) for item in items])
 
 
 def write_claim(
@@ -157,7 +157,7 @@ def write_claim(
 
     A lineage met before `rested_before` may return; one met since violates the primary key (IntegrityError).
     """
-    lineages = select(set_items.c.lineage_uuid).where(set_items.c.set_id == set_id)
+    lineages = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
     connection.execute(
         delete(exposures).where(
             exposures.c.organisation == organisation,
@@ -168,8 +168,8 @@ def write_claim(
     connection.execute(
         exposures.insert().from_select(
             ["organisation", "lineage_uuid", "set_id", "exposed_at"],
-            select(literal(organisation), set_items.c.lineage_uuid, literal(set_id), literal(at)).where(
-                set_items.c.set_id == set_id
+            select(literal(organisation), sets.c.lineage_uuid, literal(set_id), literal(at)).where(
+                sets.c.set_id == set_id
             ),
         )
     )
@@ -206,7 +206,7 @@ def write_run_closed(connection: Connection, run_id: str, at: str) -> bool:
 # --- the protocol's hot path ---------------------------------------------------------------------------------
 
 _SESSION: BindParameter[str] = bindparam("session")
-_ANSWER_COLUMNS: Final = tuple(column.name for column in answers.c)
+_RESPONSE_COLUMNS: Final = tuple(column.name for column in responses.c)
 
 
 class Seat(NamedTuple):
@@ -251,13 +251,11 @@ _SEAT = HotStatement(
 )
 _LOCK = HotStatement(select(sessions.c.session_id).where(sessions.c.session_id == _SESSION).with_for_update())
 _CONTENT = HotStatement(
-    select(set_items.c.content)
+    select(sets.c.content)
     .select_from(
         allocations.join(
-            set_items,
-            and_(
-                set_items.c.set_id == bindparam("set"), set_items.c.lineage_uuid == allocations.c.lineage_uuid
-            ),
+            sets,
+            and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid),
         )
     )
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
@@ -266,14 +264,14 @@ _PENDING = HotStatement(
     select(allocations.c.seq)
     .select_from(
         allocations.outerjoin(
-            answers,
-            and_(answers.c.session_id == allocations.c.session_id, answers.c.seq == allocations.c.seq),
+            responses,
+            and_(responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq),
         )
     )
     .where(
         allocations.c.session_id == _SESSION,
         allocations.c.seq < bindparam("before"),
-        answers.c.seq.is_(None),
+        responses.c.seq.is_(None),
     )
     .order_by(allocations.c.seq)
 )
@@ -292,7 +290,9 @@ _ADVANCE = HotStatement(
         access_hash=bindparam("head"),
     )
 )
-_ANSWER = HotStatement(answers.insert().inline().values({name: bindparam(name) for name in _ANSWER_COLUMNS}))
+_RESPONSE = HotStatement(
+    responses.insert().inline().values({name: bindparam(name) for name in _RESPONSE_COLUMNS})
+)
 
 
 def read_seat(connection: Connection, session_id: str, caller: str) -> Seat | None:
@@ -321,9 +321,9 @@ def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -
     _DELIVER.run(connection, {"session": session_id, "position": seq, "at": at})
 
 
-def write_answer(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Store an answer (all columns); IntegrityError when the question has one."""
-    _ANSWER.run(connection, row)
+def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
+    """Store a response (all columns); IntegrityError when the question has one."""
+    _RESPONSE.run(connection, row)
 
 
 def write_advance(
@@ -452,50 +452,52 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     """One row per lineage of these sets, without content."""
     query = (
         select(
-            sets.c.set_id,
-            sets.c.set_number,
-            sets.c.season,
-            sets.c.bank_version,
-            set_items.c.lineage_uuid,
-            set_items.c.question_uuid,
-            set_items.c.discipline,
-            sets.c.is_simulated,
+            set_numbers.c.set_id,
+            set_numbers.c.set_number,
+            set_numbers.c.season,
+            set_numbers.c.bank_version,
+            sets.c.lineage_uuid,
+            sets.c.question_uuid,
+            sets.c.discipline,
+            set_numbers.c.is_simulated,
         )
-        .join(set_items, set_items.c.set_id == sets.c.set_id)
-        .order_by(sets.c.set_id, set_items.c.lineage_uuid)
+        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .order_by(set_numbers.c.set_id, sets.c.lineage_uuid)
     )
     return [
         row
         for names in _chunks(set_ids)
-        for row in connection.execute(query.where(sets.c.set_id.in_(names))).mappings()
+        for row in connection.execute(query.where(set_numbers.c.set_id.in_(names))).mappings()
     ]
 
 
-def read_answer_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
-    """One row per allocation of these sessions: question, discipline, content, and the answer's columns (null if none)."""
+def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
+    """One row per allocation of these sessions: question, discipline, content, and the response's columns (null if none)."""
     query = (
         select(
             allocations.c.session_id,
             allocations.c.seq,
             allocations.c.lineage_uuid,
             allocations.c.allocated_at,
-            set_items.c.question_uuid,
-            set_items.c.discipline,
-            set_items.c.content,
-            *(column for column in answers.c if column.name not in ("session_id", "seq", "call_key")),
+            sets.c.question_uuid,
+            sets.c.discipline,
+            sets.c.content,
+            *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
         )
         .select_from(
             allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
             .join(
-                set_items,
+                sets,
                 and_(
-                    set_items.c.set_id == sessions.c.set_id,
-                    set_items.c.lineage_uuid == allocations.c.lineage_uuid,
+                    sets.c.set_id == sessions.c.set_id,
+                    sets.c.lineage_uuid == allocations.c.lineage_uuid,
                 ),
             )
             .outerjoin(
-                answers,
-                and_(answers.c.session_id == allocations.c.session_id, answers.c.seq == allocations.c.seq),
+                responses,
+                and_(
+                    responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
+                ),
             )
         )
         .order_by(allocations.c.session_id, allocations.c.seq)
@@ -523,7 +525,9 @@ def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
     """The entries of the audit log of one day (YYYY-MM-DD)."""
     query = (
         select(access_log)
-        .where(access_log.c.at >= day, access_log.c.at < day + "U")  # 'U' sorts behind the 'T' of a time
+        .where(
+            access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
+        )  # 'U' sorts behind the 'T' of a time
         .order_by(access_log.c.access_id)
     )
     return list(connection.execute(query).mappings())
@@ -531,7 +535,7 @@ def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
 
 def list_access_days(connection: Connection) -> list[str]:
     """The days that have entries in the audit log, oldest first."""
-    day = func.substr(access_log.c.at, 1, 10)
+    day = func.substr(access_log.c.accessed_at, 1, 10)
     return list(connection.execute(select(day).distinct().order_by(day)).scalars())
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, inspect
 from schemas.errors import StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0001"
+HEAD = "0002"
 
 
 def upgrade_ledger(engine: Engine) -> None:

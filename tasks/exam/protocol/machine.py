@@ -179,7 +179,7 @@ class ExamProtocol:
         def operation(connection: Connection) -> Claims:
             claims = self._read_claims(token)
             _check_role(users.read_user(connection, claims.user_id), claims, permission)
-            access.append_refusal(
+            access.append_access_at_head(
                 connection, user_id=claims.user_id, session_id=None, action=action, status=200, code=None
             )
             return claims
@@ -191,7 +191,7 @@ class ExamProtocol:
     ) -> None:
         """Write an attempt that did not reach the protocol (a wrong password, a malformed request)."""
         self._ledger.writer.run(
-            lambda connection: access.append_refusal(
+            lambda connection: access.append_access_at_head(
                 connection, user_id=user_id, session_id=session_id, action=action, status=status, code=code
             )
         )
@@ -220,7 +220,7 @@ class ExamProtocol:
             user_id = None
 
         def operation(connection: Connection) -> None:
-            access.append_refusal(
+            access.append_access_at_head(
                 connection,
                 user_id=user_id,
                 session_id=None if attempt.session_id is None else attempt.session_id[:80],
@@ -421,7 +421,7 @@ class ExamProtocol:
             assert user is not None
             is_examiner = user.role != "candidate"
             _check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
-            access.append_refusal(
+            access.append_access_at_head(
                 connection, user_id=claims.user_id, session_id=None, action="list", status=200, code=None
             )
             if is_examiner:
@@ -484,7 +484,7 @@ class ExamProtocol:
         row["seq"] = seq
         row["answered_at"] = at = now_text()
         try:
-            exam.write_answer(connection, row)
+            exam.write_response(connection, row)
         except IntegrityError:
             raise ExamError(
                 409, "already_answered", "This question has an answer, and the first one stays."

@@ -4,7 +4,7 @@
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
 WITH shown AS (
     SELECT *
-    FROM leaderboard
+    FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 )
 

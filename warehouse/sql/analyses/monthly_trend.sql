@@ -2,7 +2,7 @@
 -- One row per candidate per month. Months without a session have no row: nothing is carried forward.
 -- Parameters: $through_month (default null), $simulated (default null)
 SELECT * EXCLUDE (is_shown_by_default)
-FROM monthly_trend
+FROM score_changes
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     AND month <= coalesce($through_month::VARCHAR, month)
 ORDER BY is_simulated, model, month

@@ -22,5 +22,5 @@ SELECT
     is_provisional,
     is_simulated,
     is_shown_by_default
-FROM leaderboard
+FROM leaderboards
 WINDOW history AS (PARTITION BY model, is_simulated ORDER BY month)

@@ -21,7 +21,7 @@ SELECT
     l.is_provisional,
     l.is_simulated,
     l.is_shown_by_default
-FROM leaderboard AS l
+FROM leaderboards AS l
 JOIN targets ON targets.is_simulated = l.is_simulated
 LEFT JOIN reference_bridges AS b
     ON b.from_reference = l.reference_model
