@@ -46,16 +46,8 @@ def bank(as_json: AsJson = False) -> None:
     from warehouse.lake.store import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:
-        versions = lake.query("select * exclude (landing_unit) from bank_versions order by bank_version")
-        counts = lake.query(
-            """
-            select discipline, question_type, count(distinct lineage_uuid) as lineage_count, count(*) as question_count
-            from bank
-            where bank_version = (select max(bank_version) from bank_versions)
-            group by all
-            order by all
-            """
-        )
+        versions = lake.read("published_versions")
+        counts = lake.read("latest_bank_counts")
     if as_json:
         print_result({"versions": versions.to_dicts(), "latest": counts.to_dicts()}, as_json=True)
         return

@@ -10,14 +10,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from sqlalchemy import Connection
 from starlette.exceptions import HTTPException
 
 from deployments.exam_api import bodies
@@ -30,6 +29,9 @@ from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
 from tasks.exam.protocol.words import Answer, Lease, Put
 from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger, open_ledger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 

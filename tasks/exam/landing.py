@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
-from sqlalchemy import Connection, RowMapping
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
@@ -24,6 +23,8 @@ from warehouse.ledger.access import keep_past_heads
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection, RowMapping
+
     from warehouse.lake.store import Batch, Lake
 
 # Rows of a transaction, counted in the larger of its tables: fewer give small files, many more give nothing.

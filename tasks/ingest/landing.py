@@ -118,11 +118,7 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
 
 def _read_known(lake: Lake) -> set[str]:
     """SHA-256 of the documents that need not be read again."""
-    rows = lake.query(
-        "select sha256 from documents where not list_contains($transient, status)",
-        {"transient": list(TRANSIENT)},
-    )
-    return set(rows["sha256"].to_list())
+    return set(lake.read("documents_settled", {"transient": list(TRANSIENT)})["sha256"].to_list())
 
 
 def _skip_known(

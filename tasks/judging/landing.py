@@ -116,28 +116,11 @@ def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: 
 
 
 def _read_sessions(lake: Lake, run_id: str | None, *, is_simulated: bool) -> pl.DataFrame:
-    return lake.query(
-        "select session_id, run_id from sessions where is_simulated = $kind and run_id = coalesce($run_id, run_id) "
-        "order by month, session_id",
-        {"kind": is_simulated, "run_id": run_id},
-    )
+    return lake.read("sessions_to_judge", {"is_simulated": is_simulated, "run_id": run_id})
 
 
 def _read_responses(lake: Lake, sessions: list[str]) -> pl.DataFrame:
     """Responses of these sessions with their questions, one scan of each table."""
-    responses = lake.query(
-        "select * exclude (landing_unit) from responses where list_contains($sessions, session_id) "
-        "order by session_id, seq",
-        {"sessions": sessions},
-    )
-    bank = lake.query(
-        """
-        select bank.* exclude (landing_unit)
-        from bank
-        semi join (
-            select bank_version, question_uuid from responses where list_contains($sessions, session_id)
-        ) put using (bank_version, question_uuid)
-        """,
-        {"sessions": sessions},
-    )
+    named = {"session_ids": sessions}
+    responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
     return join_questions(responses, bank)

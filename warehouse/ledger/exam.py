@@ -20,7 +20,9 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
+from schemas.errors import ConflictError
 from warehouse.ledger.statements import HotStatement, parse_json
 from warehouse.ledger.tables import (
     access_log,
@@ -65,6 +67,12 @@ def list_runs(
     if is_simulated is not None:
         query = query.where(runs.c.is_simulated.is_(is_simulated))
     return list(connection.execute(query).mappings())
+
+
+def list_open_runs(connection: Connection) -> list[str]:
+    """The ids of the runs that are not closed, in the order in which they were planned."""
+    query = select(runs.c.run_id).where(runs.c.status == "open").order_by(runs.c.planned_at, runs.c.run_id)
+    return list(connection.execute(query).scalars())
 
 
 def read_season_sets(connection: Connection, season: str) -> list[tuple[int, str, frozenset[str]]]:
@@ -155,7 +163,7 @@ def write_claim(
 ) -> None:
     """Claim a set for an organisation and expose its lineages to it, once.
 
-    A lineage met before `rested_before` may return; one met since violates the primary key (IntegrityError).
+    A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
     """
     lineages = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
     connection.execute(
@@ -322,8 +330,13 @@ def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -
 
 
 def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Store a response (all columns); IntegrityError when the question has one."""
-    _RESPONSE.run(connection, row)
+    """Store a response (all columns); raises ConflictError when the question has one."""
+    try:
+        _RESPONSE.run(connection, row)
+    except IntegrityError:
+        raise ConflictError(
+            "This position has a response, and the first one stays. Ask for the next question."
+        ) from None
 
 
 def write_advance(

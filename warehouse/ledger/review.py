@@ -148,6 +148,12 @@ def count_open_work(connection: Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
+def count_open_batches(connection: Connection) -> int:
+    """How many batches are not closed."""
+    query = select(func.count()).select_from(review_batches).where(review_batches.c.status != "closed")
+    return int(connection.execute(query).scalar_one())
+
+
 def count_pending(connection: Connection, batch_id: str) -> int:
     """How many first reviews of the batch are still missing; adjudications follow from the disputes."""
     statement = (

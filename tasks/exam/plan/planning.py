@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from sqlalchemy import Connection, RowMapping
-from sqlalchemy.exc import IntegrityError
 
-from schemas.errors import GateError, StoreError, UsageError
+from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import (
     SIMULATED_PREFIX,
@@ -35,6 +33,8 @@ from warehouse.ledger import users as ledger_users
 from warehouse.ledger.engine import Ledger, now_text
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection, RowMapping
+
     from tasks.models.registry import RegisteredModel, Registry
 
 
@@ -296,10 +296,9 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
                 return plan.run_id  # published by another process while this one waited
             current, allotment = _compute_plan(connection, request)
             _write_plan(connection, request, current, allotment)
-    except IntegrityError as error:
+    except ConflictError:
         raise StoreError(
-            f"Run {plan.run_id} was not published: another run claimed the same sets ({type(error.orig).__name__}). "
-            "Nothing was claimed; plan it again."
+            f"Run {plan.run_id} was not published: another run claimed the same sets. Nothing was claimed; plan it again."
         ) from None
     return plan.run_id
 

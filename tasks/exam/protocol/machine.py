@@ -18,17 +18,17 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
-
-from schemas.errors import ExamError, GateError, UsageError
+from schemas.errors import ConflictError, ExamError, GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims, check_expiry, read_secret, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
 from warehouse.ledger import access, exam, users
 from warehouse.ledger.engine import Ledger, now_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 
@@ -485,7 +485,7 @@ class ExamProtocol:
         row["answered_at"] = at = now_text()
         try:
             exam.write_response(connection, row)
-        except IntegrityError:
+        except ConflictError:
             raise ExamError(
                 409, "already_answered", "This question has an answer, and the first one stays."
             ) from None

@@ -43,9 +43,7 @@ def rows(ledger: Ledger, statement: Any) -> list[Any]:
 
 
 def lineages_of(ledger: Ledger, set_id: str) -> set[str]:
-    return {
-        row[0] for row in rows(ledger, select(sets.c.lineage_uuid).where(sets.c.set_id == set_id))
-    }
+    return {row[0] for row in rows(ledger, select(sets.c.lineage_uuid).where(sets.c.set_id == set_id))}
 
 
 def sets_of(plan: RunPlan, model: str) -> list[int]:

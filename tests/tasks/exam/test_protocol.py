@@ -431,7 +431,7 @@ def test_every_attempt_is_logged_with_user_and_session_allowed_or_not(
         ("next", alpha, 200, None),
         ("submit", alpha, 409, "not_delivered"),
     ]
-    assert (rows[-1].action, rows[-1].user_id, rows[-1].status, rows[-1].code) == (
+    assert (rows[-1].action, rows[-1].user_id, rows[-1].http_status, rows[-1].code) == (
         "open",
         alpha,
         401,
