@@ -1,4 +1,4 @@
 -- How many refusals lie in quarantine?
--- One row: the number of rows and rules broken.
+-- One row per lake: every row is counted once for each rule that it broke.
 SELECT count(*) AS quarantined_count
 FROM quarantine
