@@ -24,7 +24,7 @@ from tasks.ingest.documents import (
     render_document_json,
 )
 from tasks.ingest.mapping import read_mapping
-from tasks.models.landing import read_call_frames
+from tasks.models.call_frames import read_call_frames
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 

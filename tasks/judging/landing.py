@@ -18,8 +18,8 @@ from tasks.judging.judge import (
     read_wording,
 )
 from tasks.models.budget import open_budget
+from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
-from tasks.models.landing import read_call_frames
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
