@@ -45,11 +45,9 @@ def create_home(settings: Settings) -> dict[str, Any]:
 
 def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
-    from sqlalchemy import func, select
-
     from deployments.local_server import is_healthy, read_state
     from warehouse.lake.reading import LakeReader
-    from warehouse.ledger import tables
+    from warehouse.ledger import exam, review
     from warehouse.ledger.engine import open_ledger
 
     state = read_state(settings)
@@ -60,19 +58,11 @@ def describe_home(settings: Settings) -> dict[str, Any]:
         "api_url": None if state is None else state.api_url,
     }
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        description["open_review_batches"] = connection.scalar(
-            select(func.count())
-            .select_from(tables.review_batches)
-            .where(tables.review_batches.c.status != "closed")
-        )
-        description["open_runs"] = list(
-            connection.scalars(select(tables.runs.c.run_id).where(tables.runs.c.status == "open"))
-        )
+        description["open_review_batches"] = review.count_open_batches(connection)
+        description["open_runs"] = exam.list_open_runs(connection)
     with LakeReader(settings) as lake:
-        landed = lake.query(
-            "select table_name, sum(row_count)::bigint as row_count from landings group by all order by all"
-        )
-        quarantined = lake.query("select count(*) as quarantined from quarantine")
+        landed = lake.read("landed_row_counts")
+        quarantined = lake.read("quarantined_count")
     description["rows"] = {str(name): count for name, count in landed.rows}
     description["quarantined_rows"] = quarantined.scalar()
     return description
@@ -163,6 +153,6 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         for result in run_checks(lake):
             count = len(result.offending)
             note(f"check {result.name}", "passes" if count == 0 else f"{count} offending rows", count == 0)
-        quarantined = int(lake.query("select count(*) from quarantine").item())
+        quarantined = int(lake.read("quarantined_count").item())
         note("quarantine", f"{quarantined} rows (proctor sql quarantine_by_rule)", True)
     return findings

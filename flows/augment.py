@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.augment.task import augment_accepted
-from tasks.outcome.task import name_run, publish_summary
+from tasks.flow_runs.task import name_run, publish_summary
 
 
 @flow(name="augment", flow_run_name=name_run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.dedupe.task import publish_bank
-from tasks.outcome.task import name_run, publish_summary
+from tasks.flow_runs.task import name_run, publish_summary
 
 
 @flow(name="dedupe", flow_run_name=name_run)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.exam.task import land_run, plan_month, sit_run
-from tasks.outcome.success import check_sat
-from tasks.outcome.task import name_run, publish_summary
+from tasks.flow_runs.success import check_sat
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from prefect import flow
 
+from tasks.flow_runs.success import check_written
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.gscore.task import answer_cgeval, score_cgeval
-from tasks.outcome.success import check_written
-from tasks.outcome.task import name_run, publish_summary
 from tasks.report.task import render_reports
 
 

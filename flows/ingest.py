@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.flow_runs.success import check_ingested
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.ingest.task import ingest_documents
-from tasks.outcome.success import check_ingested
-from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import open_review_batch
 

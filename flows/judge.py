@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.flow_runs.success import check_judged
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.judging.task import judge_run
-from tasks.outcome.success import check_judged
-from tasks.outcome.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.outcome.task import name_run, publish_summary
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.report.task import render_reports
 
 

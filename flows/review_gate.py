@@ -6,7 +6,7 @@ from prefect import flow
 
 from tasks.augment.task import augment_accepted
 from tasks.dedupe.task import publish_bank
-from tasks.outcome.task import name_run, publish_summary
+from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import close_reviewed_batches
 

@@ -1,148 +1,58 @@
-"""One sentence per column that views compute; a column that a view only passes on keeps its table's sentence.
+"""Columns that several tables share: the same quantity has one name and one sentence wherever it stands.
 
-The same quantity has the same name and the same sentence everywhere. Where a view means something of its own by a name,
-the entry is `view.column`.
+A table that needs another sentence or rule for its own sake says so with `dataclasses.replace`.
 """
 
 from __future__ import annotations
 
-GLOSSARY: dict[str, str] = {
-    # what a row is about
-    "run_id": "The run (one month's evaluation).",
-    "month": "Month of the run, YYYY-MM.",
-    "cost_by_model.month": "Month of the calls, YYYY-MM.",
-    "model": "The candidate's name in the registry.",
-    "cost_by_model.model": "The model called, by its name in the registry.",
-    "session_id": "The session.",
-    "set_id": "The set that was sat.",
-    "seq": "Position in the session, from 1.",
-    "judge": "The judge's name in the registry.",
-    "question_uuid": "The question.",
-    "lineage_uuid": "The original question that this one descends from.",
-    "bank_version": "Version of the bank that the questions are from.",
-    "discipline": "Primary discipline of the question; null until it is known.",
-    "bank_statistics.discipline": "Primary discipline, or `unknown`.",
-    "bank_statistics.source_kind": "Kind of exam the question comes from, or `unknown`.",
-    "method": "`original`, or how the variant was made.",
-    "is_simulated": "Whether a simulated candidate or judge took part; simulated rows are ranked apart.",
-    "is_shown_by_default": "False for a simulated row as soon as there is one that is not simulated.",
-    # questions and documents
-    "revision": "Revision of the question, from 1.",
-    "document_id": "The document it was found in.",
-    "document_name": "File name of the document as it came in.",
-    "question_type": "Kind of question.",
-    "sub_discipline": "Sub-discipline; null where unknown.",
-    "source_kind": "Kind of exam the question comes from.",
-    "language": "Language of the question.",
-    "stem": "The asking text, as review left it.",
-    "material": "Text that the question is about; null where it has none.",
-    "options": "Options of a choice question: label and text.",
-    "answer": "The answer: of a question its key or reference answers, of a response what was extracted from it.",
-    "explanation": "Explanation of the answer; null where there is none.",
-    "review_outcome": "What the review gate decided; null before it.",
-    "reviewed_at": "When the review gate decided; null before it.",
-    "document_outcomes.status": "What came of reading the document.",
-    "document_outcomes.question_count": "Questions found in the document.",
-    "accepted_count": "Questions that the review gate accepted.",
-    "document_outcomes.rejected_count": "Questions that the review gate refused.",
-    "banked_count": "Questions of the document in the latest bank version, variants not counted.",
-    "quarantined_count": "Rules broken by questions of the document, which lie in quarantine.",
-    "original_count": "Lineages: accepted questions of papers.",
-    "bank_statistics.question_count": "Questions in the bank, variants included.",
-    "increase_count": "Questions that augmentation added.",
-    # responses and stars
-    "response": "Raw text that the candidate returned.",
-    "prompt_version": "Version of the prompt.",
-    "answer_status": "What became of the answer.",
-    "reason": "Reason that the judge gave.",
-    "error": "Error class of the endpoint, without content; null where the call came back.",
-    "cost_usd": "Cost of the calls.",
-    "latency_ms": "Wall time of the call.",
-    "attempts": "HTTP attempts made for it.",
-    "session_status": "State of the session: open or closed.",
-    "stars": "0 to 3 stars; null where nothing was judged or nothing could be read from the judge, never 0 for it.",
-    "score_status": "Why stars is what it is: scored, unanswered, unparsed or unjudged.",
-    "reference_stars": "Stars of the reference candidate for the same set, style and question; null where it has none.",
-    "is_primary": "Whether these stars are published: they are those of the run's primary judge.",
-    "is_provisional": "Whether no calibration against people stands behind the judge yet.",
-    "is_reference": "Whether the candidate is the run's reference.",
-    "is_borrowed": "Whether the session was sat in another run, and serves here as the reference.",
-    "sat_in_run_id": "The run in which the session was sat.",
-    "reference_model": "The reference candidate, against which R is measured.",
-    "planned_at": "When the run was planned.",
-    # counts behind a score
-    "question_count": "Allocated questions.",
-    "scored_count": "Allocated questions that have stars: the N of S.",
-    "unanswered_count": "Questions left without an answer when the session closed; they count 0 stars.",
-    "unparsed_count": "Questions whose judgement could not be read; they are left out of S.",
-    "unjudged_count": "Questions that no judge has judged yet.",
-    "no_answer_count": "Empty or refused answers; they count 0 stars.",
-    "star_count": "Sum of stars.",
-    "pair_count": "Questions with stars for both the candidate and the reference, on the same set and style: the pairs of R.",
-    "reference_bridges.pair_count": "Questions with stars for both references, on the same set and style.",
-    "pair_stars": "Sum of the candidate's stars over the pairs.",
-    "reference_pair_stars": "Sum of the reference's stars over the pairs.",
-    "repeat_count": "Repeats that the mean is taken over.",
-    "style_count": "Prompt styles that the candidate sat in the month.",
-    "is_complete": "Whether the session is closed and nothing in it is left to judge.",
-    # scores
-    "score": "S: stars over three times the scored questions, 0 to 100; of several repeats their mean.",
-    "score_sd": "Sample standard deviation of S over the repeats; null for one repeat.",
-    "lowest_score": "Lowest S of the repeats.",
-    "highest_score": "Highest S of the repeats.",
-    "relative_score": "R: stars over the reference's stars on the same questions, times 100; null without a pair.",
-    "rank": "Rank by S within month, prompt style and is_simulated; equal scores share a rank.",
-    "style_mean": "Mean of S over the prompt styles that the candidate sat in the month.",
-    "style_variance": "Population variance of S over these styles.",
-    "discipline_score": "Score in the discipline, 0 to 10, mean of the repeats.",
-    "discipline_score_sd": "Sample standard deviation of the discipline's score over the repeats; null for one repeat.",
-    "engineering": "Score in Engineering, 0 to 10.",
-    "economics": "Score in Economics, 0 to 10.",
-    "education": "Score in Education, 0 to 10.",
-    "law": "Score in Law, 0 to 10.",
-    "literature": "Score in Literature, 0 to 10.",
-    "management": "Score in Management, 0 to 10.",
-    "science": "Score in Science, 0 to 10.",
-    "history": "Score in History, 0 to 10.",
-    "medicine": "Score in Medicine, 0 to 10.",
-    "military_science": "Score in Military Science, 0 to 10.",
-    "previous_month": "The candidate's previous month on the leaderboard, whichever that was; null for its first.",
-    "score_change": "S less that of the previous month.",
-    "relative_score_change": "R less that of the previous month; null where the reference is another one.",
-    "score_change_since_first": "S less that of the candidate's first month.",
-    "from_reference": "The reference of the R that is to be translated.",
-    "to_reference": "The reference it is translated to.",
-    "bridge": "Factor that turns an R against from_reference into one against to_reference.",
-    "target_reference": "The reference against which R is restated.",
-    "rebased_score": "R restated against target_reference; null where the two references share no questions.",
-    "rebased_scores.pair_count": "Questions behind the restated R: those of the bridge, or of R where none is needed.",
-    "mean_kappa": "Mean unweighted kappa of the judge against people; null without a calibration.",
-    "rated_count": "Pairs of ratings behind mean_kappa.",
-    "judged_count": "Judgements that the judge has given in the run.",
-    "needed_count": "Responses of the run that were to be judged: failed calls are not.",
-    # calls
-    "call_count": "Paid calls.",
-    "failed_count": "Calls that failed.",
-    "attempt_count": "HTTP attempts of all calls.",
-    "input_token_count": "Tokens sent.",
-    "output_token_count": "Tokens returned.",
-    "unpriced_count": "Calls whose cost is not known.",
-    "median_latency_ms": "Median wall time of a call.",
-    # quarantine
-    "quarantine_summary.table_name": "Table that the rows were meant for.",
-    "quarantine_summary.row_count": "Refused rows; one row may break several rules.",
-    "broken_count": "Times that the rule was broken.",
-    "unit_count": "Units with such rows.",
-    "last_quarantined_at": "When a row was refused by the rule last.",
-    # review
-    "assigned_count": "Questions assigned.",
-    "decided_count": "Questions that the annotator has decided.",
-    "open_count": "Questions without a decision.",
-    "overdue_count": "Questions without a decision that were due before now.",
-    "accept_count": "Questions accepted as they are.",
-    "edit_count": "Questions accepted with an edit.",
-    "reject_count": "Questions rejected.",
-    "first_assigned_at": "When the first question was assigned.",
-    "last_decided_at": "When the last decision was made.",
-    "review_progress.due_at": "When the last of the questions is due.",
-}  # fmt: skip
+from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column
+from schemas.vocabulary import DISCIPLINES, PARSE_STATUSES, PROMPT_STYLES
+
+# --- where it belongs -----------------------------------------------------------------------------------------
+
+RUN_ID = Column("run_id", "text", "The run (one month's evaluation).", required=True)
+MONTH = Column("month", "text", "Month of the run, YYYY-MM.", required=True, pattern=MONTH_PATTERN)
+SESSION_ID = Column("session_id", "text", "The session.", required=True)
+SEQ = Column("seq", "int", "Position in the session, from 1.", required=True, low=1)
+SET_ID = Column("set_id", "text", "The set.", required=True)
+BANK_VERSION = Column("bank_version", "int", "Bank version drawn from.", required=True, low=1)
+BATCH_ID = Column("batch_id", "text", "The review batch.", required=True)
+
+# --- what was put ---------------------------------------------------------------------------------------------
+
+QUESTION_UUID = Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN)
+LINEAGE_UUID = Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN)
+STRATUM = Column("discipline", "text", "Stratum.", required=True, allowed=DISCIPLINES)
+PROMPT_STYLE = Column(
+    "prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES
+)
+REPEAT = Column("repeat", "int", "Independent repeat, from 1.", required=True, low=1)
+
+# --- who ------------------------------------------------------------------------------------------------------
+
+MODEL = Column("model", "text", "The candidate's name in the registry.", required=True)
+ORGANISATION = Column("organisation", "text", "Who owns the candidate.", required=True)
+JUDGE = Column("judge", "text", "The judge's name in the registry.", required=True)
+IS_SIMULATED = Column(
+    "is_simulated", "bool", "Whether a simulated candidate or judge took part.", required=True
+)
+
+# --- what a model was asked, and what came back ---------------------------------------------------------------
+
+PROMPT_VERSION = Column(
+    "prompt_version",
+    "text",
+    "Version of the wording that was asked with; what follows a stroke is its language.",
+    required=True,
+)
+OCCASION = Column("occasion", "text", "Why or when it was asked.", required=True)
+RAW = Column("raw", "text", "What the model returned, as it came; null where nothing was asked.")
+PARSE_STATUS = Column(
+    "parse_status", "text", "Whether it could be read.", required=True, allowed=PARSE_STATUSES
+)
+CALL_KEY = Column("call_key", "text", "Hash of the canonical request.", required=True)
+INPUT_TOKENS = Column("input_tokens", "int", "Tokens sent.", low=0)
+OUTPUT_TOKENS = Column("output_tokens", "int", "Tokens returned.", low=0)
+COST_USD = Column("cost_usd", "float", "Cost.", low=0)
+LATENCY_MS = Column("latency_ms", "float", "Wall time of the last attempt.", low=0)
+ATTEMPTS = Column("attempts", "int", "HTTP attempts made for it.", low=0)

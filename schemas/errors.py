@@ -71,6 +71,10 @@ class StoreError(ProctorError):
     """The ledger or the lake cannot be opened, is from another version, or another writer holds it too long."""
 
 
+class ConflictError(StoreError):
+    """What was to be written is there already: somebody else was first, and nothing was written."""
+
+
 class ExamError(ProctorError):
     """The exam protocol refuses a call. `status` is the HTTP status of the API, `code` a stable word for clients."""
 

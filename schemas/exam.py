@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
-from schemas.vocabulary import ANSWER_STATUSES, DISCIPLINES, PROMPT_STYLES
-
-_RUN = Column("run_id", "text", "The run (one month's evaluation).", required=True)
-_SESSION = Column("session_id", "text", "The session.", required=True)
-_SEQ = Column("seq", "int", "Position in the session, from 1.", required=True, low=1)
-_QUESTION = Column("question_uuid", "text", "The question put.", required=True, pattern=UUID_PATTERN)
-_LINEAGE = Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN)
-_MODEL = Column("model", "text", "The candidate's name in the registry.", required=True)
-_MONTH = Column("month", "text", "Month of the run, YYYY-MM.", required=True, pattern=MONTH_PATTERN)
-_STYLE = Column("prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES)
-_REPEAT = Column("repeat", "int", "Independent repeat, from 1.", required=True, low=1)
-_SIMULATED = Column(
-    "is_simulated", "bool", "Whether a simulated candidate or judge took part.", required=True
+from schemas.columns import (
+    ATTEMPTS,
+    BANK_VERSION,
+    COST_USD,
+    INPUT_TOKENS,
+    IS_SIMULATED,
+    LATENCY_MS,
+    LINEAGE_UUID,
+    MODEL,
+    MONTH,
+    ORGANISATION,
+    OUTPUT_TOKENS,
+    PROMPT_STYLE,
+    PROMPT_VERSION,
+    QUESTION_UUID,
+    REPEAT,
+    RUN_ID,
+    SEQ,
+    SESSION_ID,
+    SET_ID,
+    STRATUM,
 )
+from schemas.table import Column, Table
+from schemas.vocabulary import ANSWER_STATUSES
 
 MODELS = Table(
     name="models",
@@ -25,9 +34,9 @@ MODELS = Table(
     unit="a run",
     stage="evaluate",
     own_columns=(
-        _RUN,
-        _MODEL,
-        Column("organisation", "text", "Who owns the candidate.", required=True),
+        RUN_ID,
+        MODEL,
+        ORGANISATION,
         Column("family", "text", "Series of the candidate."),
         Column("release_date", "date", "Day it was released."),
         Column("is_open", "bool", "Whether its weights are public.", required=True),
@@ -41,7 +50,7 @@ MODELS = Table(
         Column("endpoint_model", "text", "Model name sent to the endpoint.", required=True),
         Column("input_price_usd", "float", "Price of a million input tokens.", low=0),
         Column("output_price_usd", "float", "Price of a million output tokens.", low=0),
-        _SIMULATED,
+        IS_SIMULATED,
     ),
 )
 
@@ -52,9 +61,9 @@ RUNS = Table(
     unit="a run",
     stage="evaluate",
     own_columns=(
-        _RUN,
-        _MONTH,
-        Column("bank_version", "int", "Bank version that was drawn from.", required=True, low=1),
+        RUN_ID,
+        MONTH,
+        BANK_VERSION,
         Column("reference_model", "text", "The reference candidate (the SOTA of R).", required=True),
         Column("set_size", "int", "Lineages in a set.", required=True, low=1),
         Column("policy", "text", "How sets are given out.", required=True, allowed=("shared", "unique")),
@@ -72,7 +81,7 @@ RUNS = Table(
         ),
         Column("planned_at", "timestamp", "When it was planned.", required=True),
         Column("closed_at", "timestamp", "When its last session closed."),
-        _SIMULATED,
+        IS_SIMULATED,
     ),
 )
 
@@ -83,14 +92,14 @@ SETS = Table(
     unit="a set",
     stage="evaluate",
     own_columns=(
-        Column("set_id", "text", "The set.", required=True),
+        SET_ID,
         Column("set_number", "int", "Its number in the season, from 1.", required=True, low=1),
         Column("season", "text", "Time in which one bank version is drawn from.", required=True),
-        Column("bank_version", "int", "Bank version drawn from.", required=True, low=1),
-        _LINEAGE,
-        _QUESTION,
-        Column("discipline", "text", "Stratum.", required=True, allowed=DISCIPLINES),
-        _SIMULATED,
+        BANK_VERSION,
+        LINEAGE_UUID,
+        QUESTION_UUID,
+        STRATUM,
+        IS_SIMULATED,
     ),
 )
 
@@ -101,14 +110,14 @@ SESSIONS = Table(
     unit="a session",
     stage="evaluate",
     own_columns=(
-        _SESSION,
-        _RUN,
-        _MONTH,
-        Column("set_id", "text", "The set that was sat.", required=True),
-        _MODEL,
-        Column("organisation", "text", "Who owns the candidate.", required=True),
-        _STYLE,
-        _REPEAT,
+        SESSION_ID,
+        RUN_ID,
+        MONTH,
+        SET_ID,
+        MODEL,
+        ORGANISATION,
+        PROMPT_STYLE,
+        REPEAT,
         Column(
             "is_reference",
             "bool",
@@ -120,7 +129,7 @@ SESSIONS = Table(
         Column("answered_count", "int", "Questions answered.", required=True, low=0),
         Column("opened_at", "timestamp", "First opening."),
         Column("closed_at", "timestamp", "When its last answer was acknowledged."),
-        _SIMULATED,
+        IS_SIMULATED,
     ),
 )
 
@@ -132,13 +141,13 @@ ALLOCATIONS = Table(
     stage="evaluate",
     partition_by="month",
     own_columns=(
-        _RUN,
-        _SESSION,
-        _SEQ,
-        _QUESTION,
-        _LINEAGE,
-        Column("discipline", "text", "Stratum.", required=True, allowed=DISCIPLINES),
-        _MONTH,
+        RUN_ID,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        LINEAGE_UUID,
+        STRATUM,
+        MONTH,
         Column("allocated_at", "timestamp", "When the order was fixed.", required=True),
     ),
 )
@@ -151,29 +160,29 @@ RESPONSES = Table(
     stage="evaluate",
     partition_by="month",
     own_columns=(
-        _RUN,
-        _SESSION,
-        _SEQ,
-        _QUESTION,
-        _LINEAGE,
-        _MODEL,
-        Column("organisation", "text", "Who owns the candidate.", required=True),
-        _STYLE,
-        _REPEAT,
-        _MONTH,
-        Column("bank_version", "int", "Bank version drawn from.", required=True, low=1),
-        Column("prompt_version", "text", "Version of instruction and style.", required=True),
+        RUN_ID,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        LINEAGE_UUID,
+        MODEL,
+        ORGANISATION,
+        PROMPT_STYLE,
+        REPEAT,
+        MONTH,
+        BANK_VERSION,
+        PROMPT_VERSION,
         Column("response", "text", "Raw text that the candidate returned; empty text for an empty answer."),
         Column("reasoning", "text", "Separate reasoning text, where the endpoint gives one."),
         Column("answer", "text", "What was extracted as the answer; null where nothing was."),
         Column("answer_status", "text", "What became of the answer.", required=True, allowed=ANSWER_STATUSES),
         Column("finish_reason", "text", "Finish reason given by the endpoint."),
-        Column("input_tokens", "int", "Tokens sent.", low=0),
-        Column("output_tokens", "int", "Tokens returned.", low=0),
-        Column("cost_usd", "float", "Cost of the call that was kept.", low=0),
-        Column("latency_ms", "float", "Wall time of the call.", low=0),
-        Column("attempts", "int", "HTTP attempts made for it.", low=0),
+        INPUT_TOKENS,
+        OUTPUT_TOKENS,
+        COST_USD,
+        LATENCY_MS,
+        ATTEMPTS,
         Column("error", "text", "Error class of the endpoint, without content."),
-        _SIMULATED,
+        IS_SIMULATED,
     ),
 )

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
-from schemas.vocabulary import PARSE_STATUSES, PROMPT_STYLES
+from dataclasses import replace
 
-_SESSION = Column("session_id", "text", "The session.", required=True)
-_SEQ = Column("seq", "int", "Position in the session, from 1.", required=True, low=1)
-_RUN = Column("run_id", "text", "The run.", required=True)
-_MONTH = Column("month", "text", "Month of the run, YYYY-MM.", required=True, pattern=MONTH_PATTERN)
-_MODEL = Column("model", "text", "The candidate.", required=True)
-_SIMULATED = Column(
-    "is_simulated", "bool", "Whether a simulated candidate or judge took part.", required=True
+from schemas.columns import (
+    COST_USD,
+    IS_SIMULATED,
+    JUDGE,
+    MODEL,
+    MONTH,
+    OCCASION,
+    PARSE_STATUS,
+    PROMPT_STYLE,
+    PROMPT_VERSION,
+    QUESTION_UUID,
+    RAW,
+    RUN_ID,
+    SEQ,
+    SESSION_ID,
 )
+from schemas.table import Column, Table
 
 ERROR_CLASSES = (
     "disciplinary_knowledge",
@@ -24,27 +32,27 @@ ERROR_CLASSES = (
 
 JUDGEMENTS = Table(
     name="judgements",
-    grain="One row per response and judge.",
-    key=("session_id", "seq", "judge"),
-    unit="a session and judge",
+    grain="One row per response, judge and version of its prompt.",
+    key=("session_id", "seq", "judge", "prompt_version"),
+    unit="a session, judge and version of the prompt",
     stage="judge",
     partition_by="month",
     own_columns=(
-        _RUN,
-        _SESSION,
-        _SEQ,
-        Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN),
-        _MODEL,
-        Column("prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES),
-        _MONTH,
-        Column("judge", "text", "The judge's name in the registry.", required=True),
+        RUN_ID,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        MODEL,
+        PROMPT_STYLE,
+        MONTH,
+        JUDGE,
         Column("stars", "int", "0 to 3; null means unparsed, never 0.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
-        Column("raw", "text", "What the judge returned."),
-        Column("parse_status", "text", "Whether stars could be read.", required=True, allowed=PARSE_STATUSES),
-        Column("prompt_version", "text", "Version of the judge's prompt.", required=True),
+        RAW,
+        PARSE_STATUS,
+        PROMPT_VERSION,
         Column("judged_at", "timestamp", "When.", required=True),
-        Column("cost_usd", "float", "Cost of the calls.", low=0),
+        COST_USD,
         Column(
             "attempt",
             "int",
@@ -52,7 +60,7 @@ JUDGEMENTS = Table(
             required=True,
             low=0,
         ),
-        _SIMULATED,
+        IS_SIMULATED,
     ),
 )
 
@@ -63,8 +71,8 @@ HUMAN_RATINGS = Table(
     unit="a rating batch",
     stage="calibrate",
     own_columns=(
-        _SESSION,
-        _SEQ,
+        SESSION_ID,
+        SEQ,
         Column("rater", "text", "The rater's user id.", required=True),
         Column("round", "int", "Calibration round, from 1.", required=True, low=1),
         Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
@@ -75,13 +83,15 @@ HUMAN_RATINGS = Table(
 
 CALIBRATION = Table(
     name="calibration",
-    grain="One row per judge, candidate, round and weighting.",
-    key=("judge", "model", "round", "weighting"),
+    grain="One row per judge, version of its prompt, candidate, occasion, round and weighting.",
+    key=("judge", "prompt_version", "model", "occasion", "round", "weighting"),
     unit="a calibration round",
     stage="calibrate",
     own_columns=(
-        Column("judge", "text", "The judge.", required=True),
-        _MODEL,
+        JUDGE,
+        PROMPT_VERSION,
+        MODEL,
+        replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
         Column("round", "int", "Round, from 1.", required=True, low=1),
         Column(
             "weighting", "text", "Weighting of kappa.", required=True, allowed=("none", "linear", "quadratic")
@@ -99,17 +109,24 @@ CALIBRATION = Table(
 
 ERROR_LABELS = Table(
     name="error_labels",
-    grain="One row per failed response, labeller.",
+    grain="One row per failed response and labeller.",
     key=("session_id", "seq", "labeller"),
     unit="a label batch",
     stage="calibrate",
     own_columns=(
-        _SESSION,
-        _SEQ,
-        _MODEL,
+        SESSION_ID,
+        SEQ,
+        MODEL,
         Column("labeller", "text", "Rater or LLM that gave the label.", required=True),
         Column("is_human", "bool", "Whether a person gave it.", required=True),
-        Column("error_class", "text", "Class of the failure.", required=True, allowed=ERROR_CLASSES),
+        Column("error_class", "text", "Class of the failure; null means unparsed.", allowed=ERROR_CLASSES),
         Column("sample_size", "int", "Failed responses drawn in this batch.", low=0),
+        replace(RAW, about="What the model returned; null where a person gave the label."),
+        PARSE_STATUS,
+        replace(
+            PROMPT_VERSION,
+            about="Version of the prompt and its language; null where a person gave the label.",
+            required=False,
+        ),
     ),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from schemas.columns import COST_USD, INPUT_TOKENS, OCCASION, OUTPUT_TOKENS, PARSE_STATUS, PROMPT_VERSION, RAW
 from schemas.table import Column, Table
 
 _LEAGUE = Column("league_id", "text", "The league.", required=True)
@@ -9,6 +12,11 @@ _RUN = Column("league_run", "int", "Independent run, from 1.", required=True, lo
 _ROUND = Column("round", "int", "Round, from 1.", required=True, low=1)
 _DOMAIN = Column("domain", "text", "Domain whose rules apply.", required=True)
 _QUESTION = Column("league_question_id", "text", "The question.", required=True)
+_OCCASION = replace(
+    OCCASION, about="Why it was asked: `round` in its turn, `recheck` when it was asked again."
+)
+# What every reply in a league carries, so that it can be read again.
+_REPLY = (RAW, PARSE_STATUS, PROMPT_VERSION, _OCCASION)
 _KEY = ("league_id", "league_run", "round")
 
 LEAGUE_ROUNDS = Table(
@@ -26,7 +34,8 @@ LEAGUE_QUESTIONS = Table(
      Column("reference_answer", "text", "The asker's reference answer.", required=True),
      Column("principle", "text", "Principle it isolates (mathematics)."),
      Column("scoring_standard", "text", "Standard of 100 points (programming)."),
-     Column("is_validated", "bool", "Whether people confirmed it; null when not asked.")),
+     Column("is_validated", "bool", "Whether people confirmed it; null when not asked."),
+     *_REPLY),
 )  # fmt: skip
 
 LEAGUE_ANSWERS = Table(
@@ -34,9 +43,10 @@ LEAGUE_ANSWERS = Table(
     (_LEAGUE, _RUN, _ROUND, _QUESTION,
      Column("answerer", "text", "Who answered.", required=True),
      Column("response", "text", "The answer."),
-     Column("input_tokens", "int", "Tokens sent.", low=0),
-     Column("output_tokens", "int", "Tokens returned.", low=0),
-     Column("cost_usd", "float", "Cost.", low=0)),
+     INPUT_TOKENS,
+     OUTPUT_TOKENS,
+     COST_USD,
+     *_REPLY),
 )  # fmt: skip
 
 LEAGUE_EVALUATIONS = Table(
@@ -47,7 +57,8 @@ LEAGUE_EVALUATIONS = Table(
      Column("answerer", "text", "Whose answer.", required=True),
      Column("rank", "int", "Rank given, from 1; null for scored domains.", low=1),
      Column("score", "float", "Borda points, or 0 to 100; null means unparsed."),
-     Column("reason", "text", "Reason given.")),
+     Column("reason", "text", "Reason given."),
+     *_REPLY),
 )  # fmt: skip
 
 LEAGUE_RANKINGS = Table(

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from schemas.table import MONTH_PATTERN, Column, Table
+from dataclasses import replace
+
+from schemas.columns import (
+    ATTEMPTS,
+    CALL_KEY,
+    COST_USD,
+    INPUT_TOKENS,
+    LATENCY_MS,
+    MONTH,
+    OUTPUT_TOKENS,
+    RUN_ID,
+)
+from schemas.table import Column, Table
 
 LANDINGS = Table(
     name="landings",
@@ -43,22 +55,22 @@ LLM_CALLS = Table(
     name="llm_calls",
     grain="One row per paid call, without prompt or reply.",
     key=("call_key",),
-    unit="a session, a session and judge, or a batch",
+    unit="a session; a session, judge and version of the prompt; or a batch",
     stage="all",
     partition_by="month",
     own_columns=(
-        Column("call_key", "text", "Hash of the canonical request.", required=True),
+        CALL_KEY,
         Column("purpose", "text", "What it was for.", required=True),
-        Column("run_id", "text", "Run it belongs to."),
+        replace(RUN_ID, about="The run it belongs to; null outside of one.", required=False),
         Column("model", "text", "Model called.", required=True),
         Column("status", "text", "Outcome.", required=True, allowed=("started", "done", "failed")),
-        Column("attempts", "int", "HTTP attempts.", low=0),
-        Column("input_tokens", "int", "Tokens sent.", low=0),
-        Column("output_tokens", "int", "Tokens returned.", low=0),
-        Column("cost_usd", "float", "Cost.", low=0),
-        Column("latency_ms", "float", "Wall time of the last attempt.", low=0),
+        ATTEMPTS,
+        INPUT_TOKENS,
+        OUTPUT_TOKENS,
+        COST_USD,
+        LATENCY_MS,
         Column("started_at", "timestamp", "When it was first sent.", required=True),
-        Column("month", "text", "Month, YYYY-MM.", required=True, pattern=MONTH_PATTERN),
+        MONTH,
     ),
 )
 
@@ -73,9 +85,9 @@ ACCESS_LOG = Table(
         Column("user_id", "text", "User named by the token; null when it could not be read."),
         Column("session_id", "text", "Session named by the token or path."),
         Column("action", "text", "What was tried.", required=True),
-        Column("status", "int", "HTTP status that was returned.", required=True),
+        Column("http_status", "int", "HTTP status that was returned.", required=True),
         Column("code", "text", "Word for the refusal; null when allowed."),
         Column("entry_hash", "text", "Hash over this entry and the session's previous one.", required=True),
-        Column("at", "timestamp", "When.", required=True),
+        Column("accessed_at", "timestamp", "When it was tried.", required=True),
     ),
 )

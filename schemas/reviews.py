@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schemas.columns import BATCH_ID, LINEAGE_UUID, QUESTION_UUID
 from schemas.questions import CONTENT
 from schemas.table import UUID_PATTERN, Column, Table
 
@@ -19,8 +20,8 @@ OUTCOMES = ("accepted", "rejected", "undecided")
 REVIEW_CHANNELS = ("workbook", "web", "label_studio", "adjudication")
 
 _WHO = (
-    Column("batch_id", "text", "The review batch.", required=True),
-    Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN),
+    BATCH_ID,
+    QUESTION_UUID,
     Column("annotator", "text", "The annotator's user id.", required=True),
 )
 
@@ -69,10 +70,10 @@ REVIEW_DECISIONS = Table(
     unit="a review batch",
     stage="review",
     own_columns=(
-        Column("batch_id", "text", "The review batch.", required=True),
+        BATCH_ID,
         Column("question_uuid", "text", "The question as reviewed.", required=True, pattern=UUID_PATTERN),
         Column("revision", "int", "Revision that the decision made current.", required=True, low=1),
-        Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN),
+        LINEAGE_UUID,
         Column("document_id", "text", "Document it came from; null for an LLM-made variant."),
         Column(
             "outcome", "text", "Passed, refused, or left out as undecided.", required=True, allowed=OUTCOMES

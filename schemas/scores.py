@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from schemas.table import MONTH_PATTERN, Column, Table
+from schemas.columns import MODEL, MONTH
+from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
-
-_MODEL = Column("model", "text", "The candidate.", required=True)
 
 GSCORES = Table(
     name="gscores",
@@ -20,7 +19,7 @@ GSCORES = Table(
         ),
         Column("seq", "int", "Place of the question in its set, from 1.", required=True, low=1),
         Column("item_id", "text", "Question of the bank, or number in an imported set.", required=True),
-        _MODEL,
+        MODEL,
         Column("is_simulated", "bool", "Whether the answer was simulated.", required=True),
         Column("category", "text", "One of CG-Eval's six categories."),
         Column("subject", "text", "One of its 55 subjects."),
@@ -86,7 +85,7 @@ EXTERNAL_SCORES = Table(
     unit="an imported file",
     stage="import",
     own_columns=(
-        _MODEL,
+        MODEL,
         Column("benchmark", "text", "Name of the benchmark.", required=True),
         Column("scored_on", "date", "Date of the published score.", required=True),
         Column("score", "float", "Published score.", required=True),
@@ -102,7 +101,7 @@ REPLAYS = Table(
     stage="contamination",
     own_columns=(
         Column("replay_id", "text", "The replay.", required=True),
-        _MODEL,
+        MODEL,
         Column("source", "text", "`bank`, or the public set.", required=True),
         Column("item_id", "text", "The question.", required=True),
         Column("completion", "int", "Completion, 1 to 3.", required=True, low=1),
@@ -119,8 +118,8 @@ BOOTSTRAP_SCORES = Table(
     unit="a run",
     stage="rank",
     own_columns=(
-        _MODEL,
-        Column("month", "text", "Month, YYYY-MM.", required=True, pattern=MONTH_PATTERN),
+        MODEL,
+        MONTH,
         Column("resample", "int", "Resample, from 1.", required=True, low=1),
         Column("sample_size", "int", "Questions drawn.", required=True, low=1),
         Column("discipline", "text", "Discipline; null for all.", allowed=DISCIPLINES),

@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 
 from schemas.errors import ProctorError
 from schemas.settings import load_settings
-from tasks.outcome.counts import render_counts
+from tasks.counts import render_counts
 
 # Prefect forwards this logger to the flow run (deployments/local_server.py); elsewhere nobody listens. It never prints.
 log = logging.getLogger("proctor")

@@ -13,15 +13,47 @@ LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
 PICTURE = (ROOT / "docs" / "pictures" / "stages.svg").read_text()
 
 
-def read_imports(path: Path) -> set[str]:
-    """Top-level names that a module imports, anywhere in it."""
+STATEMENT = re.compile(
+    r"\s*(select\s.*\bfrom\b|with\s+\w+\s+as\s*\(|insert\s+(or\s+\w+\s+)?into\s|update\s+\w+\s+set\s|delete\s+from\s)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def read_imports(path: Path, *, with_types: bool = True) -> set[str]:
+    """Top-level names that a module imports, anywhere in it; those under `if TYPE_CHECKING` only on demand."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if not with_types and node in for_types:
+            continue
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
     return names
+
+
+def list_strings(path: Path) -> list[str]:
+    """Every string of a module but docstrings; of a formatted one its fixed parts."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings
+    ]
 
 
 def list_modules(layer: str) -> list[Path]:
@@ -53,6 +85,45 @@ def test_only_the_warehouse_opens_duckdb() -> None:
         if "duckdb" in read_imports(path)
     ]
     assert wrong == []
+
+
+def test_only_the_warehouse_speaks_to_a_store() -> None:
+    """Neither SQLite nor SQLAlchemy is imported above the warehouse, but for the types of what it hands out."""
+    # The backup copies the embedded ledger as a file.
+    excepted = {"deployments/home.py"}
+    wrong = {
+        name: names
+        for layer in ("schemas", "tasks", "flows", "deployments")
+        for path in list_modules(layer)
+        if (name := str(path.relative_to(ROOT))) not in excepted
+        and (names := read_imports(path, with_types=False) & {"sqlite3", "sqlalchemy"})
+    }
+    assert wrong == {}
+
+
+def test_sql_stands_in_files() -> None:
+    """Above the warehouse no string is a statement; those that show one to a person stand here."""
+    shown = {"deployments/lake_shell.py"}
+    wrong = [
+        f"{path.relative_to(ROOT)}: {text.strip()[:60]!r}"
+        for layer in ("schemas", "tasks", "flows", "deployments")
+        for path in list_modules(layer)
+        if str(path.relative_to(ROOT)) not in shown
+        for text in list_strings(path)
+        if STATEMENT.match(text)
+    ]
+    assert wrong == []
+
+
+def test_every_read_is_read() -> None:
+    reads = {path.stem for path in (ROOT / "warehouse" / "sql" / "reads").glob("*.sql")}
+    named = {
+        text
+        for layer in ("tasks", "deployments")
+        for path in list_modules(layer)
+        for text in list_strings(path)
+    }
+    assert reads - named == set()
 
 
 def test_every_stage_in_the_picture_is_a_flow_and_every_folder_exists() -> None:

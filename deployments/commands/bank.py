@@ -48,16 +48,8 @@ def bank(as_json: AsJson = False) -> None:
     from warehouse.lake.reading import LakeReader
 
     with LakeReader(load_settings()) as lake:
-        versions = lake.query("select * exclude (landing_unit) from bank_versions order by bank_version")
-        counts = lake.query(
-            """
-            select discipline, question_type, count(distinct lineage_uuid) as lineage_count, count(*) as question_count
-            from bank
-            where bank_version = (select max(bank_version) from bank_versions)
-            group by all
-            order by all
-            """
-        )
+        versions = lake.read("published_versions")
+        counts = lake.read("latest_bank_counts")
     if as_json:
         print_result({"versions": versions.as_records(), "latest": counts.as_records()}, as_json=True)
         return

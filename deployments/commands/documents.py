@@ -31,17 +31,15 @@ def list_documents(
     from schemas.documents import DOCUMENT_STATUSES
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.lake.reading import LakeReader
+    from warehouse.lake.reading import LakeReader, Rows
 
     if status and status not in DOCUMENT_STATUSES:
         raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(DOCUMENT_STATUSES)}.")
-    shortened = "document_id" if as_json else "left(document_id, 13) as document_id"
     with LakeReader(load_settings()) as lake:
-        rows = lake.query(
-            f"select {shortened}, document_name, status, question_count as questions, discipline, ingested_at "
-            "from documents where status = coalesce($status, status) order by ingested_at, document_name",
-            {"status": status or None},
-        )
+        rows = lake.read("documents_listed", {"status": status or None})
+    if not as_json:
+        # As much of the id as `documents show` and `remove` need to know it by.
+        rows = Rows(rows.columns, [(str(row[0])[:13], *row[1:]) for row in rows.rows])
     print_rows(rows, format="json" if as_json else "table")
 
 
@@ -59,14 +57,8 @@ def show(document: Document, as_json: AsJson = False) -> None:
     with open_lake(load_settings(), read_only=True) as lake:
         found = find_document(lake, document)
         params = {"document_id": found["document_id"]}
-        kinds = lake.query(
-            "select question_type, count(*) as n from questions where document_id = $document_id group by all "
-            "order by all",
-            params,
-        )
-        versions = lake.query(
-            "select distinct bank_version from bank where document_id = $document_id order by all", params
-        )
+        kinds = lake.read("question_types_of_document", params)
+        versions = lake.read("bank_versions_of_document", params)
     result = found | {
         "question_types": dict(kinds.rows()),
         "bank_versions": versions["bank_version"].to_list(),

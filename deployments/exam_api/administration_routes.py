@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
-from sqlalchemy import Connection
 
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
@@ -19,6 +18,9 @@ from schemas.settings import Settings
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 

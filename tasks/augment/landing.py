@@ -26,11 +26,7 @@ def land_variants(lake: Lake) -> AugmentSummary:
     summary = AugmentSummary()
     done = lake.units("variants")
     for unit in sorted(lake.units("review_decisions") - done):
-        accepted = lake.query(
-            "select * exclude (landing_unit) from review_decisions where batch_id = $unit and outcome = 'accepted' "
-            "order by question_uuid",
-            {"unit": unit},
-        )
+        accepted = lake.read("accepted_questions", {"batch_id": unit})
         variants, broken = augment_questions(accepted, unit=unit, now=datetime.now(UTC))
         landing = lake.land_together([Batch("variants", unit, variants, refused=broken)], stage="augment")[0]
         summary.batches += 1

@@ -14,19 +14,16 @@ def land_bank(lake: Lake, settings: Settings) -> BankBuild | None:
 
     Bank, duplicates and version land in one transaction: a version that can be named is complete.
     """
-    decisions = lake.query("select * from review_decisions order by batch_id, question_uuid")
+    decisions = lake.read("decided_questions")
     if decisions.is_empty():
         return None
     build = build_bank(
-        decisions.drop("landing_unit"),
-        lake.query("select * from variants order by question_uuid"),
-        lake.query(
-            "select * exclude (landing_unit) from bank "
-            "where bank_version = (select max(bank_version) from bank_versions) order by question_uuid"
-        ),
+        decisions,
+        lake.read("made_variants"),
+        lake.read("latest_bank"),
         now=datetime.now(UTC),
         threshold=settings.near_duplicate_jaccard,
-        occurrences=lake.query("select question_uuid, document_id from questions order by all"),
+        occurrences=lake.read("question_occurrences"),
     )
     unit = str(build.version)
     batches = [Batch("duplicates", unit, build.duplicates)]

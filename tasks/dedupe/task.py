@@ -7,7 +7,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.dedupe.landing import land_bank
 from tasks.faults import hide_content
-from tasks.provenance.task import sign_landings
+from tasks.flow_runs.task import sign_landings
 from warehouse.lake.store import open_lake
 
 

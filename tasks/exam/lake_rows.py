@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from datetime import date, datetime
-
-from sqlalchemy import RowMapping
+from typing import TYPE_CHECKING
 
 from tasks.exam.answers import extract_answer
 from tasks.exam.plan.allotment import name_organisation
 from tasks.questions.question import BareQuestion
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
 
 
 def describe_run(run: RowMapping) -> dict[str, object]:
@@ -144,7 +146,9 @@ def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
 
 def describe_access(row: RowMapping) -> dict[str, object]:
     """An entry of the audit log for `access_log`; the hash before it stays behind: the entry's own covers it."""
-    return {name: value for name, value in row.items() if name != "previous_hash"} | {"at": _time(row["at"])}
+    return {name: value for name, value in row.items() if name != "previous_hash"} | {
+        "accessed_at": _time(row["accessed_at"])
+    }
 
 
 def _time(text: str | None) -> datetime | None:

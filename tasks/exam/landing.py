@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
-from sqlalchemy import Connection, RowMapping
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
@@ -30,6 +29,8 @@ from warehouse.ledger import access, calls, closed, exam
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection, RowMapping
+
     from warehouse.lake.store import Batch, Lake
 
 # Rows of a transaction, counted in the larger of its tables: fewer give small files, many more give nothing.
@@ -109,7 +110,7 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Anchor the days of the audit log that are over, and land what the lake lacks; returns rows newly landed."""
     with ledger.write() as connection:
-        access.anchor_past_days(connection)
+        access.keep_past_heads(connection)
     return _land(lake, iter_access_landings(ledger, lake.units("access_log")), flow_run_id)
 
 
@@ -128,7 +129,7 @@ def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> li
     by_id = {row["session_id"]: row for row in sessions}
     allocations: list[dict[str, object]] = []
     responses: list[dict[str, object]] = []
-    for row in closed.read_answer_rows(connection, names):
+    for row in closed.read_response_rows(connection, names):
         session = by_id[row["session_id"]]
         allocations.append(describe_allocation(session, row))
         if row["answered_at"] is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import polars as pl
-from sqlalchemy import select
 
 from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
@@ -15,15 +14,13 @@ from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.models.registry import Registry, check_keys, read_registry
 from warehouse.lake.store import Lake
+from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import runs
 
 
 def read_current_bank(lake: Lake) -> pl.DataFrame:
     """Rows of the latest bank version; raises GateError when none is published."""
-    bank = lake.query(
-        "select * exclude (landing_unit) from bank where bank_version = (select max(bank_version) from bank_versions)"
-    )
+    bank = lake.read("latest_bank")
     if bank.is_empty():
         raise GateError(
             "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
@@ -80,10 +77,10 @@ def preview_month(
 def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
     """Raise UsageError naming the runs there are, unless `run_id` is one of them."""
     with ledger.read() as connection:
-        known = set(connection.scalars(select(runs.c.run_id)))
+        known = {str(run["run_id"]) for run in exam.list_runs(connection)}
     if run_id in known:
         return
-    known |= set(lake.query("select run_id from runs")["run_id"])
+    known |= set(lake.read("landed_runs")["run_id"])
     if run_id not in known:
         named = ", ".join(sorted(known)) or "none yet; `proctor evaluate` makes one"
         raise UsageError(f"There is no run {run_id!r}. The runs are: {named}.")
@@ -110,15 +107,12 @@ def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:
 
 def _find_run(ledger: Ledger, month: str, names: Sequence[str] | None, is_simulated: bool) -> str | None:
     """The latest run of the month that is open, or that examined just these candidates."""
-    query = select(runs.c.run_id, runs.c.status, runs.c.plan).where(
-        runs.c.month == month, runs.c.is_simulated.is_(is_simulated)
-    )
     with ledger.read() as connection:
-        rows = connection.execute(query.order_by(runs.c.planned_at.desc())).all()
-    for row in rows:
-        sat = set(row.plan["candidates"])
-        if (row.status == "open" and (names is None or set(names) <= sat)) or (
+        rows = exam.list_runs(connection, month=month, is_simulated=is_simulated)
+    for row in reversed(rows):
+        sat = set(row["plan"]["candidates"])
+        if (row["status"] == "open" and (names is None or set(names) <= sat)) or (
             names is not None and set(names) == sat
         ):
-            return str(row.run_id)
+            return str(row["run_id"])
     return None

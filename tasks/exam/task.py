@@ -15,11 +15,11 @@ from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
+from tasks.flow_runs.task import sign_landings
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
 from tasks.models.registry import read_registry
 from tasks.progress import Progress
-from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
 

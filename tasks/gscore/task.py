@@ -10,10 +10,10 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.flow_runs.task import sign_landings
 from tasks.gscore.cgeval.answering import DEFAULT_RUN
 from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
 from tasks.progress import Progress
-from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 

@@ -24,7 +24,7 @@ from tasks.ingest.documents import (
     render_document_json,
 )
 from tasks.ingest.mapping import read_mapping
-from tasks.models.landing import read_call_frames
+from tasks.models.call_frames import read_call_frames
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 
@@ -117,11 +117,7 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
 
 def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
     """Which of these SHA-256 belong to documents that need not be read again."""
-    rows = lake.query(
-        "select sha256 from documents where list_contains($hashes, sha256) "
-        "and not list_contains($transient, status)",
-        {"hashes": list(hashes), "transient": list(TRANSIENT)},
-    )
+    rows = lake.read("documents_settled", {"hashes": list(hashes), "transient": list(TRANSIENT)})
     return set(rows["sha256"].to_list())
 
 

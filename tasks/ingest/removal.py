@@ -33,11 +33,7 @@ class Removal:
 
 def find_document(lake: Lake, name: str) -> dict[str, Any]:
     """The document of that name, or whose id begins so; raises UsageError when none or several do."""
-    found = lake.query(
-        "select * exclude (landing_unit) from documents where document_name = $name "
-        "or starts_with(document_id, lower($name)) order by ingested_at",
-        {"name": name},
-    ).to_dicts()
+    found = lake.read("documents_named", {"name": name}).to_dicts()
     if not found:
         raise UsageError(
             f"There is no document {name!r}; `proctor documents list` shows their ids and names."
@@ -59,9 +55,7 @@ def remove_document(
     document = find_document(lake, name)
     document_id = str(document["document_id"])
     _check_unpublished(lake, document)
-    questions = lake.query(
-        "select count(*) as n from questions where document_id = $document_id", {"document_id": document_id}
-    ).item()
+    questions = lake.read("question_types_of_document", {"document_id": document_id})["question_count"].sum()
     # The ledger first: after a kill between the two, the same command finds the rows in the lake and ends the work.
     withdrawn = _withdraw(ledger, document)
     if document["status"] != REMOVED:
@@ -80,20 +74,13 @@ def remove_document(
 
 def _check_unpublished(lake: Lake, document: dict[str, Any]) -> None:
     name, params = document["document_name"], {"document_id": document["document_id"]}
-    versions = lake.query(
-        "select distinct bank_version from bank where document_id = $document_id order by all", params
-    )["bank_version"].to_list()
+    versions = lake.read("bank_versions_of_document", params)["bank_version"].to_list()
     if versions:
         raise GateError(
             f"{name}: its questions are in bank version {', '.join(map(str, versions))}, and what was published stays. "
             "Keep the document."
         )
-    accepted = lake.query(
-        "select count(distinct q.question_uuid) as n from questions as q join review_decisions as d "
-        "on d.question_uuid = q.question_uuid "
-        "where q.document_id = $document_id and d.outcome = 'accepted'",
-        params,
-    ).item()
+    accepted = lake.read("accepted_questions_of_document", params).height
     if accepted:
         raise GateError(
             f"{name}: annotators have accepted {accepted} of its questions, and the next bank version takes them up. "

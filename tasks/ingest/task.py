@@ -9,10 +9,10 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.flow_runs.task import sign_landings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
-from tasks.provenance.task import sign_landings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 

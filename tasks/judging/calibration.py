@@ -23,6 +23,7 @@ from tasks.statistics.kappa import WEIGHTINGS, compute_kappa, compute_percent_ag
 STARS = (0, 1, 2, 3)
 SCALE = "stars_0_3"
 LEAST_RATERS = 2
+FIRST_OCCASION = "first"
 
 _CONSENSUS_SCHEMA = {
     "session_id": pl.String(),
@@ -59,27 +60,40 @@ def compute_consensuses(ratings: pl.DataFrame, *, least_raters: int = LEAST_RATE
 
 
 def compute_calibration(
-    ratings: pl.DataFrame, judgements: pl.DataFrame, *, least_raters: int = LEAST_RATERS
+    ratings: pl.DataFrame,
+    judgements: pl.DataFrame,
+    *,
+    occasion: str = FIRST_OCCASION,
+    least_raters: int = LEAST_RATERS,
 ) -> pl.DataFrame:
-    """Rows of `calibration`: kappa per judge, candidate, round and weighting, with the number of pairs behind it.
+    """Rows of `calibration`: kappa per judge, version of its prompt, candidate, round and weighting, with its pairs' number.
 
+    `occasion` is `first`, or the month of a later one. `prompt_version` is that of the wording, without the language.
     Unparsed judgements and stars given by rule (`attempt` 0) are left out: nobody judged there.
     """
     consensus = compute_consensuses(ratings, least_raters=least_raters)
     judged = judgements.filter(pl.col("stars").is_not_null() & (pl.col("attempt") > 0)).select(
-        "session_id", "seq", "model", "judge", pl.col("stars").alias("judged_stars")
+        "session_id",
+        "seq",
+        "model",
+        "judge",
+        pl.col("prompt_version").str.split("/").list.first(),
+        pl.col("stars").alias("judged_stars"),
     )
     pairs = consensus.join(judged, on=["session_id", "seq"], how="inner").sort(
-        "judge", "model", "round", "session_id", "seq"
+        "judge", "prompt_version", "model", "round", "session_id", "seq"
     )
     rows: list[dict[str, object]] = []
-    for (judge, model, number), group in pairs.group_by("judge", "model", "round", maintain_order=True):
+    groups = pairs.group_by("judge", "prompt_version", "model", "round", maintain_order=True)
+    for (judge, prompt_version, model, number), group in groups:
         people, machine = group["stars"].to_list(), group["judged_stars"].to_list()
         for weighting in WEIGHTINGS:
             rows.append(
                 {
                     "judge": judge,
+                    "prompt_version": prompt_version,
                     "model": model,
+                    "occasion": occasion,
                     "round": number,
                     "weighting": weighting,
                     "kappa": compute_kappa(people, machine, STARS, weighting),
@@ -90,15 +104,22 @@ def compute_calibration(
 
 
 def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
-    """Mean kappa per judge and weighting over candidates and rounds (undefined ones left out), best judge first."""
+    """Mean kappa per judge, version of its prompt and weighting over candidates, occasions and rounds, best judge first.
+
+    Undefined kappas are left out.
+    """
     return (
-        calibration.group_by("judge", "weighting")
+        calibration.group_by("judge", "prompt_version", "weighting")
         .agg(
             pl.col("kappa").mean().alias("mean_kappa"),
             pl.col("kappa").count().alias("kappa_count"),
             pl.col("pair_count").sum(),
         )
-        .sort(["weighting", "mean_kappa", "judge"], descending=[False, True, False], nulls_last=True)
+        .sort(
+            ["weighting", "mean_kappa", "judge", "prompt_version"],
+            descending=[False, True, False, False],
+            nulls_last=True,
+        )
     )
 
 

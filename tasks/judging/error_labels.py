@@ -8,7 +8,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from tasks.judging.judge import PutResponse
-from tasks.judging.label_prompts import parse_label, render_label_prompt
+from tasks.judging.label_prompts import VERSION, parse_label, render_label_prompt
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.draws import compute_rank
@@ -46,22 +46,23 @@ def draw_failure_sample(judgements: pl.DataFrame, *, per_model: int, seed: str) 
 async def label_failures(
     client: ModelClient, labeller: RegisteredModel, failures: pl.DataFrame, *, most_tries: int = MOST_TRIES
 ) -> list[dict[str, object]]:
-    """Rows of `error_labels` by an LLM (`is_human` false); a failure whose label cannot be read has no row.
+    """Rows of `error_labels` by an LLM (`is_human` false); a reply that names no class is a row without one, unparsed.
 
     `failures` has the columns of join_questions and `sample_size`. Raises CallFailed and BudgetError.
     """
-    labels = await asyncio.gather(
-        *[
-            _label(client, labeller, PutResponse.from_row(row), row["sample_size"], most_tries)
-            for row in failures.iter_rows(named=True)
-        ]
+    return list(
+        await asyncio.gather(
+            *[
+                _label(client, labeller, PutResponse.from_row(row), row["sample_size"], most_tries)
+                for row in failures.iter_rows(named=True)
+            ]
+        )
     )
-    return [label for label in labels if label is not None]
 
 
 async def _label(
     client: ModelClient, labeller: RegisteredModel, put: PutResponse, sample_size: int, most_tries: int
-) -> dict[str, object] | None:
+) -> dict[str, object]:
     messages = render_label_prompt(put.question, put.response)
     for attempt in range(1, most_tries + 1):
         reply = await client.complete(
@@ -76,13 +77,16 @@ async def _label(
         )
         label = parse_label(reply.text)
         if label is not None:
-            return {
-                "session_id": put.session_id,
-                "seq": put.seq,
-                "model": put.model,
-                "labeller": labeller.name,
-                "is_human": False,
-                "error_class": label,
-                "sample_size": sample_size,
-            }
-    return None
+            break
+    return {
+        "session_id": put.session_id,
+        "seq": put.seq,
+        "model": put.model,
+        "labeller": labeller.name,
+        "is_human": False,
+        "error_class": label,
+        "sample_size": sample_size,
+        "raw": reply.text,
+        "parse_status": "unparsed" if label is None else "parsed",
+        "prompt_version": f"{VERSION}/{put.question.language}",
+    }

@@ -1,4 +1,4 @@
-"""Judges give stars to responses, unit by unit (a session and a judge)."""
+"""Judges give stars to responses, unit by unit (a session, a judge and a version of its prompt)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import ContractError, ProctorError
+from tasks.judging import prompts
 from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import render_judging_prompt
 from tasks.models.client import CallFailed, CallRequest, ModelClient
@@ -77,9 +78,17 @@ class JudgingIncomplete(ProctorError):
     """Some units could not be judged because a judge gave no reply; the others were."""
 
 
-def name_unit(session_id: str, judge: str) -> str:
-    """The unit that a judge's judgements of a session are landed with."""
-    return f"{session_id}/{judge}"
+def name_unit(session_id: str, judge: str, wording: str | None = None) -> str:
+    """The unit that a judge's judgements of a session are landed with; another wording of the prompt makes another one.
+
+    `wording` is the version of the prompt without its language (default: the present one).
+    """
+    return f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
+
+
+def read_wording(prompt_version: str) -> str:
+    """The version of the wording in a `prompt_version`, without its language."""
+    return prompt_version.partition("/")[0]
 
 
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
@@ -109,7 +118,7 @@ async def judge_responses(
     units_at_once: int = UNITS_AT_ONCE,
     salt: str = "",
 ) -> AsyncIterator[list[JudgementRow]]:
-    """Rows of `judgements`, one list per session and judge, as the units are finished.
+    """Rows of `judgements`, one list per session and judge, as the units are finished; all by the present prompt.
 
     `responses` has the columns of join_questions. Empty and refused answers get 0 stars by rule, in each judge's name,
     without a call (`attempt` 0); answers that failed as calls are left out; a truncated answer is judged as it stands.

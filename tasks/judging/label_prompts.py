@@ -12,6 +12,9 @@ from tasks.judging.prompts import render_sections
 from tasks.questions.prompt_styles import Messages
 from tasks.questions.question import QuestionContent
 
+# Recorded with every label: a changed word below needs a new version (a test compares).
+VERSION = "1"
+
 # A simulated labeller knows the request by this line.
 REQUEST = {
     "zh": "下面的作答被判为错误。请指出它失败的主要原因属于哪一类。",

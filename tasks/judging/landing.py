@@ -9,10 +9,17 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
+from tasks.judging.judge import (
+    JudgementRow,
+    JudgingIncomplete,
+    join_questions,
+    judge_responses,
+    name_unit,
+    read_wording,
+)
 from tasks.models.budget import open_budget
+from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
-from tasks.models.landing import read_call_frames
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
@@ -39,6 +46,8 @@ async def judge_landed(
     ledger: Ledger, lake: Lake, settings: Settings, run_id: str | None, progress: Progress
 ) -> JudgingSummary:
     """Judge every landed response of the run (of all runs) that a judge has not judged, and land the judgements.
+
+    Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run.
     """
@@ -94,7 +103,10 @@ async def _judge_sessions(
 def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: JudgingSummary) -> None:
     table = get_table("judgements")
     frames = {
-        name_unit(str(rows[0]["session_id"]), str(rows[0]["judge"])): table.frame(rows) for rows in units
+        name_unit(
+            str(rows[0]["session_id"]), str(rows[0]["judge"]), read_wording(str(rows[0]["prompt_version"]))
+        ): table.frame(rows)
+        for rows in units
     }
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
     batches = [Batch("judgements", unit, frame) for unit, frame in frames.items()]
@@ -105,28 +117,11 @@ def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: 
 
 
 def _read_sessions(lake: Lake, run_id: str | None, *, is_simulated: bool) -> pl.DataFrame:
-    return lake.query(
-        "select session_id, run_id from sessions where is_simulated = $kind and run_id = coalesce($run_id, run_id) "
-        "order by month, session_id",
-        {"kind": is_simulated, "run_id": run_id},
-    )
+    return lake.read("sessions_to_judge", {"is_simulated": is_simulated, "run_id": run_id})
 
 
 def _read_responses(lake: Lake, sessions: list[str]) -> pl.DataFrame:
     """Responses of these sessions with their questions, one scan of each table."""
-    responses = lake.query(
-        "select * exclude (landing_unit) from responses where list_contains($sessions, session_id) "
-        "order by session_id, seq",
-        {"sessions": sessions},
-    )
-    bank = lake.query(
-        """
-        select bank.* exclude (landing_unit)
-        from bank
-        semi join (
-            select bank_version, question_uuid from responses where list_contains($sessions, session_id)
-        ) put using (bank_version, question_uuid)
-        """,
-        {"sessions": sessions},
-    )
+    named = {"session_ids": sessions}
+    responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
     return join_questions(responses, bank)

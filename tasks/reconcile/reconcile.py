@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.models.landing import land_paid_calls
+from tasks.models.call_frames import land_paid_calls
 from tasks.review.landing import land_missing_batches
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger

@@ -6,7 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.provenance.task import sign_landings
+from tasks.flow_runs.task import sign_landings
 from tasks.reconcile.reconcile import reconcile
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger

@@ -95,6 +95,8 @@ LABELS: dict[str, tuple[str, str]] = {
     "curve_linear": ("直线", "straight line"),
     "curve_logistic": ("逻辑斯谛曲线", "logistic curve"),
     "shown_best": ("图中为最近一月的前 {count} 名", "Shown: the first {count} of the latest month"),
+    "prompt_version": ("提示词版本", "Prompt"),
+    "occasion": ("校准场合", "Occasion"),
     "calibration": ("裁判与人工评分的一致性", "Judges against people"),
     "round": ("轮次", "Round"),
     "mean_kappa": ("平均 κ（不加权）", "Mean κ (unweighted)"),

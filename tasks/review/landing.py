@@ -19,17 +19,7 @@ def read_unreviewed(lake: Lake) -> pl.DataFrame:
 
     Whether a question lies in an open batch is the ledger's knowledge: assigning skips those.
     """
-    return lake.query(
-        """
-        select * exclude (landing_unit)
-        from questions
-        where question_uuid not in (
-            select question_uuid from review_decisions where outcome <> 'undecided'
-        )
-        qualify row_number() over (partition by question_uuid order by document_name, position) = 1
-        order by document_name, position
-        """
-    )
+    return lake.read("unreviewed_questions")
 
 
 def land_closed_batches(

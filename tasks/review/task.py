@@ -6,7 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.provenance.task import sign_landings
+from tasks.flow_runs.task import sign_landings
 from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
 from tasks.review.landing import land_closed_batches, read_unreviewed

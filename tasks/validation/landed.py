@@ -10,8 +10,8 @@ from pathlib import Path
 from schemas.errors import UsageError
 from schemas.table import Table
 from schemas.tables import TABLES
-from tasks.validation.pieces import has_months, list_pieces, read_pieces
 from warehouse.lake.data_docs import TableCounts, write_data_docs
+from warehouse.lake.pieces import has_months, list_pieces, read_pieces
 from warehouse.lake.store import Lake
 from warehouse.lake.suite import find_suite_refusals
 

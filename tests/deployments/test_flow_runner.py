@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from schemas.errors import FlowError
-from tasks.outcome.counts import compute_counts, render_markdown
-from tasks.outcome.success import check_ingested, check_judged, check_sat, check_written
+from tasks.counts import compute_counts, render_markdown
+from tasks.flow_runs.success import check_ingested, check_judged, check_sat, check_written
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"

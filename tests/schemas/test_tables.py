@@ -44,10 +44,9 @@ def test_columns_of_one_name_have_one_type_in_every_table() -> None:
     for table in TABLES.values():
         for column in table.columns:
             types.setdefault(column.name, set()).add(column.type)
-    # A question has keys, a response one extracted answer; the API has an HTTP status, everything else a state.
+    # A question has keys, a response one extracted answer.
     assert {name: found for name, found in types.items() if len(found) > 1} == {
         "answer": {"text", "texts"},
-        "status": {"text", "int"},
     }
 
 

@@ -342,7 +342,7 @@ def test_an_analyst_reads_tables_and_marts_with_plain_duckdb_while_a_writer_is_o
     with plain_duckdb(settings) as analyst:
         assert analyst.execute("SELECT count(*) FROM exam.sessions").fetchall() == [(4,)]
         assert analyst.execute("SELECT revision FROM exam.current_questions").fetchall() == [(1,)]
-        for name in ("current_responses", "bank_statistics", "document_outcomes"):
+        for name in ("current_responses", "bank_counts", "document_outcomes"):
             analyst.execute(f"SELECT * FROM exam.{name}").fetchall()
         lake.land("sessions", "t", session_frame(3, first=10))
         analyst.execute("USE exam")

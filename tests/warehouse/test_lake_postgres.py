@@ -82,7 +82,7 @@ def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp
         rows = reader.query("SELECT landing_unit, answered_count FROM sessions").rows()
         assert rows == [("a", 4), ("a", 4)]
         assert reader.query("SELECT rule FROM quarantine").item() == "range: repeat"
-        assert reader.query("SELECT count(*) FROM leaderboard").item() == 0
+        assert reader.query("SELECT count(*) FROM leaderboards").item() == 0
     assert not (tmp_path / "lake" / "catalog.sqlite").exists()
 
 

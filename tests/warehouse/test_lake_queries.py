@@ -5,8 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from schemas.columns import GLOSSARY
 from schemas.errors import UsageError
+from schemas.glossary import GLOSSARY
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
@@ -29,6 +29,16 @@ from warehouse.lake.reading import LakeReader, run_statement
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.trial import connect_trial
 
+# What a stage gives its reads where there is no default.
+GIVEN = {
+    "batch_id": "b",
+    "document_id": "d",
+    "hashes": ["0f"],
+    "is_simulated": False,
+    "name": "n",
+    "session_ids": ["s"],
+    "transient": ["timeout"],
+}
 QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 
 
@@ -40,7 +50,9 @@ def test_every_query_says_its_question_its_grain_and_its_parameters(query: queri
         duckdb.StatementType.SELECT
     ]
     with connect_trial() as trial:
-        values = bind_parameters(query, {})
+        required = {p.name for p in query.parameters if p.default is None}
+        assert not required or query.kind == "reads"
+        values = bind_parameters(query, {name: GIVEN[name] for name in required})
         found = trial.execute(query.body, values) if values else trial.execute(query.body)
         assert found.description
 
@@ -83,22 +95,34 @@ def test_an_unknown_query_lists_what_there_is() -> None:
         find_query("leaderbord")
 
 
+def test_no_name_is_of_two_queries_or_of_a_query_and_a_table() -> None:
+    named = [*TABLES, *(query.name for query in QUERIES)]
+    assert sorted(name for name in set(named) if named.count(name) > 1) == []
+
+
+def test_a_select_from_an_analysis_names_the_view_to_select_from(lake: Lake) -> None:
+    with pytest.raises(
+        UsageError, match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: leaderboards\."
+    ):
+        run_statement(lake, "SELECT * FROM leaderboard")
+    with pytest.raises(UsageError, match="leaderbord does not exist"):
+        run_statement(lake, "SELECT * FROM leaderbord")
+
+
 def test_views_come_after_those_they_read_and_a_circle_is_refused() -> None:
     def query(name: str, body: str) -> queries.Query:
         return parse_query(name, "marts", body)
 
-    with connect_trial() as trial:
-        ordered = order_by_dependency(
-            trial,
-            {
-                "a": query("a", "SELECT * FROM c JOIN b ON true"),
-                "b": query("b", "SELECT * FROM c"),
-                "c": query("c", "SELECT 1"),
-            },
-        )
-        assert [one.name for one in ordered] == ["c", "b", "a"]
-        with pytest.raises(UsageError, match="circle"):
-            order_by_dependency(trial, {"a": query("a", "FROM b"), "b": query("b", "FROM a")})
+    ordered = order_by_dependency(
+        {
+            "a": query("a", "SELECT * FROM c JOIN b ON true"),
+            "b": query("b", "SELECT * FROM c"),
+            "c": query("c", "SELECT 1"),
+        }
+    )
+    assert [one.name for one in ordered] == ["c", "b", "a"]
+    with pytest.raises(UsageError, match="circle"):
+        order_by_dependency({"a": query("a", "FROM b"), "b": query("b", "FROM a")})
 
 
 def test_a_changed_mart_changes_its_view(
@@ -208,7 +232,7 @@ def test_the_page_of_queries_names_every_query() -> None:
     ] == []
     assert "Parameters: `$month` (default `null`)" in page
     assert "-- Parameters:" not in page and page.count("\nParameters: ") == sum(
-        bool(query.parameters) for kind in KINDS for query in read_queries(kind).values()
+        bool(query.parameters) for kind in ("analyses", "checks") for query in read_queries(kind).values()
     )
 
 
@@ -243,10 +267,10 @@ def test_the_glossary_holds_no_name_that_no_view_has() -> None:
 
 def test_columns_of_tables_and_views_can_be_asked_for_by_name() -> None:
     assert DescribedColumn("landed_at", "TIMESTAMPTZ", "When.") in describe_relation("landings")
-    score = next(column for column in describe_relation("leaderboard") if column.name == "score")
+    score = next(column for column in describe_relation("leaderboards") if column.name == "score")
     assert (score.type, score.about[:9]) == ("DOUBLE", "S: stars ")
-    with pytest.raises(UsageError, match="no table or view 'leaderboards'"):
-        describe_relation("leaderboards")
+    with pytest.raises(UsageError, match="no table or view 'leaderbord'"):
+        describe_relation("leaderbord")
 
 
 def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:

@@ -5,8 +5,8 @@ The cases of checks and of staging queries lie under `tests/warehouse/checks/` i
 A case holds one YAML file per input table (`sessions.yaml`: a list of rows), `params.yaml` where the query takes
 parameters, and `expect.yaml`: the rows in the order stated (a view promises no order, its rows in any), compared on the
 columns it names, numbers within 1e-6.
-Rows are given partially: what the contract requires and the case does not care about is filled in. A query that is both
-an analysis and a mart is the analysis; `marts.<query>` names the mart, `staging.<query>` a staging query.
+Rows are given partially: what the contract requires and the case does not care about is filled in. `staging.<query>` names a
+staging query, `reads.<query>` what a stage reads.
 """
 
 from __future__ import annotations

@@ -157,6 +157,25 @@ def remember_data_path(settings: Settings) -> None:
         ) from None
 
 
+def read_stored_comment(settings: Settings, table: str) -> str | None:
+    """The comment of a table as a SQLite catalog keeps it, without DuckDB; null where there is none."""
+    try:
+        with closing(_open_catalog(settings.catalog_address)) as connection:
+            row = connection.execute(
+                """
+                SELECT tag.value
+                FROM ducklake_tag AS tag
+                JOIN ducklake_table AS own ON own.table_id = tag.object_id
+                WHERE own.table_name = ? AND tag.key = 'comment'
+                    AND own.end_snapshot IS NULL AND tag.end_snapshot IS NULL
+                """,
+                (table,),
+            ).fetchone()
+    except sqlite3.Error:
+        return None
+    return None if row is None else str(row[0])
+
+
 def find_extension(name: str) -> Path | None:
     """The extension's file inside its wheel, for the running DuckDB; None when the wheel is missing."""
     import duckdb

@@ -6,21 +6,25 @@ or the sentence of the same column in what the view reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from schemas.columns import GLOSSARY
 from schemas.errors import UsageError
+from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
 from warehouse.lake.attach import quote_name
 from warehouse.lake.definitions import read_views
-from warehouse.lake.queries import Query, list_header_entries, order_by_dependency
+from warehouse.lake.queries import (
+    Query,
+    find_names_read,
+    list_header_entries,
+    order_by_dependency,
+    read_queries,
+    write_nulls,
+)
 from warehouse.lake.trial import connect_trial
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,17 @@ class DescribedColumn:
 
 
 def describe_relation(name: str) -> list[DescribedColumn]:
-    """The columns of a table or view of this version, in order; raises UsageError for any other name."""
+    """The columns of a table, view or analysis of this version, in order; raises UsageError for any other name."""
     relations = describe_relations()
-    if name not in relations:
+    if name in relations:
+        return relations[name]
+    analyses = read_queries("analyses")
+    if name not in analyses:
         raise UsageError(f"There is no table or view {name!r}; there are {', '.join(sorted(relations))}.")
-    return relations[name]
+    query = analyses[name]
+    with connect_trial() as connection:
+        found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
+    return _describe_columns(query, found, find_names_read({name: query})[name], relations)
 
 
 def describe_relations() -> dict[str, list[DescribedColumn]]:
@@ -48,24 +58,30 @@ def describe_relations() -> dict[str, list[DescribedColumn]]:
         ]
         for table in TABLES.values()
     }
-    connection = connect_trial()
-    try:
-        for query in order_by_dependency(connection, read_views()):
-            described[query.name] = _describe_view(connection, query, described)
-    finally:
-        connection.close()
+    views = read_views()
+    names_read = find_names_read(views)
+    with connect_trial() as connection:
+        for query in order_by_dependency(views):
+            found = connection.execute(f"DESCRIBE {quote_name(query.name)}").fetchall()
+            described[query.name] = _describe_columns(query, found, names_read[query.name], described)
     return described
 
 
-def _describe_view(
-    connection: duckdb.DuckDBPyConnection, query: Query, described: Mapping[str, list[DescribedColumn]]
+def _describe_columns(
+    query: Query,
+    found: Sequence[tuple[str, ...]],
+    names_read: AbstractSet[str],
+    described: Mapping[str, list[DescribedColumn]],
 ) -> list[DescribedColumn]:
-    read = sorted(connection.get_table_names(query.body) & set(described))
+    """Each column with the sentence of the query's header, else the glossary's, else that of the relation it comes from."""
     header = list_header_entries(query)
     columns = []
-    for name, data_type, *_ in connection.execute(f"DESCRIBE {quote_name(query.name)}").fetchall():
+    for name, data_type, *_ in found:
         passed_on = {
-            column.about for relation in read for column in described[relation] if column.name == name
+            column.about
+            for relation in sorted(names_read & set(described))
+            for column in described[relation]
+            if column.name == name
         }
         about = (
             header.get(name)

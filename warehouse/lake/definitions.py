@@ -8,6 +8,7 @@ from schemas.errors import StoreError
 from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, quote_name, quote_text
+from warehouse.lake.migrations import describe_form
 from warehouse.lake.queries import Query, order_by_dependency, read_queries
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
             f"{quote_name(column.name)} {DUCKDB_TYPES[column.type]}" for column in table.columns
         )
         connection.execute(f"CREATE TABLE {quote_name(table.name)} ({columns})")
-    for query in order_by_dependency(connection, read_views()):
+    for query in order_by_dependency(read_views()):
         connection.execute(f"CREATE VIEW {quote_name(query.name)} AS {query.body}")
 
 
@@ -106,7 +107,9 @@ def _plain(data_type: str) -> str:
 
 
 def _table_comment(table: Table) -> str:
-    return f"{table.grain} Landed by {table.unit}; key: {', '.join(table.key)}."
+    about = f"{table.grain} Landed by {table.unit}; key: {', '.join(table.key)}."
+    # The comment that is read anyway also says which form the rows of the lake have.
+    return f"{about} {describe_form()}" if table.name == "landings" else about
 
 
 def _comment_on_table(table: Table) -> str:
@@ -120,7 +123,10 @@ def _comment_on_column(table: Table, column: Column) -> str:
 
 
 def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Views are bound by name, so when one mart's text changed, all are made again in their order."""
+    """Views are bound by name, so when one mart's text changed, all are dropped and made again in their order.
+
+    Dropped before any is made: within a transaction a view is bound to the old text of one that is replaced.
+    """
     marts = read_views()
     found = dict(
         connection.execute(
@@ -128,13 +134,12 @@ def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
         ).fetchall()
     )
     wanted = {name: _view_comment(query) for name, query in marts.items()}
-    gone = [
-        name for name, comment in found.items() if name not in wanted and "[definition " in (comment or "")
-    ]
-    statements = [f"DROP VIEW {quote_name(name)}" for name in sorted(gone)]
-    if any(found.get(name) != comment for name, comment in wanted.items()):
-        for query in order_by_dependency(connection, marts):
-            statements += create_view_statements(query)
+    ours = {name for name, comment in found.items() if "[definition " in (comment or "")}
+    if ours <= set(wanted) and all(found.get(name) == comment for name, comment in wanted.items()):
+        return []
+    statements = [f"DROP VIEW {quote_name(name)}" for name in sorted(ours)]
+    for query in order_by_dependency(marts):
+        statements += create_view_statements(query)
     return statements
 
 

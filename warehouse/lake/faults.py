@@ -10,6 +10,9 @@ from schemas.errors import StoreError, UsageError
 if TYPE_CHECKING:
     import duckdb
 
+# How often a writer that met another one tries.
+CONFLICT_TRIES = 10
+
 
 def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     """A DuckDB error as ours. Only messages about the statement are repeated: others may quote a row's values."""

@@ -11,7 +11,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
+from warehouse.lake.attach import connect_duckdb
+from warehouse.lake.faults import translate_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
-KINDS = ("analyses", "marts", "checks", "staging")
+KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
@@ -40,7 +42,7 @@ class Query:
 
     Attributes:
         name: the file's stem, named for the rows it returns.
-        kind: its folder: marts, analyses, checks or staging.
+        kind: its folder: marts, analyses, checks, staging or reads (what the stages read).
         question: the first line of the header, the question it answers.
         about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
@@ -63,11 +65,8 @@ class Query:
 
 
 def list_queries(kinds: tuple[str, ...] = ("analyses", "marts")) -> list[Query]:
-    """The queries that can be run by name; an analysis hides the mart of its name."""
-    found: dict[str, Query] = {}
-    for kind in kinds:
-        for name, query in read_queries(kind).items():
-            found.setdefault(name, query)
+    """The queries that can be run by name; no name is of two kinds."""
+    found = {name: query for kind in kinds for name, query in read_queries(kind).items()}
     return [found[name] for name in sorted(found)]
 
 
@@ -143,6 +142,16 @@ def find_query(name: str) -> Query:
     raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
 
 
+def find_read(name: str) -> Query:
+    """The query of that name under `reads`; raises UsageError where there is none."""
+    try:
+        return read_queries("reads")[name]
+    except KeyError:
+        raise UsageError(
+            f"There is no warehouse/sql/reads/{name}.sql. Write it, or name one of those that are there."
+        ) from None
+
+
 def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, object]:
     """The value of every declared parameter; raises UsageError for one that is unknown or missing."""
     declared = {parameter.name: parameter.default for parameter in query.parameters}
@@ -160,16 +169,50 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
     }
 
 
-def order_by_dependency(connection: duckdb.DuckDBPyConnection, queries: Mapping[str, Query]) -> list[Query]:
+def order_by_dependency(queries: Mapping[str, Query]) -> list[Query]:
     """The queries so that each comes after those it reads; raises UsageError for a circle."""
-    reads = {
-        name: sorted((connection.get_table_names(query.body) & set(queries)) - {name})
-        for name, query in queries.items()
-    }
+    reads = {name: sorted(names & set(queries) - {name}) for name, names in find_names_read(queries).items()}
     try:
         return [queries[name] for name in TopologicalSorter(reads).static_order()]
     except CycleError as error:
         raise UsageError(f"The marts {', '.join(error.args[1])} read each other in a circle.") from None
+
+
+def find_names_read(queries: Mapping[str, Query]) -> dict[str, set[str]]:
+    """The tables and views that each query names, by the query's name."""
+    # Without any table: where a view is there, DuckDB names what it reads in its place.
+    with connect_duckdb() as connection:
+        return {name: connection.get_table_names(write_nulls(query.body)) for name, query in queries.items()}
+
+
+def write_nulls(sql: str) -> str:
+    """The statement with NULL for every parameter, to look at what it reads or returns."""
+    return _PARAMETER.sub("NULL", sql)
+
+
+def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
+    """DuckDB's error about a statement as ours; a table that is not there may be an analysis, which has a command."""
+    import duckdb
+
+    hint = _explain_analysis(sql) if isinstance(error, duckdb.CatalogException) else None
+    return translate_error(error) if hint is None else UsageError(hint)
+
+
+def _explain_analysis(sql: str) -> str | None:
+    """What to write instead, where a statement selects from a named analysis as if it were a view."""
+    import duckdb
+
+    try:
+        named = find_names_read({"statement": parse_query("statement", "reads", sql)})["statement"]
+    except duckdb.Error:
+        return None
+    for name in sorted(named & set(read_queries("analyses"))):
+        reads = find_names_read({name: read_queries("analyses")[name]})[name]
+        views = ", ".join(sorted(reads & set(read_queries("marts"))))
+        return f"{name} is an analysis, not a view: run it by its name (`proctor sql {name}`)" + (
+            f", or select from what it reads: {views}." if views else "."
+        )
+    return None
 
 
 def _clean_default(text: str | None) -> str | None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from warehouse.lake.attach import attach_lake
 from warehouse.lake.faults import translate_error
-from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
 from warehouse.lake.statements import execute_statement
+from warehouse.lake.upgrade import attach_for_reading
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,7 +59,7 @@ class LakeReader:
 
     def __init__(self, settings: Settings) -> None:
         """Open the lake; raises StoreError when there is none."""
-        self.connection = attach_lake(settings, read_only=True)
+        self.connection = attach_for_reading(settings)
 
     def __enter__(self) -> LakeReader:
         return self
@@ -74,11 +74,16 @@ class LakeReader:
         try:
             return execute_statement(self.connection, sql, params or {}, _fetch_rows)
         except duckdb.Error as error:
-            raise translate_error(error) from None
+            raise explain_error(error, sql) from None
 
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of a mart, an analysis or a check under `warehouse/sql`."""
         query = find_query(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
+    def read(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of a query under `warehouse/sql/reads`."""
+        query = find_read(name)
         return self.query(query.body, bind_parameters(query, params or {}))
 
     @contextmanager

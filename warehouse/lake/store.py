@@ -21,13 +21,10 @@ from schemas.tables import get_table
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
-    has_moved,
     is_initialised,
     is_postgres,
-    remember_data_path,
 )
-from warehouse.lake.definitions import list_missing_definitions
-from warehouse.lake.faults import is_conflict, translate_error
+from warehouse.lake.faults import CONFLICT_TRIES, is_conflict
 from warehouse.lake.landing import (
     Batch,
     CheckedBatch,
@@ -41,15 +38,14 @@ from warehouse.lake.landing import (
 )
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
-from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
 from warehouse.lake.statements import execute_statement, quote_list, roll_back
+from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["Batch", "Lake", "Landing", "open_lake"]
-
-_CONFLICT_TRIES = 10
 
 
 class _Landed(NamedTuple):
@@ -63,20 +59,24 @@ class _Landed(NamedTuple):
 def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Lake:
     """Open the lake; for writing, create it or bring its tables and views up to date first.
 
-    A writer waits up to `lock_timeout_s` for another one. Readers never wait. Raises StoreError when there is no lake
-    to read, when it cannot be opened, or when another writer holds it too long.
+    A writer waits up to `lock_timeout_s` for another one. Readers never wait, but for the first opening of a lake that an
+    earlier version wrote. Raises StoreError when there is no lake to read, when it cannot be opened, or when another
+    writer holds it too long.
     """
     check_catalog_address(settings.catalog_address)
     if read_only:
         return Lake(
-            settings, attach_lake(settings, read_only=True), is_read_only=True, lock_timeout_s=lock_timeout_s
+            settings,
+            attach_for_reading(settings, lock_timeout_s),
+            is_read_only=True,
+            lock_timeout_s=lock_timeout_s,
         )
     with ExitStack() as stack:
         if not is_initialised(settings):
             stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
         connection = attach_lake(settings, read_only=False)
     try:
-        _bring_up_to_date(settings, connection, lock_timeout_s)
+        bring_up_to_date(settings, connection, lock_timeout_s)
     except BaseException:
         connection.close()
         raise
@@ -121,7 +121,7 @@ class Lake:
             try:
                 return execute_statement(self.connection, sql, params or {}, lambda result: result.pl())
             except duckdb.Error as error:
-                raise translate_error(error) from None
+                raise explain_error(error, sql) from None
 
     def units(self, table: str) -> set[str]:
         """The units of a table that were landed, those without rows included."""
@@ -196,6 +196,11 @@ class Lake:
         query = find_query(name)
         return self.query(query.body, bind_parameters(query, params or {}))
 
+    def read(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+        """The rows of a query under `warehouse/sql/reads`: what a stage reads, named for its rows."""
+        query = find_read(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
     @contextmanager
     def exclusive(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """The connection, with this process's threads and (embedded) all other writers kept out."""
@@ -242,7 +247,7 @@ class Lake:
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb
 
-        for attempt in range(1, _CONFLICT_TRIES + 1):
+        for attempt in range(1, CONFLICT_TRIES + 1):
             try:
                 with (
                     self.transaction() as connection,
@@ -253,35 +258,10 @@ class Lake:
             except duckdb.Error as error:
                 # Without a lock (PostgreSQL) two writers may touch the same file of a table; one of them tries again.
                 may_retry = is_conflict(error) and is_postgres(self.settings.catalog_address)
-                if not may_retry or attempt == _CONFLICT_TRIES:
+                if not may_retry or attempt == CONFLICT_TRIES:
                     units = ", ".join(sorted({one.batch.table for one in checked}))
                     raise StoreError(
                         f"Landing in {units} failed ({type(error).__name__}, try {attempt}); nothing of it was "
                         "written. Check free disk space and that the catalog answers, then run again."
                     ) from None
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
-
-
-def _bring_up_to_date(
-    settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
-) -> None:
-    """Create what this version's contract has and the lake lacks; takes the writer lock only if there is something."""
-    import duckdb
-
-    if not (list_missing_definitions(connection) or has_moved(settings)):
-        return
-    for attempt in range(1, _CONFLICT_TRIES + 1):
-        with hold_writer_lock(settings, lock_timeout_s):
-            remember_data_path(settings)
-            connection.execute("BEGIN")
-            try:
-                # Read again: another process may have created them while this one waited.
-                for statement in list_missing_definitions(connection):
-                    connection.execute(statement)
-                connection.execute("COMMIT")
-                return
-            except duckdb.Error as error:
-                roll_back(connection)
-                if not is_conflict(error) or attempt == _CONFLICT_TRIES:
-                    raise translate_error(error) from None
-        time.sleep(random.uniform(0, 0.05 * 2**attempt))

@@ -1,7 +1,7 @@
-"""The audit log: one hash chain per session, its heads anchored daily.
+"""The audit log: one hash chain per session, its heads kept daily.
 
 Each entry's hash covers the entry and the hash before it, so that an entry cannot be changed, moved or taken out
-without breaking its chain; the head kept with the session and the daily anchors show when the end was cut off.
+without breaking its chain; the head kept with the session and the heads kept daily show when the end was cut off.
 Attempts that name no session form one chain of their own.
 """
 
@@ -18,10 +18,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_anchors, access_log, sessions
+from warehouse.ledger.tables import access_heads, access_log, sessions
 
 FIRST_HASH = "0" * 64
-# Where anchors keep the chain of the attempts that name no session.
+# Where kept heads have the chain of the attempts that name no session.
 NO_SESSION = ""
 _PAGE = 20_000
 
@@ -71,17 +71,17 @@ def append_access(
             "user_id": user_id,
             "session_id": session_id,
             "action": action,
-            "status": status,
+            "http_status": status,
             "code": code,
             "previous_hash": previous,
             "entry_hash": entry_hash,
-            "at": at,
+            "accessed_at": at,
         },
     )
     return entry_hash
 
 
-def append_refusal(
+def append_access_at_head(
     connection: Connection,
     *,
     user_id: str | None,
@@ -128,14 +128,16 @@ def compute_entry_hash(
     return hashlib.sha256(entry.encode()).hexdigest()
 
 
-def anchor_access_log(connection: Connection, day: str) -> int:
+def keep_heads(connection: Connection, day: str) -> int:
     """Keep the head that every chain had at the end of `day` (YYYY-MM-DD); returns how many heads were new.
 
-    An anchor once set is never changed: entries that appear later for an anchored day break the check.
+    A head once kept is never changed: entries that appear later for its day break the check.
     """
     last = (
         select(func.max(access_log.c.access_id).label("access_id"))
-        .where(access_log.c.at >= day, access_log.c.at < day + "U")  # 'U' sorts behind the 'T' of a time
+        .where(
+            access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
+        )  # 'U' sorts behind the 'T' of a time
         .group_by(access_log.c.session_id)
         .subquery()
     )
@@ -148,35 +150,33 @@ def anchor_access_log(connection: Connection, day: str) -> int:
     count = 0
     for session_id, entry_hash in heads:
         count += connection.execute(
-            insert(access_anchors)
-            .values(
-                day=day, session_id=session_id or NO_SESSION, entry_hash=entry_hash, anchored_at=now_text()
-            )
+            insert(access_heads)
+            .values(day=day, session_id=session_id or NO_SESSION, entry_hash=entry_hash, kept_at=now_text())
             .on_conflict_do_nothing()
         ).rowcount
     return count
 
 
-def anchor_past_days(connection: Connection, now: datetime | None = None) -> int:
-    """Anchor every day that is over and has no anchor yet; returns how many heads were new.
+def keep_past_heads(connection: Connection, now: datetime | None = None) -> int:
+    """Keep the heads of every day that is over and has none yet; returns how many heads were new.
 
     A day is over an hour after midnight: an attempt is dated before its transaction is committed.
     """
     today = ((now or datetime.now(UTC)) - timedelta(hours=1)).date().isoformat()
-    day = func.substr(access_log.c.at, 1, 10)
+    day = func.substr(access_log.c.accessed_at, 1, 10)
     days = connection.execute(
         select(day)
-        .where(access_log.c.at < today, day.not_in(select(access_anchors.c.day)))
+        .where(access_log.c.accessed_at < today, day.not_in(select(access_heads.c.day)))
         .distinct()
         .order_by(day)
     ).scalars()
-    return sum(anchor_access_log(connection, found) for found in list(days))
+    return sum(keep_heads(connection, found) for found in list(days))
 
 
 def verify_access_log(connection: Connection) -> list[ChainFault]:
-    """Check every chain against its links, its head and its anchors; empty when the log is whole."""
-    anchors: dict[tuple[str, str], str] = {
-        (row.session_id, row.day): row.entry_hash for row in connection.execute(select(access_anchors))
+    """Check every chain against its links, its head and its kept heads; empty when the log is whole."""
+    kept: dict[tuple[str, str], str] = {
+        (row.session_id, row.day): row.entry_hash for row in connection.execute(select(access_heads))
     }
     heads: dict[str, str] = {
         row.session_id: row.access_hash
@@ -195,9 +195,9 @@ def verify_access_log(connection: Connection) -> list[ChainFault]:
             row["user_id"],
             row["session_id"],
             row["action"],
-            row["status"],
+            row["http_status"],
             row["code"],
-            row["at"],
+            row["accessed_at"],
         )
         if chain not in broken:
             if row["previous_hash"] != ends.get(chain, FIRST_HASH):
@@ -207,22 +207,22 @@ def verify_access_log(connection: Connection) -> list[ChainFault]:
                 broken.add(chain)
                 faults.append(ChainFault(chain, row["access_id"], "was changed after it was written"))
         ends[chain] = row["entry_hash"]
-        day_ends[(chain, row["at"][:10])] = (row["access_id"], row["entry_hash"])
+        day_ends[(chain, row["accessed_at"][:10])] = (row["access_id"], row["entry_hash"])
     for chain, head in heads.items():
         if ends.get(chain) != head and chain not in broken:
             faults.append(ChainFault(chain, None, "ends before the last entry that was written"))
-    for (chain, day), anchor in anchors.items():
+    for (chain, day), head in kept.items():
         found = day_ends.get((chain, day))
-        if found is None or found[1] != anchor:
+        if found is None or found[1] != head:
             faults.append(
-                ChainFault(chain, found[0] if found else None, f"differs from the head anchored for {day}")
+                ChainFault(chain, found[0] if found else None, f"differs from the head kept for {day}")
             )
     return faults
 
 
 def list_access_days(connection: Connection) -> list[str]:
     """The days that have entries in the audit log, oldest first."""
-    day = func.substr(access_log.c.at, 1, 10)
+    day = func.substr(access_log.c.accessed_at, 1, 10)
     return list(connection.execute(select(day).distinct().order_by(day)).scalars())
 
 
@@ -230,7 +230,9 @@ def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
     """The entries of the audit log of one day (YYYY-MM-DD)."""
     query = (
         select(access_log)
-        .where(access_log.c.at >= day, access_log.c.at < day + "U")  # 'U' sorts behind the 'T' of a time
+        .where(
+            access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
+        )  # 'U' sorts behind the 'T' of a time
         .order_by(access_log.c.access_id)
     )
     return list(connection.execute(query).mappings())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, RowMapping, and_, select
 
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import allocations, answers, runs, sessions, set_items, sets
+from warehouse.ledger.tables import allocations, responses, runs, sessions, set_numbers, sets
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
@@ -33,26 +33,26 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     """One row per lineage of these sets, without content."""
     query = (
         select(
-            sets.c.set_id,
-            sets.c.set_number,
-            sets.c.season,
-            sets.c.bank_version,
-            set_items.c.lineage_uuid,
-            set_items.c.question_uuid,
-            set_items.c.discipline,
-            sets.c.is_simulated,
+            set_numbers.c.set_id,
+            set_numbers.c.set_number,
+            set_numbers.c.season,
+            set_numbers.c.bank_version,
+            sets.c.lineage_uuid,
+            sets.c.question_uuid,
+            sets.c.discipline,
+            set_numbers.c.is_simulated,
         )
-        .join(set_items, set_items.c.set_id == sets.c.set_id)
-        .order_by(sets.c.set_id, set_items.c.lineage_uuid)
+        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .order_by(set_numbers.c.set_id, sets.c.lineage_uuid)
     )
     return [
         row
         for names in iter_chunks(set_ids)
-        for row in connection.execute(query.where(sets.c.set_id.in_(names))).mappings()
+        for row in connection.execute(query.where(set_numbers.c.set_id.in_(names))).mappings()
     ]
 
 
-def read_answer_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
+def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
     """One row per allocation of these sessions: question, discipline, content, and the answer's columns (null if none)."""
     query = (
         select(
@@ -60,23 +60,25 @@ def read_answer_rows(connection: Connection, session_ids: Sequence[str]) -> list
             allocations.c.seq,
             allocations.c.lineage_uuid,
             allocations.c.allocated_at,
-            set_items.c.question_uuid,
-            set_items.c.discipline,
-            set_items.c.content,
-            *(column for column in answers.c if column.name not in ("session_id", "seq", "call_key")),
+            sets.c.question_uuid,
+            sets.c.discipline,
+            sets.c.content,
+            *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
         )
         .select_from(
             allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
             .join(
-                set_items,
+                sets,
                 and_(
-                    set_items.c.set_id == sessions.c.set_id,
-                    set_items.c.lineage_uuid == allocations.c.lineage_uuid,
+                    sets.c.set_id == sessions.c.set_id,
+                    sets.c.lineage_uuid == allocations.c.lineage_uuid,
                 ),
             )
             .outerjoin(
-                answers,
-                and_(answers.c.session_id == allocations.c.session_id, answers.c.seq == allocations.c.seq),
+                responses,
+                and_(
+                    responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
+                ),
             )
         )
         .order_by(allocations.c.session_id, allocations.c.seq)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 
-from schemas.errors import StoreError
+from schemas.errors import ConflictError, StoreError
 
 if TYPE_CHECKING:
     from warehouse.ledger.writer import GroupCommitWriter
@@ -63,11 +63,21 @@ class Ledger:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction; durable when the block ends, undone when it raises."""
+        """One transaction; durable when the block ends, undone when it raises.
+
+        Raises ConflictError where what was to be written is there already.
+        """
+        from sqlalchemy.exc import IntegrityError
+
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
             try:
                 yield connection
+            except IntegrityError as error:
+                connection.exec_driver_sql("ROLLBACK")
+                raise ConflictError(
+                    f"Another process was first ({type(error.orig).__name__}); nothing was written. Run the command again."
+                ) from None
             except BaseException:
                 connection.exec_driver_sql("ROLLBACK")
                 raise

@@ -24,6 +24,12 @@ def list_runs(
     return list(connection.execute(query).mappings())
 
 
+def list_open_runs(connection: Connection) -> list[str]:
+    """The ids of the runs that are not closed, in the order in which they were planned."""
+    query = select(runs.c.run_id).where(runs.c.status == "open").order_by(runs.c.planned_at, runs.c.run_id)
+    return list(connection.execute(query).scalars())
+
+
 def list_sessions(
     connection: Connection,
     *,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine, inspect
 
 from schemas.errors import StoreError
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0001"
+HEAD = "0002"
 
 
 def upgrade_ledger(engine: Engine) -> None:
@@ -17,19 +21,25 @@ def upgrade_ledger(engine: Engine) -> None:
     if read_ledger_version(engine) == HEAD:
         return
     from alembic import command
-    from alembic.config import Config
     from alembic.util.exc import CommandError
 
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["engine"] = engine
     try:
-        command.upgrade(config, "head")
+        command.upgrade(make_config(engine), "head")
     except CommandError:
         raise StoreError(
             f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, "
             f"this one knows up to {HEAD!r}). Use the newer Proctor, or restore a backup."
         ) from None
+
+
+def make_config(engine: Engine) -> Config:
+    """What Alembic needs to know: where the migrations lie, and on which engine they run."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["engine"] = engine
+    return config
 
 
 def read_ledger_version(engine: Engine) -> str | None:

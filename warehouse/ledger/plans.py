@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, func, literal, select, text
 
-from warehouse.ledger.tables import allocations, exposures, runs, sessions, set_claims, set_items, sets
+from warehouse.ledger.tables import allocations, exposures, runs, sessions, set_claims, set_numbers, sets
 
 
 class SeasonSet(NamedTuple):
@@ -30,9 +30,9 @@ def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
     """Every set of a season, in order of number."""
     lineages: dict[tuple[int, str], set[str]] = {}
     rows = connection.execute(
-        select(sets.c.set_number, sets.c.set_id, set_items.c.lineage_uuid)
-        .join(set_items, set_items.c.set_id == sets.c.set_id)
-        .where(sets.c.season == season)
+        select(set_numbers.c.set_number, set_numbers.c.set_id, sets.c.lineage_uuid)
+        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .where(set_numbers.c.season == season)
     )
     for number, set_id, lineage in rows:
         lineages.setdefault((number, set_id), set()).add(lineage)
@@ -97,10 +97,10 @@ def write_run(connection: Connection, row: Mapping[str, Any]) -> None:
 def write_sets(
     connection: Connection, rows: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Add sets and their items."""
+    """Add the numbers of new sets, and what is in them."""
     if rows:
-        connection.execute(sets.insert(), [dict(row) for row in rows])
-        connection.execute(set_items.insert().inline(), [dict(item) for item in items])
+        connection.execute(set_numbers.insert(), [dict(row) for row in rows])
+        connection.execute(sets.insert().inline(), [dict(item) for item in items])
 
 
 def write_claim(
@@ -116,9 +116,9 @@ def write_claim(
 ) -> None:
     """Claim a set for an organisation and expose its lineages to it, once.
 
-    A lineage met before `rested_before` may return; one met since violates the primary key (IntegrityError).
+    A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
     """
-    lineages = select(set_items.c.lineage_uuid).where(set_items.c.set_id == set_id)
+    lineages = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
     connection.execute(
         delete(exposures).where(
             exposures.c.organisation == organisation,
@@ -129,8 +129,8 @@ def write_claim(
     connection.execute(
         exposures.insert().from_select(
             ["organisation", "lineage_uuid", "set_id", "exposed_at"],
-            select(literal(organisation), set_items.c.lineage_uuid, literal(set_id), literal(at)).where(
-                set_items.c.set_id == set_id
+            select(literal(organisation), sets.c.lineage_uuid, literal(set_id), literal(at)).where(
+                sets.c.set_id == set_id
             ),
         )
     )

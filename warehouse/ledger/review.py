@@ -13,8 +13,8 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from warehouse.ledger.tables import (
     review_assignments,
     review_batches,
-    review_decisions,
-    review_items,
+    review_questions,
+    reviews,
     users,
 )
 
@@ -48,8 +48,8 @@ def read_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
 def read_batches(connection: Connection) -> list[dict[str, Any]]:
     """All batches with `question_count`, oldest first."""
     counts = (
-        select(review_items.c.batch_id, func.count().label("question_count"))
-        .group_by(review_items.c.batch_id)
+        select(review_questions.c.batch_id, func.count().label("question_count"))
+        .group_by(review_questions.c.batch_id)
         .subquery()
     )
     rows = connection.execute(
@@ -63,7 +63,9 @@ def read_batches(connection: Connection) -> list[dict[str, Any]]:
 def read_items(connection: Connection, batch_id: str) -> list[dict[str, Any]]:
     """Questions of the batch, by UUID."""
     rows = connection.execute(
-        select(review_items).where(review_items.c.batch_id == batch_id).order_by(review_items.c.question_uuid)
+        select(review_questions)
+        .where(review_questions.c.batch_id == batch_id)
+        .order_by(review_questions.c.question_uuid)
     )
     return [dict(row._mapping) for row in rows]
 
@@ -73,12 +75,12 @@ def read_assignments(
 ) -> list[dict[str, Any]]:
     """Assignments of the batch with the question's discipline, by question and annotator."""
     statement = (
-        select(review_assignments, review_items.c.discipline)
+        select(review_assignments, review_questions.c.discipline)
         .join(
-            review_items,
+            review_questions,
             and_(
-                review_items.c.batch_id == review_assignments.c.batch_id,
-                review_items.c.question_uuid == review_assignments.c.question_uuid,
+                review_questions.c.batch_id == review_assignments.c.batch_id,
+                review_questions.c.question_uuid == review_assignments.c.question_uuid,
             ),
         )
         .where(review_assignments.c.batch_id == batch_id)
@@ -96,20 +98,20 @@ def read_decisions(
 ) -> list[dict[str, Any]]:
     """Decisions of the batch, by question and annotator."""
     statement = (
-        select(review_decisions)
-        .where(review_decisions.c.batch_id == batch_id)
-        .order_by(review_decisions.c.question_uuid, review_decisions.c.annotator)
+        select(reviews)
+        .where(reviews.c.batch_id == batch_id)
+        .order_by(reviews.c.question_uuid, reviews.c.annotator)
     )
     if annotator is not None:
-        statement = statement.where(review_decisions.c.annotator == annotator)
+        statement = statement.where(reviews.c.annotator == annotator)
     return [dict(row._mapping) for row in connection.execute(statement)]
 
 
 def read_batched_questions(connection: Connection) -> dict[str, str]:
     """Every question that is or was in a batch, with the (latest) batch."""
     rows = connection.execute(
-        select(review_items.c.question_uuid, review_items.c.batch_id)
-        .join(review_batches, review_batches.c.batch_id == review_items.c.batch_id)
+        select(review_questions.c.question_uuid, review_questions.c.batch_id)
+        .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
         .order_by(review_batches.c.created_at, review_batches.c.batch_id)
     )
     return {row.question_uuid: row.batch_id for row in rows}
@@ -120,9 +122,7 @@ def read_past_decisions(connection: Connection, question_uuids: Collection[str])
     past: dict[str, set[str]] = {}
     for chunk in _chunks(sorted(question_uuids)):
         rows = connection.execute(
-            select(review_decisions.c.question_uuid, review_decisions.c.annotator).where(
-                review_decisions.c.question_uuid.in_(chunk)
-            )
+            select(reviews.c.question_uuid, reviews.c.annotator).where(reviews.c.question_uuid.in_(chunk))
         )
         for row in rows:
             past.setdefault(row.question_uuid, set()).add(row.annotator)
@@ -135,17 +135,23 @@ def count_open_work(connection: Connection) -> dict[str, int]:
         select(review_assignments.c.annotator, func.count())
         .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
         .outerjoin(
-            review_decisions,
+            reviews,
             and_(
-                review_decisions.c.batch_id == review_assignments.c.batch_id,
-                review_decisions.c.question_uuid == review_assignments.c.question_uuid,
-                review_decisions.c.annotator == review_assignments.c.annotator,
+                reviews.c.batch_id == review_assignments.c.batch_id,
+                reviews.c.question_uuid == review_assignments.c.question_uuid,
+                reviews.c.annotator == review_assignments.c.annotator,
             ),
         )
-        .where(review_batches.c.status != "closed", review_decisions.c.decision.is_(None))
+        .where(review_batches.c.status != "closed", reviews.c.decision.is_(None))
         .group_by(review_assignments.c.annotator)
     )
     return {row[0]: row[1] for row in rows}
+
+
+def count_open_batches(connection: Connection) -> int:
+    """How many batches are not closed."""
+    query = select(func.count()).select_from(review_batches).where(review_batches.c.status != "closed")
+    return int(connection.execute(query).scalar_one())
 
 
 def count_pending(connection: Connection, batch_id: str) -> int:
@@ -154,17 +160,17 @@ def count_pending(connection: Connection, batch_id: str) -> int:
         select(func.count())
         .select_from(review_assignments)
         .outerjoin(
-            review_decisions,
+            reviews,
             and_(
-                review_decisions.c.batch_id == review_assignments.c.batch_id,
-                review_decisions.c.question_uuid == review_assignments.c.question_uuid,
-                review_decisions.c.annotator == review_assignments.c.annotator,
+                reviews.c.batch_id == review_assignments.c.batch_id,
+                reviews.c.question_uuid == review_assignments.c.question_uuid,
+                reviews.c.annotator == review_assignments.c.annotator,
             ),
         )
         .where(
             review_assignments.c.batch_id == batch_id,
             review_assignments.c.role == "reviewer",
-            review_decisions.c.decision.is_(None),
+            reviews.c.decision.is_(None),
         )
     )
     return int(connection.execute(statement).scalar_one())
@@ -175,7 +181,7 @@ def insert_batch(
 ) -> None:
     """Write a batch with its questions and assignments."""
     connection.execute(insert(review_batches), [dict(batch)])
-    connection.execute(insert(review_items), [dict(item) for item in items])
+    connection.execute(insert(review_questions), [dict(item) for item in items])
     insert_assignments(connection, assignments)
 
 
@@ -189,14 +195,14 @@ def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
     """Write decisions, each in the place of an earlier one of the same annotator on the same question."""
     for row in decisions:
         connection.execute(
-            delete(review_decisions).where(
-                review_decisions.c.batch_id == row["batch_id"],
-                review_decisions.c.question_uuid == row["question_uuid"],
-                review_decisions.c.annotator == row["annotator"],
+            delete(reviews).where(
+                reviews.c.batch_id == row["batch_id"],
+                reviews.c.question_uuid == row["question_uuid"],
+                reviews.c.annotator == row["annotator"],
             )
         )
     if decisions:
-        connection.execute(insert(review_decisions), [dict(row) for row in decisions])
+        connection.execute(insert(reviews), [dict(row) for row in decisions])
 
 
 def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:

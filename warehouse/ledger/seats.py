@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BindParameter, Connection, and_, bindparam, func, select, update
+from sqlalchemy.exc import IntegrityError
 
+from schemas.errors import ConflictError
 from warehouse.ledger.statements import HotStatement, parse_json
-from warehouse.ledger.tables import allocations, answers, organisations, runs, sessions, set_items, users
+from warehouse.ledger.tables import allocations, organisations, responses, runs, sessions, sets, users
 
 _SESSION: BindParameter[str] = bindparam("session")
-_ANSWER_COLUMNS: Final = tuple(column.name for column in answers.c)
+_RESPONSE_COLUMNS: Final = tuple(column.name for column in responses.c)
 
 
 class Seat(NamedTuple):
@@ -56,13 +58,11 @@ _SEAT = HotStatement(
 )
 _LOCK = HotStatement(select(sessions.c.session_id).where(sessions.c.session_id == _SESSION).with_for_update())
 _CONTENT = HotStatement(
-    select(set_items.c.content)
+    select(sets.c.content)
     .select_from(
         allocations.join(
-            set_items,
-            and_(
-                set_items.c.set_id == bindparam("set"), set_items.c.lineage_uuid == allocations.c.lineage_uuid
-            ),
+            sets,
+            and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid),
         )
     )
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
@@ -71,14 +71,14 @@ _PENDING = HotStatement(
     select(allocations.c.seq)
     .select_from(
         allocations.outerjoin(
-            answers,
-            and_(answers.c.session_id == allocations.c.session_id, answers.c.seq == allocations.c.seq),
+            responses,
+            and_(responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq),
         )
     )
     .where(
         allocations.c.session_id == _SESSION,
         allocations.c.seq < bindparam("before"),
-        answers.c.seq.is_(None),
+        responses.c.seq.is_(None),
     )
     .order_by(allocations.c.seq)
 )
@@ -97,7 +97,9 @@ _ADVANCE = HotStatement(
         access_hash=bindparam("head"),
     )
 )
-_ANSWER = HotStatement(answers.insert().inline().values({name: bindparam(name) for name in _ANSWER_COLUMNS}))
+_RESPONSE = HotStatement(
+    responses.insert().inline().values({name: bindparam(name) for name in _RESPONSE_COLUMNS})
+)
 
 
 def read_seat(connection: Connection, session_id: str, caller: str) -> Seat | None:
@@ -126,9 +128,14 @@ def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -
     _DELIVER.run(connection, {"session": session_id, "position": seq, "at": at})
 
 
-def write_answer(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Store an answer (all columns); IntegrityError when the question has one."""
-    _ANSWER.run(connection, row)
+def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
+    """Store a response (all columns); raises ConflictError when the question has one."""
+    try:
+        _RESPONSE.run(connection, row)
+    except IntegrityError:
+        raise ConflictError(
+            "This position has a response, and the first one stays. Ask for the next question."
+        ) from None
 
 
 def write_advance(

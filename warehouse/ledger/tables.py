@@ -72,8 +72,8 @@ review_batches = Table(
     Column("closed_at", String(32)),
 )
 
-review_items = Table(
-    "review_items",
+review_questions = Table(
+    "review_questions",
     metadata,
     Column("batch_id", ForeignKey("review_batches.batch_id"), primary_key=True),
     Column("question_uuid", String(36), primary_key=True),
@@ -96,8 +96,8 @@ review_assignments = Table(
     Index("ix_review_assignments_annotator", "annotator"),
 )
 
-review_decisions = Table(
-    "review_decisions",
+reviews = Table(
+    "reviews",
     metadata,
     Column("batch_id", String(80), primary_key=True),
     Column("question_uuid", String(36), primary_key=True),
@@ -136,8 +136,8 @@ runs = Table(
     Column("closed_at", String(32)),
 )
 
-sets = Table(
-    "sets",
+set_numbers = Table(
+    "set_numbers",
     metadata,
     Column("set_id", String(100), primary_key=True),
     Column("season", String(80), nullable=False),
@@ -148,10 +148,10 @@ sets = Table(
     UniqueConstraint("season", "set_number", name="uq_sets_season_number"),
 )
 
-set_items = Table(
-    "set_items",
+sets = Table(
+    "sets",
     metadata,
-    Column("set_id", ForeignKey("sets.set_id"), primary_key=True),
+    Column("set_id", ForeignKey("set_numbers.set_id"), primary_key=True),
     Column("lineage_uuid", String(36), primary_key=True),
     Column("question_uuid", String(36), nullable=False),
     Column("discipline", String(40), nullable=False),
@@ -171,7 +171,7 @@ set_claims = Table(
     "set_claims",
     metadata,
     Column("organisation", String(120), primary_key=True),
-    Column("set_id", ForeignKey("sets.set_id"), primary_key=True),
+    Column("set_id", ForeignKey("set_numbers.set_id"), primary_key=True),
     Column("model", String(120), nullable=False),
     Column("repeat", Integer, nullable=False),
     Column("run_id", String(80), nullable=False),
@@ -183,7 +183,7 @@ sessions = Table(
     metadata,
     Column("session_id", String(80), primary_key=True),
     Column("run_id", ForeignKey("runs.run_id"), nullable=False),
-    Column("set_id", ForeignKey("sets.set_id"), nullable=False),
+    Column("set_id", ForeignKey("set_numbers.set_id"), nullable=False),
     Column("user_id", String(120), nullable=False, comment="The candidate user who may sit it."),
     Column("model", String(120), nullable=False),
     Column("organisation", String(120), nullable=False),
@@ -220,8 +220,8 @@ allocations = Table(
     Column("delivered_at", String(32)),
 )
 
-answers = Table(
-    "answers",
+responses = Table(
+    "responses",
     metadata,
     Column("session_id", String(80), primary_key=True),
     Column("seq", Integer, primary_key=True),
@@ -247,22 +247,22 @@ access_log = Table(
     Column("user_id", String(120)),
     Column("session_id", String(80)),
     Column("action", String(40), nullable=False),
-    Column("status", Integer, nullable=False),
+    Column("http_status", Integer, nullable=False),
     Column("code", String(40)),
     Column("previous_hash", String(64)),
     Column("entry_hash", String(64), nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("accessed_at", String(32), nullable=False),
     Index("ix_access_log_session", "session_id", "access_id"),
-    Index("ix_access_log_at", "at"),
+    Index("ix_access_log_accessed_at", "accessed_at"),
 )
 
-access_anchors = Table(
-    "access_anchors",
+access_heads = Table(
+    "access_heads",
     metadata,
     Column("day", String(10), primary_key=True),
     Column("session_id", String(80), primary_key=True),
     Column("entry_hash", String(64), nullable=False),
-    Column("anchored_at", String(32), nullable=False),
+    Column("kept_at", String(32), nullable=False),
 )
 
 # --- paid calls ---------------------------------------------------------------------------------------------

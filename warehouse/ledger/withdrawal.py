@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, delete, func, select
 
 from warehouse.ledger.review import lock_batch
-from warehouse.ledger.tables import review_assignments, review_batches, review_decisions, review_items
+from warehouse.ledger.tables import review_assignments, review_batches, review_questions, reviews
 
 
 @dataclass(frozen=True)
@@ -22,18 +22,16 @@ class BatchedDocument:
 def read_open_work(connection: Connection, document_id: str) -> list[BatchedDocument]:
     """Per open batch, what it holds of the document."""
     items = connection.execute(
-        select(review_items.c.batch_id, review_items.c.question_uuid)
-        .join(review_batches, review_batches.c.batch_id == review_items.c.batch_id)
-        .where(review_items.c.document_id == document_id, review_batches.c.status != "closed")
-        .order_by(review_items.c.batch_id, review_items.c.question_uuid)
+        select(review_questions.c.batch_id, review_questions.c.question_uuid)
+        .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
+        .where(review_questions.c.document_id == document_id, review_batches.c.status != "closed")
+        .order_by(review_questions.c.batch_id, review_questions.c.question_uuid)
     ).all()
     found = []
     for batch_id in dict.fromkeys(str(row.batch_id) for row in items):
         uuids = tuple(str(row.question_uuid) for row in items if row.batch_id == batch_id)
-        is_decided = and_(
-            review_decisions.c.batch_id == batch_id, review_decisions.c.question_uuid.in_(uuids)
-        )
-        count = connection.scalar(select(func.count()).select_from(review_decisions).where(is_decided))
+        is_decided = and_(reviews.c.batch_id == batch_id, reviews.c.question_uuid.in_(uuids))
+        count = connection.scalar(select(func.count()).select_from(reviews).where(is_decided))
         found.append(BatchedDocument(batch_id, uuids, int(count or 0)))
     return found
 
@@ -41,14 +39,14 @@ def read_open_work(connection: Connection, document_id: str) -> list[BatchedDocu
 def delete_work(connection: Connection, work: BatchedDocument) -> None:
     """Delete items and assignments; a batch that holds nothing any more is deleted with them."""
     lock_batch(connection, work.batch_id)
-    for table in (review_assignments, review_items):
+    for table in (review_assignments, review_questions):
         connection.execute(
             delete(table).where(
                 table.c.batch_id == work.batch_id, table.c.question_uuid.in_(work.question_uuids)
             )
         )
     left = connection.scalar(
-        select(func.count()).select_from(review_items).where(review_items.c.batch_id == work.batch_id)
+        select(func.count()).select_from(review_questions).where(review_questions.c.batch_id == work.batch_id)
     )
     if not left:
         connection.execute(delete(review_batches).where(review_batches.c.batch_id == work.batch_id))

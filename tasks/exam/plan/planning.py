@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
-from sqlalchemy import Connection
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
@@ -33,6 +32,8 @@ from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tasks.models.registry import RegisteredModel, Registry
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
+from typing import TYPE_CHECKING
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import ConflictError, StoreError, UsageError
 from tasks.exam.plan.allotment import Allotment, PlanRequest
 from tasks.exam.plan.drawing import draw_order
 from tasks.exam.plan.planning import compute_plan
@@ -15,6 +14,9 @@ from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import plans
 from warehouse.ledger import users as ledger_users
 from warehouse.ledger.engine import Ledger, now_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
@@ -46,10 +48,9 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
                 return plan.run_id  # published by another process while this one waited
             current, allotment = compute_plan(connection, request)
             _write_plan(connection, request, current, allotment)
-    except IntegrityError as error:
+    except ConflictError:
         raise StoreError(
-            f"Run {plan.run_id} was not published: another run claimed the same sets ({type(error.orig).__name__}). "
-            "Nothing was claimed; plan it again."
+            f"Run {plan.run_id} was not published: another run claimed the same sets. Nothing was claimed; plan it again."
         ) from None
     return plan.run_id
 

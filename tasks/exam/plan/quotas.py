@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from schemas.errors import GateError
 from tasks.exam.plan.allotment import Allotment
 from warehouse.ledger import plans
 from warehouse.ledger import users as ledger_users
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def check_quotas(connection: Connection, allotment: Allotment) -> None:

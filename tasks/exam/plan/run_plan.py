@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import RowMapping
-
 from schemas.errors import UsageError
 from tasks.exam.plan.allotment import PlannedSession, PlanRequest, SatSet
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
     from tasks.models.registry import RegisteredModel
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from tasks.exam.plan.allotment import SIMULATED_PREFIX, LedgerState, PlanRequest, Sitting
 from warehouse.ledger import plans
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def read_state(connection: Connection, request: PlanRequest) -> LedgerState:

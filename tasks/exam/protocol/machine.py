@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
 from schemas.settings import Settings
@@ -26,6 +24,10 @@ from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_secret, veri
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
 from warehouse.ledger import access, users
 from warehouse.ledger.engine import Ledger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
 
 T = TypeVar("T")
 
@@ -161,7 +163,7 @@ class ExamProtocol:
         def operation(connection: Connection) -> Claims:
             claims = self._tokens.read(token)
             check_role(users.read_user(connection, claims.user_id), claims, permission)
-            access.append_refusal(
+            access.append_access_at_head(
                 connection, user_id=claims.user_id, session_id=None, action=action, status=200, code=None
             )
             return claims
@@ -173,7 +175,7 @@ class ExamProtocol:
     ) -> None:
         """Write an attempt that did not reach the protocol (a wrong password, a malformed request)."""
         self._ledger.writer.run(
-            lambda connection: access.append_refusal(
+            lambda connection: access.append_access_at_head(
                 connection, user_id=user_id, session_id=session_id, action=action, status=status, code=code
             )
         )
@@ -202,7 +204,7 @@ class ExamProtocol:
             user_id = None
 
         def operation(connection: Connection) -> None:
-            access.append_refusal(
+            access.append_access_at_head(
                 connection,
                 user_id=user_id,
                 session_id=None if move.session_id is None else move.session_id[:80],

@@ -7,18 +7,18 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
-
-from schemas.errors import ExamError
+from schemas.errors import ConflictError, ExamError
 from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.questions.question import BareQuestion
 from warehouse.ledger import seats
 from warehouse.ledger.engine import now_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 T = TypeVar("T")
 
@@ -218,8 +218,8 @@ class Moves:
         row["seq"] = seq
         row["answered_at"] = at = now_text()
         try:
-            seats.write_answer(connection, row)
-        except IntegrityError:
+            seats.write_response(connection, row)
+        except ConflictError:
             raise ExamError(
                 409, "already_answered", "This question has an answer, and the first one stays."
             ) from None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import ExamError
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims
 from tasks.exam.protocol.words import Lease
 from warehouse.ledger import access, seats, users
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> seats.Seat:

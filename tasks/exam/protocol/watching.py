@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
 from tasks.exam.protocol.moves import Move
@@ -10,6 +10,9 @@ from tasks.exam.protocol.seating import check_active, check_role, log_use, read_
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
 from warehouse.ledger import access, exam, seats, users
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[SessionStatus]:
@@ -57,7 +60,7 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
         assert user is not None
         is_examiner = user.role != "candidate"
         check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
-        access.append_refusal(
+        access.append_access_at_head(
             connection, user_id=claims.user_id, session_id=None, action="list", status=200, code=None
         )
         if is_examiner:

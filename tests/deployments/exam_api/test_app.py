@@ -108,7 +108,7 @@ def test_a_wrong_password_and_an_unknown_user_are_refused_alike_and_logged(
     assert wrong.json() == unknown.json() == without.json()
     with world.ledger.read() as connection:
         rows = connection.execute(access_log.select()).all()
-    assert [(row.action, row.status, row.code) for row in rows] == [("token", 401, "password_wrong")] * 3
+    assert [(row.action, row.http_status, row.code) for row in rows] == [("token", 401, "password_wrong")] * 3
 
 
 def test_after_ten_failures_a_name_must_wait() -> None:

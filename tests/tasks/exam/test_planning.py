@@ -33,7 +33,7 @@ from tests.tasks.exam.world import (
 )
 from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import allocations, exposures, sessions, set_claims, set_items, sets
+from warehouse.ledger.tables import allocations, exposures, sessions, set_claims, set_numbers, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 SISTER = make_model("sister", "alpha labs")
@@ -46,9 +46,7 @@ def rows(ledger: Ledger, statement: Any) -> list[Any]:
 
 
 def lineages_of(ledger: Ledger, set_id: str) -> set[str]:
-    return {
-        row[0] for row in rows(ledger, select(set_items.c.lineage_uuid).where(set_items.c.set_id == set_id))
-    }
+    return {row[0] for row in rows(ledger, select(sets.c.lineage_uuid).where(sets.c.set_id == set_id))}
 
 
 def sets_of(plan: RunPlan, model: str) -> list[int]:
@@ -61,7 +59,7 @@ def sets_of(plan: RunPlan, model: str) -> list[int]:
 def test_a_set_has_equal_shares_and_one_question_of_each_lineage(ledger: Ledger, tmp_path: Path) -> None:
     bank = make_bank(30)
     publish(ledger, make_settings(tmp_path, set_size=9), make_registry(ALPHA, RHO), bank)
-    items = rows(ledger, select(set_items.c.discipline, set_items.c.lineage_uuid, set_items.c.question_uuid))
+    items = rows(ledger, select(sets.c.discipline, sets.c.lineage_uuid, sets.c.question_uuid))
     assert Counter(item.discipline for item in items) == {"Engineering": 3, "Law": 3, "History": 3}
     assert len({item.lineage_uuid for item in items}) == 9
     known = set(bank.select("discipline", "lineage_uuid", "question_uuid").rows())
@@ -77,7 +75,7 @@ def test_only_the_disciplines_that_are_set_are_drawn(ledger: Ledger, tmp_path: P
     bank = make_bank({"Law": 10, "History": 10, "Arts": 10})
     settings_ = make_settings(tmp_path, disciplines=("Law", "History"), set_size=4)
     publish(ledger, settings_, make_registry(ALPHA, RHO), bank)
-    assert {row[0] for row in rows(ledger, select(set_items.c.discipline))} == {"Law", "History"}
+    assert {row[0] for row in rows(ledger, select(sets.c.discipline))} == {"Law", "History"}
 
 
 def test_variants_are_drawn_as_well_as_originals(ledger: Ledger, tmp_path: Path) -> None:
@@ -85,7 +83,7 @@ def test_variants_are_drawn_as_well_as_originals(ledger: Ledger, tmp_path: Path)
     publish(ledger, make_settings(tmp_path, set_size=60), make_registry(ALPHA, RHO), bank)
     methods = Counter(
         bank.filter(
-            pl.col("question_uuid").is_in([row[0] for row in rows(ledger, select(set_items.c.question_uuid))])
+            pl.col("question_uuid").is_in([row[0] for row in rows(ledger, select(sets.c.question_uuid))])
         )["method"]
     )
     # One of four questions of a lineage is the original: 60 draws give 15 expected, and 4 to 30 in all but 1 of 10^6 cases.
@@ -95,7 +93,7 @@ def test_variants_are_drawn_as_well_as_originals(ledger: Ledger, tmp_path: Path)
 
 def test_the_ledger_holds_bare_content_only(ledger: Ledger, tmp_path: Path) -> None:
     publish(ledger, make_settings(tmp_path), make_registry(ALPHA, RHO), make_bank())
-    for row in rows(ledger, select(set_items.c.content)):
+    for row in rows(ledger, select(sets.c.content)):
         assert set(row.content) == {"question_type", "language", "stem", "material", "options"}
         assert KEY_MARKER not in str(row.content)
 
@@ -291,8 +289,8 @@ def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
                 continue  # a refusal claims nothing, which the count below would show
         meetings = rows(
             ledger,
-            select(sessions.c.organisation, sessions.c.set_id, set_items.c.lineage_uuid)
-            .join(set_items, set_items.c.set_id == sessions.c.set_id)
+            select(sessions.c.organisation, sessions.c.set_id, sets.c.lineage_uuid)
+            .join(sets, sets.c.set_id == sessions.c.set_id)
             .where(sessions.c.is_reference.is_(False))
             .distinct(),
         )
@@ -442,7 +440,7 @@ def test_a_preview_shows_sets_sessions_calls_cost_and_what_is_left_and_writes_no
     assert summary["sets_left"] == {
         name: dict.fromkeys(DISCIPLINES, 8) for name in ("alpha labs", "free labs")
     }
-    assert [rows(ledger, select(table)) for table in (sets, sessions, exposures)] == [[], [], []]
+    assert [rows(ledger, select(table)) for table in (set_numbers, sessions, exposures)] == [[], [], []]
     assert SEED not in repr(plan) + str(summary)
 
 

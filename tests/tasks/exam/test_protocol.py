@@ -148,7 +148,7 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door.call(lambda d: d.submit_and_next(token, lease, 1, account))
     door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
     with world.ledger.read() as connection:
-        rows = closed.read_answer_rows(connection, [session_id])
+        rows = closed.read_response_rows(connection, [session_id])
     kept = {
         name: rows[0][name]
         for name in ("response", "reasoning", "answer_status", "finish_reason", "attempts")
@@ -424,14 +424,14 @@ def test_every_attempt_is_logged_with_user_and_session_allowed_or_not(
         rows = connection.execute(access_log.select().order_by(access_log.c.access_id)).all()
         assert verify_access_log(connection) == []
     alpha = "candidate:alpha"
-    assert [(row.action, row.user_id, row.status, row.code) for row in rows[:5]] == [
+    assert [(row.action, row.user_id, row.http_status, row.code) for row in rows[:5]] == [
         ("open", alpha, 200, None),
         ("open", alpha, 403, "session_in_use"),
         ("open", None, 401, "token_invalid"),
         ("next", alpha, 200, None),
         ("submit", alpha, 409, "not_delivered"),
     ]
-    assert (rows[-1].action, rows[-1].user_id, rows[-1].status, rows[-1].code) == (
+    assert (rows[-1].action, rows[-1].user_id, rows[-1].http_status, rows[-1].code) == (
         "open",
         alpha,
         401,

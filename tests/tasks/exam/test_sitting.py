@@ -69,7 +69,7 @@ def statuses(world: World) -> dict[str, int]:
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
         for session in exam.list_sessions(connection, run_id=world.plan.run_id):
-            rows = closed.read_answer_rows(connection, [session["session_id"]])
+            rows = closed.read_response_rows(connection, [session["session_id"]])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
                 range(1, session["question_count"] + 1)
             )
@@ -106,7 +106,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
             for row in exam.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
-            rows = closed.read_answer_rows(connection, [session_id])
+            rows = closed.read_response_rows(connection, [session_id])
             assert {row["prompt_version"].split("/")[1] for row in rows} == {style}
     assert {request.unit for request in client.requests} == set(styles)
     assert len({(request.unit, request.salt) for request in client.requests}) == 72

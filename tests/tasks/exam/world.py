@@ -194,13 +194,13 @@ class World:
     def order(self, session_id: str) -> list[str]:
         """The stems of a session in the allocated order, from the ledger."""
         with self.ledger.read() as connection:
-            return [row["content"]["stem"] for row in closed.read_answer_rows(connection, [session_id])]
+            return [row["content"]["stem"] for row in closed.read_response_rows(connection, [session_id])]
 
     def answers(self, session_id: str) -> dict[int, str]:
         with self.ledger.read() as connection:
             return {
                 row["seq"]: row["response"]
-                for row in closed.read_answer_rows(connection, [session_id])
+                for row in closed.read_response_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
 

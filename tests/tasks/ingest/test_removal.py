@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import insert
-from tasks.review.batches import list_batches
 
 from schemas.bank import BANK
 from schemas.errors import GateError, UsageError
@@ -16,11 +15,12 @@ from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tasks.ingest.removal import find_document, remove_document
 from tasks.review.assignment import assign_batch
+from tasks.review.batch import list_batches
 from tasks.review.landing import read_unreviewed
 from tests.tasks.ingest.builders import write
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import review_assignments, review_decisions, review_items
+from warehouse.ledger.tables import review_assignments, review_questions, reviews
 from warehouse.ledger.users import add_user
 
 WRONG = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
@@ -51,7 +51,7 @@ class World:
 
     def items(self) -> int:
         with self.ledger.read() as connection:
-            return len(connection.execute(review_items.select()).all())
+            return len(connection.execute(review_questions.select()).all())
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_decision_of_an_annotator_keeps_the_document(world: World) -> None:
     ]
     with world.ledger.write() as connection:
         connection.execute(
-            insert(review_decisions).values(
+            insert(reviews).values(
                 batch_id=batch_id,
                 question_uuid=first,
                 annotator="li",

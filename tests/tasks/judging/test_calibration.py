@@ -54,6 +54,7 @@ def make_judgements(
 ) -> pl.DataFrame:
     rows: list[dict[str, object]] = [
         {"session_id": "s", "seq": seq, "model": model, "judge": judge, "stars": value, "attempt": 1}
+        | {"prompt_version": "1/zh"}
         | changes
         for seq, value in stars.items()
     ]
@@ -118,6 +119,23 @@ def test_calibration_has_a_kappa_per_judge_candidate_round_and_weighting() -> No
     assert calibration.columns == [column.name for column in get_table("calibration").own_columns]
 
 
+def test_every_version_of_a_prompt_has_kappas_of_its_own_and_languages_share_them() -> None:
+    ratings = make_ratings({1: [0, 0], 2: [3, 3], 3: [1, 1]})
+    judgements = pl.concat(
+        [
+            make_judgements({1: 0, 2: 3}),
+            make_judgements({3: 1}, prompt_version="1/en"),
+            make_judgements({1: 3, 2: 0}, prompt_version="2/zh"),
+        ]
+    )
+    calibration = compute_calibration(ratings, judgements, occasion="2026-10")
+    unweighted = calibration.filter(pl.col("weighting") == "none")
+    assert unweighted.select("judge", "prompt_version", "occasion", "kappa", "pair_count").rows() == [
+        ("j", "1", "2026-10", 1.0, 3),
+        ("j", "2", "2026-10", -1.0, 2),
+    ]
+
+
 def test_unparsed_judgements_and_stars_by_rule_are_no_pairs() -> None:
     ratings = make_ratings({1: [0, 0], 2: [1, 1], 3: [2, 2]})
     judgements = pl.concat([make_judgements({1: 0, 2: None}), make_judgements({3: 0}, attempt=0)])
@@ -134,7 +152,14 @@ def test_a_kappa_that_is_undefined_is_null_and_not_in_the_mean() -> None:
     assert unweighted.select("model", "kappa").rows() == [("m", None), ("n", 1.0)]
     means = compute_judge_means(calibration).filter(pl.col("weighting") == "none").to_dicts()
     assert means == [
-        {"judge": "j", "weighting": "none", "mean_kappa": 1.0, "kappa_count": 1, "pair_count": 4}
+        {
+            "judge": "j",
+            "prompt_version": "1",
+            "weighting": "none",
+            "mean_kappa": 1.0,
+            "kappa_count": 1,
+            "pair_count": 4,
+        }
     ]
 
 

@@ -18,6 +18,7 @@ from tasks.models.client import ModelClient
 from tasks.questions.question import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
+from warehouse.lake.validation import Refusal, find_refusals
 from warehouse.ledger.engine import Ledger
 
 LABELLER = make_model("labeller", roles=("judge",))
@@ -29,6 +30,11 @@ def make_judgements(stars: list[int | None], model: str = "m", attempt: int = 1)
         for seq, value in enumerate(stars, start=1)
     ]
     return get_table("judgements").frame(rows)
+
+
+def find_refused_labels(labels: list[dict[str, object]]) -> list[Refusal]:
+    table = get_table("error_labels")
+    return find_refusals(table, table.frame(labels).with_columns(pl.lit("unit").alias("landing_unit")))
 
 
 def test_only_judged_responses_of_no_or_one_star_are_failures() -> None:
@@ -62,10 +68,11 @@ def test_a_labeller_gives_each_failure_one_of_the_five_classes(ledger: Ledger) -
     found = {str(label["error_class"]) for label in labels}
     assert found <= set(ERROR_CLASSES)
     assert len(found) >= 3
-    assert get_table("error_labels").frame(labels).height == 30
+    assert {(label["parse_status"], label["prompt_version"]) for label in labels} == {("parsed", "1/zh")}
+    assert find_refused_labels(labels) == []
 
 
-def test_a_failure_whose_label_cannot_be_read_has_none(ledger: Ledger) -> None:
+def test_a_label_that_cannot_be_read_is_a_row_without_a_class(ledger: Ledger) -> None:
     bank = make_full_bank(1)
     failures = join_questions(make_responses([("错误。", "answered")]), bank).with_columns(
         pl.lit(1).alias("sample_size")
@@ -76,8 +83,10 @@ def test_a_failure_whose_label_cannot_be_read_has_none(ledger: Ledger) -> None:
             return await label_failures(client, LABELLER, failures, most_tries=2)
 
     with start_server(build_answer_key(bank), labeller={"faults": {"empty": 1.0}}) as server:
-        assert asyncio.run(run(server.url)) == []
+        (label,) = asyncio.run(run(server.url))
         assert server.state.requests["labeller"] == 2
+    assert (label["error_class"], label["parse_status"]) == (None, "unparsed")
+    assert find_refused_labels([label]) == []
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

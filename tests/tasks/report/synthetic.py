@@ -70,6 +70,8 @@ def build_season(
                 rows["calibration"].append(
                     {
                         "judge": judge,
+                        "prompt_version": "v1",
+                        "occasion": "first",
                         "model": candidate["model"],
                         "round": 1,
                         "weighting": "none",

@@ -179,8 +179,8 @@ def test_judges_stand_beside_people_and_scores_beside_other_benchmarks(
 
     judges = page.xpath("//div[@aria-labelledby='calibration']//tbody/tr")
     assert [[cell.text_content() for cell in row] for row in judges] == [
-        ["judge-a", "1", "0.900", "6"],
-        ["judge-b", "1", "0.500", "6"],
+        ["judge-a", "v1", "first", "1", "0.900", "6"],
+        ["judge-b", "v1", "first", "1", "0.500", "6"],
     ]
     rho = run_named("external_correlation", {})["spearman_rho"][0]
     benchmark = [

@@ -36,8 +36,8 @@ def trial() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def put_scores(trial: duckdb.DuckDBPyConnection, scores: pl.DataFrame) -> None:
-    """Replace `repeat_scores` by published S: model, prompt_style, score."""
-    shape = trial.execute("SELECT * FROM repeat_scores").pl().clear()
+    """Replace `edition_repeat_scores` by published S: model, prompt_style, score."""
+    shape = trial.execute("SELECT * FROM edition_repeat_scores").pl().clear()
     rows = scores.select(
         "model",
         "prompt_style",
@@ -53,7 +53,7 @@ def put_scores(trial: duckdb.DuckDBPyConnection, scores: pl.DataFrame) -> None:
         pl.lit(False).alias("is_provisional"),
         pl.lit(False).alias("is_simulated"),
     )
-    replace_view(trial, "repeat_scores", pl.concat([shape, rows], how="diagonal_relaxed"))
+    replace_view(trial, "edition_repeat_scores", pl.concat([shape, rows], how="diagonal_relaxed"))
 
 
 def put_disciplines(trial: duckdb.DuckDBPyConnection, published: pl.DataFrame) -> None:
@@ -88,7 +88,7 @@ def test_every_published_relative_score_is_s_over_the_references(trial: duckdb.D
     published = read_published("scores")
     put_scores(trial, published.with_columns(pl.lit("zero_shot").alias("prompt_style")))
 
-    found = trial.execute("SELECT model, relative_score AS ours FROM leaderboard").pl()
+    found = trial.execute("SELECT model, relative_score AS ours FROM leaderboards").pl()
 
     compared = published.join(found, on="model")
     assert compared.height == 59
@@ -102,7 +102,7 @@ def test_s_is_the_sum_of_the_ten_disciplines_in_every_published_row(trial: duckd
     put_disciplines(trial, published)
 
     columns = " + ".join(DISCIPLINES)
-    found = trial.execute(f"SELECT model, score, {columns} AS total FROM leaderboard").pl()
+    found = trial.execute(f"SELECT model, score, {columns} AS total FROM leaderboards").pl()
 
     assert found.height == 59
     assert (found["score"] - found["total"]).abs().max() <= 0.015
@@ -113,7 +113,7 @@ def test_the_published_order_is_the_order_of_s(trial: duckdb.DuckDBPyConnection)
     put_scores(trial, published.with_columns(pl.lit("zero_shot").alias("prompt_style")))
 
     best = trial.execute(
-        "SELECT rank, model, round(relative_score, 2) FROM leaderboard ORDER BY rank LIMIT 3"
+        "SELECT rank, model, round(relative_score, 2) FROM leaderboards ORDER BY rank LIMIT 3"
     ).fetchall()
 
     assert best == [(1, REFERENCE, 100.0), (2, "DeepSeek-R1", 97.40), (3, "Gemini-2.5-Pro", 97.22)]

@@ -12,7 +12,6 @@ from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES, get_table
 from tasks.validation.landed import BrokenRule, validate_landed
-from tasks.validation.pieces import Piece, list_pieces, read_pieces
 from tests.warehouse.sample_rows import (
     SECRET_STEM,
     allocation_frame,
@@ -20,6 +19,7 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
+from warehouse.lake.pieces import Piece, list_pieces, read_pieces
 from warehouse.lake.store import Batch, Lake, open_lake
 
 pytestmark = pytest.mark.slow  # Great Expectations takes seconds to import

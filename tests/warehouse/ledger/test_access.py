@@ -11,14 +11,14 @@ from sqlalchemy import Connection, delete, select, update
 
 from warehouse.ledger.access import (
     ChainFault,
-    anchor_access_log,
-    anchor_past_days,
-    append_refusal,
+    append_access_at_head,
     compute_entry_hash,
+    keep_heads,
+    keep_past_heads,
     verify_access_log,
 )
 from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.tables import access_anchors, access_log, runs, sessions, sets
+from warehouse.ledger.tables import access_heads, access_log, runs, sessions, set_numbers
 
 
 def add_session(connection: Connection, session_id: str) -> None:
@@ -39,7 +39,7 @@ def add_session(connection: Connection, session_id: str) -> None:
             )
         )
         connection.execute(
-            sets.insert().values(
+            set_numbers.insert().values(
                 set_id="set",
                 season="s",
                 set_number=1,
@@ -66,7 +66,7 @@ def add_session(connection: Connection, session_id: str) -> None:
 
 
 def note(connection: Connection, session_id: str | None, action: str) -> None:
-    append_refusal(
+    append_access_at_head(
         connection, user_id="u", session_id=session_id, action=action, status=403, code="session_in_use"
     )
 
@@ -99,7 +99,13 @@ def test_an_untouched_log_is_whole(log: Ledger) -> None:
 
 @pytest.mark.parametrize("session_id", ["a", None])
 @pytest.mark.parametrize(
-    "change", [{"status": 200}, {"user_id": "somebody"}, {"code": None}, {"at": "2020-01-01T00:00:00+00:00"}]
+    "change",
+    [
+        {"http_status": 200},
+        {"user_id": "somebody"},
+        {"code": None},
+        {"accessed_at": "2020-01-01T00:00:00+00:00"},
+    ],
 )
 def test_a_changed_entry_is_found(log: Ledger, session_id: str | None, change: dict[str, object]) -> None:
     with log.write() as connection:
@@ -113,11 +119,11 @@ def test_a_changed_entry_is_found(log: Ledger, session_id: str | None, change: d
 def test_an_entry_changed_with_its_hash_breaks_the_next_one(log: Ledger) -> None:
     with log.write() as connection:
         found = entry(connection, "a", "two")
-        forged = compute_entry_hash(found.previous_hash, "x", "a", "two", 200, None, found.at)
+        forged = compute_entry_hash(found.previous_hash, "x", "a", "two", 200, None, found.accessed_at)
         connection.execute(
             update(access_log)
             .where(access_log.c.access_id == found.access_id)
-            .values(user_id="x", status=200, code=None, entry_hash=forged)
+            .values(user_id="x", http_status=200, code=None, entry_hash=forged)
         )
         following = entry(connection, "a", "three")
     assert check(log) == [ChainFault("a", following.access_id, "does not follow the entry before it")]
@@ -142,7 +148,7 @@ def test_an_end_cut_off_is_found_by_the_head_kept_with_the_session(log: Ledger) 
 
 
 def _rewrite_head(connection: Connection) -> None:
-    """Whoever can cut the log can also rewrite the session's head: only the anchor remains."""
+    """Whoever can cut the log can also rewrite the session's head: only the head of the day remains."""
     found = entry(connection, "a", "three")
     before = entry(connection, "a", "two")
     connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
@@ -161,37 +167,37 @@ def _cut_chain_without_session(connection: Connection) -> None:
     [(_rewrite_head, "a"), (_cut_chain_without_session, "")],
     ids=["head too", "no session"],
 )
-def test_what_was_anchored_cannot_be_cut_off(
+def test_what_a_kept_head_covers_cannot_be_cut_off(
     log: Ledger, tamper: Callable[[Connection], None], chain: str
 ) -> None:
     day = now_text()[:10]
     with log.write() as connection:
-        assert anchor_access_log(connection, day) == 3
+        assert keep_heads(connection, day) == 3
         tamper(connection)
     faults = check(log)
     assert [(fault.session_id, fault.reason) for fault in faults] == [
-        (chain, f"differs from the head anchored for {day}")
+        (chain, f"differs from the head kept for {day}")
     ]
 
 
-def test_an_anchor_is_set_once(log: Ledger) -> None:
+def test_a_head_is_kept_once(log: Ledger) -> None:
     day = now_text()[:10]
     with log.write() as connection:
-        assert anchor_access_log(connection, day) == 3
-        assert anchor_access_log(connection, day) == 0
-        assert anchor_access_log(connection, "2001-01-01") == 0
-        anchors = {row.session_id: row.entry_hash for row in connection.execute(select(access_anchors))}
-        assert anchors == {
+        assert keep_heads(connection, day) == 3
+        assert keep_heads(connection, day) == 0
+        assert keep_heads(connection, "2001-01-01") == 0
+        kept = {row.session_id: row.entry_hash for row in connection.execute(select(access_heads))}
+        assert kept == {
             chain or "": entry(connection, chain, "three").entry_hash for chain in ("a", "b", None)
         }
 
 
-def test_days_that_are_over_are_anchored_an_hour_after_midnight(log: Ledger) -> None:
+def test_days_that_are_over_have_their_heads_kept_an_hour_after_midnight(log: Ledger) -> None:
     now = datetime.now(UTC)
     midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
     with log.write() as connection:
-        assert anchor_past_days(connection, midnight - timedelta(hours=1)) == 0
-        assert anchor_past_days(connection, midnight + timedelta(minutes=59)) == 0
-        assert anchor_past_days(connection, midnight + timedelta(minutes=61)) == 3
-        assert anchor_past_days(connection, midnight + timedelta(days=3)) == 0
+        assert keep_past_heads(connection, midnight - timedelta(hours=1)) == 0
+        assert keep_past_heads(connection, midnight + timedelta(minutes=59)) == 0
+        assert keep_past_heads(connection, midnight + timedelta(minutes=61)) == 3
+        assert keep_past_heads(connection, midnight + timedelta(days=3)) == 0
     assert check(log) == []

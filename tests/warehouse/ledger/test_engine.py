@@ -11,8 +11,8 @@ from sqlalchemy import inspect
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.migrate import HEAD, read_ledger_version
+from warehouse.ledger.engine import Ledger, create_ledger_engine, open_ledger
+from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
 from warehouse.ledger.tables import metadata
 
 ROOT = Path(__file__).parents[3]
@@ -79,3 +79,38 @@ def test_a_transaction_that_raises_leaves_nothing(ledger: Ledger) -> None:
         raise RuntimeError
     with ledger.read() as connection:
         assert users.list_users(connection) == []
+
+
+@pytest.mark.service
+def test_rows_of_the_first_form_are_kept_on_postgresql() -> None:
+    from alembic import command
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with start_postgresql() as server:
+        url = server.new_ledger_url()
+        engine = create_ledger_engine(url)
+        command.downgrade(make_config(engine), "0001")
+        with engine.connect() as connection:
+            connection.exec_driver_sql(
+                "insert into sets values ('set', 's', 1, 1, false, '2026-01-01T00:00:00.000000+00:00')"
+            )
+            connection.exec_driver_sql("insert into set_items values ('set', 'l', 'q', 'Law', '{}')")
+            connection.exec_driver_sql(
+                "insert into llm_calls (call_key, purpose, unit, endpoint, model, status, attempts, started_at) values "
+                "('a', 'judge', 's/j', 'e', 'm', 'done', 1, 'x'), ('b', 'sit', 's', 'e', 'm', 'done', 1, 'x')"
+            )
+        engine.dispose()
+
+        with open_ledger(url) as ledger, ledger.engine.connect() as connection:
+            assert (
+                compare_metadata(
+                    MigrationContext.configure(connection, opts={"compare_type": False}), metadata
+                )
+                == []
+            )
+            rows = connection.exec_driver_sql("select set_id, lineage_uuid from sets").all()
+            assert [tuple(row) for row in rows] == [("set", "l")]
+            assert connection.exec_driver_sql("select set_number from set_numbers").scalar() == 1
+            units = connection.exec_driver_sql("select unit from llm_calls order by call_key").scalars().all()
+            assert units == ["s/j/prompt-1", "s"]

@@ -5,8 +5,8 @@
 -- A null version is the latest.
 WITH version AS (
     SELECT *
-    FROM bank_statistics
-    WHERE bank_version = coalesce($bank_version::BIGINT, (SELECT max(bank_version) FROM bank_statistics))
+    FROM bank_counts
+    WHERE bank_version = coalesce($bank_version::BIGINT, (SELECT max(bank_version) FROM bank_counts))
 ),
 
 counts AS (

@@ -12,7 +12,7 @@ SELECT
     sum(cost_usd) AS cost_usd,
     sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
     sum(unpriced_count)::BIGINT AS unpriced_count
-FROM cost_by_model
+FROM monthly_costs
 WHERE month >= coalesce($from_month::VARCHAR, month)
     AND month <= coalesce($through_month::VARCHAR, month)
 GROUP BY model, purpose

@@ -1,9 +1,10 @@
 -- Why do failed responses fail?
 -- One row per candidate and error class: its share (percent) of the candidate's labelled failures. A person's label is taken
--- before an LLM's; human_count says how many of the labels are people's.
+-- before an LLM's, unparsed ones are left out; human_count says how many of the labels are people's.
 WITH labels AS (
     SELECT session_id, seq, model, error_class, is_human
     FROM error_labels
+    WHERE error_class IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY session_id, seq ORDER BY is_human DESC, labeller) = 1
 )
 

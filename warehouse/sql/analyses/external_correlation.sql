@@ -4,7 +4,7 @@
 -- Parameters: $month (default null), $simulated (default null)
 WITH shown AS (
     SELECT *
-    FROM leaderboard
+    FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ),
 

@@ -3,7 +3,7 @@
 -- Parameters: $simulated (default null)
 WITH latest AS (
     SELECT *
-    FROM leaderboard
+    FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         AND family IS NOT NULL
     QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1

@@ -1,12 +1,13 @@
 -- How far do the judges agree with each other on the same responses?
 -- One row per pair of judges and month. kappa is Cohen's, unweighted, over stars 0 to 3; null when chance agreement is
--- complete. Unparsed judgements and stars given by rule (attempt 0) are left out.
+-- complete. Each judge by the version of its prompt that counts (run_judges). Unparsed judgements and stars given by rule
+-- (attempt 0) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
 WITH pairs AS (
     SELECT a.month, a.judge AS judge_a, b.judge AS judge_b, a.stars AS stars_a, b.stars AS stars_b, a.is_simulated
-    FROM judgements AS a
-    JOIN judgements AS b ON b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
+    FROM counted_judgements AS a
+    JOIN counted_judgements AS b ON b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
     WHERE a.attempt > 0
         AND b.attempt > 0
         AND a.stars IS NOT NULL

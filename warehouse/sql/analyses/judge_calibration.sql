@@ -1,10 +1,12 @@
 -- How far does each judge agree with people?
--- One row per judge, round and weighting: mean of Cohen's kappa over the candidates (the table of kappas itself is
--- calibration). Candidates whose kappa is undefined are left out and counted.
+-- One row per judge, version of its prompt, occasion, round and weighting: mean of Cohen's kappa over the
+-- candidates (the table of kappas itself is calibration). Candidates whose kappa is undefined are left out and counted.
 -- Parameters: $weighting (default null)
 -- A null weighting is `none` (unweighted).
 SELECT
     judge,
+    prompt_version,
+    occasion,
     round,
     weighting,
     avg(kappa) AS mean_kappa,
@@ -15,5 +17,5 @@ SELECT
     sum(pair_count)::BIGINT AS pair_count
 FROM calibration
 WHERE weighting = coalesce($weighting::VARCHAR, 'none')
-GROUP BY judge, round, weighting
-ORDER BY round, mean_kappa DESC NULLS LAST, judge
+GROUP BY judge, prompt_version, occasion, round, weighting
+ORDER BY occasion, round, mean_kappa DESC NULLS LAST, judge, prompt_version

@@ -1,6 +1,7 @@
 -- Which judge is strict, which is generous, and towards whom?
 -- One row per month, judge and candidate: mean stars over what the judge could be read on. mean_gap is the distance to the
--- mean of all judges on the same candidate and month. Stars given by rule (attempt 0) are left out.
+-- mean of all judges on the same candidate and month. Stars given by rule (attempt 0) and versions of the prompt that
+-- do not count (run_judges) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
 WITH means AS (
@@ -12,7 +13,7 @@ WITH means AS (
         count(stars) AS judged_count,
         count(*) - count(stars) AS unparsed_count,
         is_simulated
-    FROM judgements
+    FROM counted_judgements
     WHERE attempt > 0 AND month = coalesce($month::VARCHAR, month)
     GROUP BY month, judge, model, is_simulated
 )

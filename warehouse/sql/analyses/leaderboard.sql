@@ -5,7 +5,7 @@
 -- Shown: rank, model, score, score_sd, relative_score, month
 WITH shown AS (
     SELECT *
-    FROM leaderboard
+    FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 )
 

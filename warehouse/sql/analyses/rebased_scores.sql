@@ -5,7 +5,7 @@
 -- A null reference is that of the latest run.
 WITH shown AS (
     SELECT *
-    FROM rebased_scores
+    FROM rebased_leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 )
 

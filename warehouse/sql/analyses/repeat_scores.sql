@@ -22,7 +22,7 @@ SELECT
     is_complete,
     is_provisional,
     is_simulated
-FROM repeat_scores
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM repeat_scores))
+FROM edition_repeat_scores
+WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM edition_repeat_scores))
     AND prompt_style = coalesce($prompt_style::VARCHAR, prompt_style)
 ORDER BY is_simulated, model, prompt_style, repeat, set_id

@@ -4,7 +4,7 @@
 -- Parameters: $through_month (default null), $simulated (default null)
 WITH latest AS (
     SELECT *
-    FROM leaderboard
+    FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         AND release_date IS NOT NULL
         AND month <= coalesce($through_month::VARCHAR, month)

@@ -1,6 +1,8 @@
 -- How many stars is every question worth in each edition, and what did the reference get for the same one?
--- One row per edition (run), session and allocation, by the edition's primary judge. reference_stars is the reference
--- candidate's (mean, if it sat the set more than once) on the same set, style and question; null where it has none.
+-- One row per edition (run), session and allocation, by the edition's primary judge and the version of its prompt that counts
+-- in the run where the session was sat (prompt_wording).
+-- reference_stars is the reference candidate's (mean, if it sat the set more than once) on the same set, style and question;
+-- null where it has none.
 WITH answers AS (
     SELECT
         e.run_id,
@@ -21,6 +23,7 @@ WITH answers AS (
         ja.prompt_style,
         ja.repeat,
         ja.judge,
+        ja.prompt_wording,
         ja.stars,
         ja.score_status,
         ja.answer_status,

@@ -1,6 +1,6 @@
 -- What are the scores of an edition added up from?
--- One row per edition (run), session and discipline: counts and sums of stars, from which repeat_scores and discipline_scores
--- are made. The pair columns cover only questions with stars for both the candidate and the reference.
+-- One row per edition (run), session and discipline: counts and sums of stars, from which edition_repeat_scores
+-- and discipline_scores are made. The pair columns cover only questions with stars for both the candidate and the reference.
 SELECT
     run_id,
     month,

@@ -34,7 +34,7 @@ WITH by_run AS (
         sum(unparsed_count)::BIGINT AS unparsed_count,
         is_provisional,
         is_simulated
-    FROM repeat_scores
+    FROM edition_repeat_scores
     WHERE is_complete AND score IS NOT NULL
     GROUP BY
         month, run_id, planned_at, bank_version, reference_model, judge, model, organisation, prompt_style,

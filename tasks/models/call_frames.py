@@ -1,0 +1,91 @@
+"""Paid calls for the lake: what they cost and how they went, without prompt or reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from schemas.tables import get_table
+from warehouse.ledger.calls import count_unit_calls, read_call_months, read_call_rows
+from warehouse.ledger.engine import Ledger
+
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+
+# Their calls land with the sessions, when these are closed.
+EXAM_PURPOSE = "exam"
+
+UNITS_PER_LANDING = 500
+
+_COPIED = (
+    "call_key",
+    "purpose",
+    "run_id",
+    "model",
+    "status",
+    "attempts",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "latency_ms",
+)
+
+
+def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Rows of `llm_calls` by unit; `months` gives the month of every unit asked for.
+
+    A unit without calls has an empty frame.
+    """
+    rows: dict[str, list[dict[str, object]]] = {unit: [] for unit in months}
+    with ledger.read() as connection:
+        calls: Sequence[Mapping[str, object]] = [
+            dict(row) for row in read_call_rows(connection, list(months))
+        ]
+    for call in calls:
+        unit = str(call["unit"])
+        rows[unit].append(
+            {name: call[name] for name in _COPIED}
+            | {"started_at": datetime.fromisoformat(str(call["started_at"])), "month": months[unit]}
+        )
+    table = get_table("llm_calls")
+    return {unit: table.frame(found) for unit, found in rows.items()}
+
+
+def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land the calls that a stage paid for and was killed before it landed them; returns rows newly landed by table.
+
+    Such a unit has fewer calls in the lake than in the ledger, or some that the lake knows only as started. The calls of
+    the exam are not among them.
+    """
+    from warehouse.lake.store import Batch
+
+    units = _list_units_behind(ledger, lake)
+    with ledger.read() as connection:
+        months = read_call_months(connection, units, without_purpose=EXAM_PURPOSE)
+    names = list(months)
+    landed = 0
+    for start in range(0, len(names), UNITS_PER_LANDING):
+        frames = read_call_frames(
+            ledger, {unit: months[unit] for unit in names[start : start + UNITS_PER_LANDING]}
+        )
+        landings = lake.land_together(
+            [Batch("llm_calls", unit, frame) for unit, frame in frames.items()], stage="reconcile"
+        )
+        landed += sum(landing.row_count for landing in landings if not landing.is_unchanged)
+    return {"llm_calls": landed} if landed else {}
+
+
+def _list_units_behind(ledger: Ledger, lake: Lake) -> list[str]:
+    with ledger.read() as connection:
+        paid = count_unit_calls(connection)
+    if not paid:
+        return []
+    whole = {
+        (unit, count)
+        for unit, count, has_started in lake.read("landed_call_counts").rows()
+        if not has_started
+    }
+    return [unit for unit, count in paid.items() if (unit, count) not in whole]

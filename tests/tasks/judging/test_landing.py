@@ -1,0 +1,105 @@
+"""What was judged is not judged again, unless the prompt is another one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.judging import judge as judging
+from tasks.judging import prompts
+from tasks.judging.landing import judge_landed
+from tasks.progress import Progress
+from tests.tasks.judging.simulated_run import make_full_bank
+from tests.tasks.models.simulation import start_server
+from tests.warehouse.first_form import unpack_first_home
+from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.engine import open_ledger
+
+REGISTRY = """
+providers:
+  simulated: {base_url: simulated}
+models:
+  judge: {provider: simulated, organisation: Lab, roles: [judge], is_open: false}
+"""
+
+
+def test_judging_a_home_of_the_first_form_again_makes_no_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = unpack_first_home(tmp_path)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        before = lake.query("select count(*) from judgements").item()
+        with Progress("judge: responses") as progress:
+            summary = asyncio.run(judge_landed(ledger, lake, settings, None, progress))
+
+        assert (summary.judged, summary.unparsed, summary.failed, dict(summary.calls)) == (0, 0, 0, {})
+        assert summary.judges
+        assert lake.query("select count(*) from judgements").item() == before
+
+
+def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_that_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        start_server(b"", judge={"kind": "judge"}) as server,
+    ):
+        settings.registry_path.write_text(REGISTRY, "utf-8")
+        land_run(lake)
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+
+        def judge() -> int:
+            with Progress("judge: responses") as progress:
+                return asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress)).judged
+
+        def read_units() -> list[tuple[str, str, int]]:
+            return lake.query(
+                "select landing_unit, prompt_version, count(*) from judgements group by all order by all"
+            ).rows()
+
+        assert (judge(), judge()) == (2, 0)
+        assert read_units() == [("s1/judge/prompt-1", "1/zh", 2)]
+        shown = lake.query("select * from scored_responses order by seq")
+
+        monkeypatch.setattr(prompts, "VERSION", "2")
+        monkeypatch.setitem(prompts.PROMPTS, "zh", "请评阅。" + prompts.PROMPTS["zh"])
+        assert (judge(), judge()) == (2, 0)
+        assert server.state.requests["judge"] == 4
+        assert read_units() == [("s1/judge/prompt-1", "1/zh", 2), ("s1/judge/prompt-2", "2/zh", 2)]
+        assert lake.query("select * from scored_responses order by seq").equals(shown)
+
+
+def land_run(lake: Lake) -> None:
+    """A closed session of two answered questions."""
+    bank = make_full_bank(2).to_dicts()
+    common = {"run_id": "run-1", "session_id": "s1", "model": "sim", "month": "2026-10", "is_simulated": True}
+    lineages = [{"question_uuid": row["question_uuid"], "lineage_uuid": row["question_uuid"]} for row in bank]
+    rows: dict[str, list[dict[str, object]]] = {
+        "bank": [row | {"lineage_uuid": row["question_uuid"]} for row in bank],
+        "sessions": [common | {"status": "closed", "question_count": 2, "answered_count": 2}],
+        "allocations": [
+            {"run_id": "run-1", "session_id": "s1", "month": "2026-10", "seq": seq, **lineage}
+            for seq, lineage in enumerate(lineages, start=1)
+        ],
+        "responses": [
+            common
+            | lineage
+            | {"seq": seq, "bank_version": 1, "response": "正确。", "answer_status": "answered"}
+            for seq, lineage in enumerate(lineages, start=1)
+        ],
+    }
+    for name, given in rows.items():
+        lake.land(name, "unit", fill_rows(get_table(name), given).drop("landing_unit"))
+
+
+def test_another_wording_makes_other_units() -> None:
+    assert judging.name_unit("s", "judge") == "s/judge/prompt-1"
+    assert judging.name_unit("s", "judge", judging.read_wording("2/zh")) == "s/judge/prompt-2"

@@ -1,0 +1,201 @@
+"""A home that the first form wrote is opened by this version: nothing is lost, and nothing is said differently."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from tests.warehouse.first_form import read_said, unpack_first_home
+from warehouse.lake.migrations import FORM
+from warehouse.lake.queries import read_queries, run_checks
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.engine import open_ledger
+
+ROOT = Path(__file__).parents[2]
+SAID = read_said()
+RENAMED = {
+    "answers": "responses",
+    "access_anchors": "access_heads",
+    "review_decisions": "reviews",
+    "review_items": "review_questions",
+    "set_items": "sets",
+    "sets": "set_numbers",
+}
+DIES_HALF_WAY = """
+import os, sys
+from pathlib import Path
+from schemas.settings import Settings
+from warehouse.lake import migrations
+from warehouse.lake.store import open_lake
+
+whole = migrations.list_updates
+
+def half(form):
+    yield from whole(form)[:4]
+    os._exit(9)
+
+migrations.list_updates = half
+open_lake(Settings(home=Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    return unpack_first_home(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    with open_lake(unpack_first_home(tmp_path_factory.mktemp("first"))) as lake:
+        yield lake
+
+
+def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings) -> None:
+    path = settings.home / "ledger.sqlite"
+    before = {name: read_ledger_table(path, name) for name in SAID["ledger_rows"]}
+    assert {name: len(rows) for name, rows in before.items()} == SAID["ledger_rows"]
+
+    open_ledger(settings.ledger_address).close()
+
+    after = {name: read_ledger_table(path, RENAMED.get(name, name)) for name in before}
+    changed = [name for name in before if before[name] != after[name]]
+    assert changed == ["llm_calls"]
+    columns = read_columns(path, "llm_calls")
+    unit, purpose = columns.index("unit"), columns.index("purpose")
+    for old, new in zip(before["llm_calls"], after["llm_calls"], strict=True):
+        ending = "/prompt-1" if old[purpose] == "judge" else ""
+        assert new == (*old[:unit], old[unit] + ending, *old[unit + 1 :])
+
+
+def test_the_leaderboard_says_what_it_said_value_by_value(lake: Lake) -> None:
+    for name in ("leaderboard", "monthly_trend", "sessions_left_out"):
+        found = [
+            {key: as_json(value) for key, value in row.items()} for row in lake.run_named(name).to_dicts()
+        ]
+        assert len(found) == len(SAID[name])
+        for row, said in zip(found, SAID[name], strict=True):
+            assert row == {
+                key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+                for key, value in said.items()
+            }
+
+
+def test_every_table_of_the_lake_keeps_its_rows_and_the_checks_pass(lake: Lake) -> None:
+    counts = {
+        name: lake.query(f'select count(*) from "{name}"').item()
+        for name in TABLES
+        if name in SAID["lake_rows"]
+    }
+    assert counts == SAID["lake_rows"]
+    assert [result.name for result in run_checks(lake) if not result.is_passed] == []
+
+
+def test_units_of_judgements_name_the_version_of_the_prompt_in_every_table(lake: Lake) -> None:
+    rows = lake.query(
+        """
+        select table_name, unit, landing_unit from landings where table_name = 'judgements' or unit like '%/%/%'
+        union all
+        select table_name, unit, landing_unit from quarantine where table_name = 'judgements'
+        """
+    ).rows()
+    judged = lake.query("select distinct session_id, judge from judgements").rows()
+
+    units = {f"{session_id}/{judge}/prompt-1" for session_id, judge in judged}
+    assert {unit for table, unit, _ in rows if table == "judgements"} == units
+    assert {unit for table, unit, _ in rows if table == "llm_calls"} == {
+        unit for unit in units if "/second-judge/" not in unit
+    }
+    assert [row for row in rows if row[2] != f"{row[0]}/{row[1]}"] == []
+    assert set(lake.query("select landing_unit from judgements")["landing_unit"]) == units
+    calls = lake.query("select distinct landing_unit from llm_calls where purpose = 'judge'")["landing_unit"]
+    assert set(calls) == {unit for unit in units if "/second-judge/" not in unit}
+
+
+def test_added_columns_have_their_values_on_old_rows(lake: Lake) -> None:
+    assert lake.query("select distinct prompt_version, occasion from calibration").rows() == [("1", "first")]
+    labels = lake.query(
+        "select is_human, parse_status, prompt_version, raw from error_labels order by is_human"
+    )
+    assert labels.rows() == [(False, "parsed", "1", None), (True, "parsed", None, None)]
+    entry = lake.query("select accessed_at, http_status from access_log order by access_id limit 1").row(0)
+    assert (entry[0].year, entry[1]) == (2026, 200)
+
+
+def test_views_of_the_first_form_are_gone(lake: Lake) -> None:
+    views = set(
+        lake.query("select view_name from duckdb_views() where database_name = 'exam' and not internal")[
+            "view_name"
+        ]
+    )
+    assert views == {*read_queries("marts"), *read_queries("staging")}
+
+
+def test_opening_again_changes_nothing(settings: Settings) -> None:
+    with open_lake(settings) as lake:
+        first = lake.query("select max(snapshot_id) from ducklake_snapshots('exam')").item()
+    with open_lake(settings) as lake:
+        assert lake.query("select max(snapshot_id) from ducklake_snapshots('exam')").item() == first
+
+
+def test_a_reader_brings_the_lake_up_to_date_before_it_reads(settings: Settings) -> None:
+    with open_lake(settings, read_only=True) as lake:
+        assert [row["model"] for row in lake.run_named("leaderboard").to_dicts()] == [
+            row["model"] for row in SAID["leaderboard"]
+        ]
+
+
+def test_a_kill_in_the_middle_leaves_the_first_form_whole(settings: Settings) -> None:
+    died = subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(settings.home)], cwd=ROOT, check=False)
+    assert died.returncode == 9
+    assert "[form" not in read_form_comment(settings)
+
+    with open_lake(settings) as lake:
+        assert f"[form {FORM}]" in read_form_comment(settings)
+        assert (
+            lake.query("select count(*) from judgements where landing_unit like '%/prompt-1'").item()
+            == (SAID["lake_rows"]["judgements"])
+        )
+        assert (
+            lake.query("select count(*) from judgements where landing_unit like '%/prompt-1/%'").item() == 0
+        )
+
+
+def test_a_lake_of_a_newer_version_is_refused(settings: Settings) -> None:
+    with open_lake(settings) as lake:
+        lake.connection.execute("COMMENT ON TABLE landings IS 'Something new. [form 99]'")
+    with pytest.raises(StoreError, match="newer version of Proctor"):
+        open_lake(settings)
+
+
+def read_ledger_table(path: Path, name: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return sorted(connection.execute(f'select * from "{name}"').fetchall(), key=repr)
+
+
+def read_columns(path: Path, name: str) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[1] for row in connection.execute(f"pragma table_info({name})")]
+
+
+def read_form_comment(settings: Settings) -> str:
+    with closing(sqlite3.connect(settings.home / "lake" / "catalog.sqlite")) as catalog:
+        rows = catalog.execute(
+            "select value from ducklake_tag where end_snapshot is null and value like 'One row per landing:%'"
+        ).fetchall()
+    return str(rows[0][0])
+
+
+def as_json(value: object) -> object:
+    return value.isoformat() if isinstance(value, date | datetime) else value

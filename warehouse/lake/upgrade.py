@@ -1,0 +1,77 @@
+"""Bring a lake that an earlier version wrote to this version's contract and form, before anything else is done with it."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+from warehouse.lake.attach import attach_lake, has_moved, remember_data_path
+from warehouse.lake.definitions import list_missing_definitions
+from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
+from warehouse.lake.migrations import FORM, has_older_form, list_renames, list_updates, read_form
+from warehouse.lake.statements import roll_back
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def attach_for_reading(
+    settings: Settings, lock_timeout_s: float = LOCK_TIMEOUT_S
+) -> duckdb.DuckDBPyConnection:
+    """A read-only connection; a lake that an earlier version wrote is brought up to date before."""
+    connection = attach_lake(settings, read_only=True)
+    try:
+        if not has_older_form(settings, connection):
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    try:
+        writing = attach_lake(settings, read_only=False)
+        try:
+            bring_up_to_date(settings, writing, lock_timeout_s)
+        finally:
+            writing.close()
+    except StoreError as error:
+        raise StoreError(
+            f"The lake was written by an earlier version of Proctor and must be brought up to date before it is read: {error}"
+        ) from None
+    return attach_lake(settings, read_only=True)
+
+
+def bring_up_to_date(
+    settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
+) -> None:
+    """Create what this version's contract has and the lake lacks, and bring its rows to this version's form.
+
+    All in one transaction; takes the writer lock only if there is something to do.
+    """
+    import duckdb
+
+    if not (list_missing_definitions(connection) or has_moved(settings)):
+        return
+    for attempt in range(1, CONFLICT_TRIES + 1):
+        with hold_writer_lock(settings, lock_timeout_s):
+            remember_data_path(settings)
+            connection.execute("BEGIN")
+            try:
+                # Read again: another process may have done it while this one waited.
+                form = read_form(connection) or FORM
+                for statement in list_renames(form):
+                    connection.execute(statement)
+                for statement in list_missing_definitions(connection):
+                    connection.execute(statement)
+                for statement in list_updates(form):
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+                return
+            except duckdb.Error as error:
+                roll_back(connection)
+                if not is_conflict(error) or attempt == CONFLICT_TRIES:
+                    raise translate_error(error) from None
+        time.sleep(random.uniform(0, 0.05 * 2**attempt))

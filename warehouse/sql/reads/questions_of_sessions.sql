@@ -1,0 +1,8 @@
+-- Which questions were answered in these sessions, as they stood in the bank version that was drawn from?
+-- One row per question and bank version.
+-- Parameters: $session_ids
+SELECT bank.* EXCLUDE (landing_unit)
+FROM bank
+SEMI JOIN (
+    SELECT bank_version, question_uuid FROM responses WHERE list_contains($session_ids, session_id)
+) AS put USING (bank_version, question_uuid)
