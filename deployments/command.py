@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from deployments.output import print_error, print_note
-from schemas.errors import ProctorError, UsageError
+from schemas.errors import ProctorError, UsageError, is_interruption
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -44,7 +44,9 @@ class Command(TyperCommand):
         except ProctorError as error:
             print_error(str(error), error.exit_code, as_json=as_json)
             raise typer.Exit(error.exit_code) from None
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interruption(error):
+                raise
             print_error(
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
                 INTERRUPTED,
@@ -71,7 +73,7 @@ def check_home(settings: Settings) -> None:
 
 
 def _check_home(ctx: Any) -> None:
-    needs_none = _WITHOUT_HOME.get(ctx.command_path.partition(" ")[2])
+    needs_none = _WITHOUT_HOME.get(_name_command(ctx))
     if needs_none is not None and needs_none(ctx.params):
         return
     from schemas.settings import load_settings
@@ -80,6 +82,15 @@ def _check_home(ctx: Any) -> None:
     check_home(settings)
     if "PROCTOR_HOME" not in os.environ and settings.home.is_absolute():
         print_note(f"Using the home {settings.home}.")
+
+
+def _name_command(ctx: Any) -> str:
+    """The command as it is typed after `proctor`, however the program was started."""
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(names)
 
 
 @contextmanager

@@ -82,3 +82,8 @@ class ExamError(ProctorError):
         super().__init__(message)
         self.status = status
         self.code = code
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether a signal ended the work; DuckDB wraps one that arrives during a statement in an error of its own."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from schemas.errors import ProctorError
+from schemas.errors import ProctorError, is_interruption
 from schemas.settings import load_settings
 from tasks.counts import render_counts
 
@@ -35,7 +35,8 @@ class InternalFault(ProctorError):
 def hide_content(function: Callable[P, T]) -> Callable[P, T]:
     """Let our own errors pass; replace any other by an InternalFault that names only where it happened.
 
-    Start and end are logged, with ids and counts of the result. The frames and the exception's type go to `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.
+    Start and end are logged, with ids and counts of the result. The frames and the exception's type go to
+    `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.
     """
 
     @functools.wraps(function)
@@ -47,6 +48,8 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
             log.error("%s ended with %s", function.__name__, type(error).__name__)
             raise
         except Exception as error:
+            if is_interruption(error):
+                raise KeyboardInterrupt from None
             path = _write_fault(function.__name__, error)
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(frame.filename).name}:{frame.lineno}"

@@ -17,8 +17,9 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.first_form import read_said, unpack_first_home
+from warehouse.lake.checks import run_checks
 from warehouse.lake.migrations import FORM
-from warehouse.lake.queries import read_queries, run_checks
+from warehouse.lake.queries import read_queries
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import open_ledger
 
