@@ -136,6 +136,7 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str) -> int:
     """The command as the installed script runs it; returns its exit code."""
     import atexit
     import io
+    import threading
     import traceback
 
     os.environ.clear()
@@ -157,6 +158,8 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str) -> int:
     except BaseException:
         traceback.print_exc()
         code = 1
+    # As the interpreter ends: threads that hold work (Prefect's events) finish it first.
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
