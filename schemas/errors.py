@@ -87,4 +87,6 @@ class ExamError(ProctorError):
 def is_interruption(error: BaseException) -> bool:
     """Whether a signal ended the work; DuckDB wraps one that arrives during a statement in an error of its own."""
     is_wrapped = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
-    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt) or is_wrapped
+    return (
+        isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt) or is_wrapped
+    )

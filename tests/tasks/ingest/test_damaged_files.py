@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,17 @@ from tasks.ingest.documents import IngestOptions, parse_documents
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, write
 
 LINES = ["一、选择题", "1. 甲是（ A ）", "A. 1 B. 2 C. 3 D. 4", "2. 乙是（ B ）", "A. 1 B. 2 C. 3 D. 4"]
-GOOD = {
-    ".docx": make_docx(LINES),
-    ".xlsx": make_xlsx({"S": [["题目", "A", "B", "答案"], ["甲是什么", "1", "2", "A"]]}),
-    ".pdf": make_pdf([[(50, 800 - 20 * index, line) for index, line in enumerate(LINES)]]),
-    ".txt": "\n".join(LINES).encode("gb18030"),
-    ".json": '[{"question": "甲是什么", "answer": "乙"}]'.encode(),
-}
+
+
+@cache
+def make_good_files() -> dict[str, bytes]:
+    return {
+        ".docx": make_docx(LINES),
+        ".xlsx": make_xlsx({"S": [["题目", "A", "B", "答案"], ["甲是什么", "1", "2", "A"]]}),
+        ".pdf": make_pdf([[(50, 800 - 20 * index, line) for index, line in enumerate(LINES)]]),
+        ".txt": "\n".join(LINES).encode("gb18030"),
+        ".json": '[{"question": "甲是什么", "answer": "乙"}]'.encode(),
+    }
 
 
 def damage(data: bytes, chance: random.Random) -> bytes:
@@ -42,10 +47,10 @@ def damage(data: bytes, chance: random.Random) -> bytes:
 def run_damaged_files(folder: Path, count: int, seed: int) -> None:
     chance = random.Random(seed)
     for number in range(count):
-        suffix = chance.choice(list(GOOD))
-        named = chance.choice(list(GOOD)) if chance.random() < 0.2 else suffix
-        write(folder, f"{number:04d}{named}", damage(GOOD[suffix], chance))
-    write(folder, "good.docx", GOOD[".docx"])
+        suffix = chance.choice(list(make_good_files()))
+        named = chance.choice(list(make_good_files())) if chance.random() < 0.2 else suffix
+        write(folder, f"{number:04d}{named}", damage(make_good_files()[suffix], chance))
+    write(folder, "good.docx", make_good_files()[".docx"])
     results = list(parse_documents([folder], IngestOptions(time_limit_s=30, use_ocr=False), workers=2))
     assert len(results) == count + 1
     for parsed in results:

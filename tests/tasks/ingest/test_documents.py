@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -127,32 +128,36 @@ def _stray_cell(quote: str) -> bytes:
     return make_zip(files)
 
 
-BAD = {
-    "empty.docx": (b"", "empty"),
-    "zeros.xlsx": (b"\x00" * 4096, "empty"),
-    "cut.docx": (make_docx(["甲" * 4000])[:-300], "corrupt"),
-    "cut.pdf": (make_pdf([[(50, 800, "x")]])[:300], "corrupt"),
-    "locked.pdf": (make_pdf([[(50, 800, "x")]], password="secret"), "encrypted"),
-    "locked.xlsx": (make_compound_file("EncryptedPackage"), "encrypted"),
-    "bomb.docx": (make_docx(["x"], {"big.xml": "0" * 300_000_000}), "zip_bomb"),
-    "stray.xlsx": (_stray_cell('"'), "too_large"),
-    "stray2.xlsx": (_stray_cell("'"), "too_large"),
-    "~$lock.docx": (b"\x05owner" + b" " * 100, "unsupported"),
-    "noise.txt": (bytes(range(1, 32)) * 50, "unsupported"),
-    "broken.json": (b'{"a": [1, 2', "corrupt"),
-    "archive.docx": (make_zip({"readme.md": "x"}), "unsupported"),
-}
+@cache
+def make_bad_files() -> dict[str, tuple[bytes, str]]:
+    """Name → bytes and the status they must get; made when asked for: a zip bomb costs a second."""
+    return {
+        "empty.docx": (b"", "empty"),
+        "zeros.xlsx": (b"\x00" * 4096, "empty"),
+        "cut.docx": (make_docx(["甲" * 4000])[:-300], "corrupt"),
+        "cut.pdf": (make_pdf([[(50, 800, "x")]])[:300], "corrupt"),
+        "locked.pdf": (make_pdf([[(50, 800, "x")]], password="secret"), "encrypted"),
+        "locked.xlsx": (make_compound_file("EncryptedPackage"), "encrypted"),
+        "bomb.docx": (make_docx(["x"], {"big.xml": "0" * 300_000_000}), "zip_bomb"),
+        "stray.xlsx": (_stray_cell('"'), "too_large"),
+        "stray2.xlsx": (_stray_cell("'"), "too_large"),
+        "~$lock.docx": (b"\x05owner" + b" " * 100, "unsupported"),
+        "noise.txt": (bytes(range(1, 32)) * 50, "unsupported"),
+        "broken.json": (b'{"a": [1, 2', "corrupt"),
+        "archive.docx": (make_zip({"readme.md": "x"}), "unsupported"),
+    }
 
 
 def test_bad_documents_become_rows_with_an_error_and_stop_nothing(tmp_path: Path) -> None:
-    for name, (data, _) in BAD.items():
+    bad = make_bad_files()
+    for name, (data, _) in bad.items():
         write(tmp_path, name, data)
     write(tmp_path, "zz-good.txt", PAPER)
     results = {parsed.path.name: parsed for parsed in parse_documents([tmp_path], OPTIONS, workers=2)}
-    assert {name: results[name].document["status"] for name in BAD} == {
-        name: status for name, (_, status) in BAD.items()
+    assert {name: results[name].document["status"] for name in bad} == {
+        name: status for name, (_, status) in bad.items()
     }
-    for name in BAD:
+    for name in bad:
         assert results[name].document["error"].endswith("."), name
         assert results[name].questions == []
     assert len(results["zz-good.txt"].questions) == 2

@@ -4,7 +4,6 @@ import sys
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from tasks.gscore.metrics.tokens import FIRST_WORD_SYMBOL, parse_characters, parse_zh_tokens
 from tests.tasks.gscore.metrics.test_batch import TEXTS
@@ -21,6 +20,8 @@ def split(text: str) -> list[str]:
 @given(texts=st.lists(TEXTS, min_size=1, max_size=10))
 @settings(max_examples=200, deadline=None)
 def test_texts_are_split_as_sacrebleu_splits_them(texts: list[str]) -> None:
+    from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
     tokenizer = TokenizerZh()
     symbols = parse_zh_tokens(texts)
     expected = [tokenizer(text.rstrip()).split() for text in texts]
@@ -32,6 +33,8 @@ def test_texts_are_split_as_sacrebleu_splits_them(texts: list[str]) -> None:
 
 
 def test_every_code_point_is_split_from_its_neighbours_as_sacrebleu_does() -> None:
+    from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
     tokenizer = TokenizerZh()
     codes = [*range(0x3500), *range(0x4DA0, 0x4E10), *range(0x9FA0, 0xA010), *range(0xD7F0, 0x10020), *range(0x1F600, 0x1F610),
              *range(0x20000, 0x20010), *range(0x2A6D0, 0x2A6E0), *range(0x2F800, 0x2FA30), sys.maxunicode]  # fmt: skip
