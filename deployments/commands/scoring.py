@@ -19,6 +19,8 @@ def add_commands(app: typer.Typer) -> None:
 def judge(run_id: Run = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
     """Judge every landed response that has no judgement yet; what could not be parsed stays unparsed, never 0.
 
+    A changed prompt judges again only the run that is named; without --run, what was judged before is left.
+
     Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
 
     Example: proctor judge --run 2026-11

@@ -45,9 +45,11 @@ class JudgingSummary:
 async def judge_landed(
     ledger: Ledger, lake: Lake, settings: Settings, run_id: str | None, progress: Progress
 ) -> JudgingSummary:
-    """Judge every landed response of the run (of all runs) that a judge has not judged, and land the judgements.
+    """Judge every landed response of the run that a judge has not judged, and land the judgements.
 
     Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
+    Without a run, all runs are looked at, and what a judge has judged by any version is left: a changed prompt must not
+    pay for the whole history because nobody named a run.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run.
     """
@@ -64,7 +66,8 @@ async def judge_landed(
             async with ModelClient(ledger, settings, budget=budget) as client:
                 names = sessions.filter(pl.col("run_id") == run)["session_id"].to_list()
                 for judge in judges:
-                    await _judge_sessions(ledger, lake, client, judge, names, summary, progress)
+                    left = _list_unjudged(lake, judge, names, by_any_version=run_id is None)
+                    await _judge_sessions(ledger, lake, client, judge, left, summary, progress)
                 summary.calls.update(client.counts)
     return summary
 
@@ -74,13 +77,10 @@ async def _judge_sessions(
     lake: Lake,
     client: ModelClient,
     judge: RegisteredModel,
-    sessions: list[str],
+    waiting: list[str],
     summary: JudgingSummary,
     progress: Progress,
 ) -> None:
-    units = {name: name_unit(name, judge.name) for name in sessions}
-    done = lake.landed("judgements", units.values())
-    waiting = [name for name in sessions if units[name] not in done]
     for start in range(0, len(waiting), SESSIONS_PER_READ):
         responses = _read_responses(lake, waiting[start : start + SESSIONS_PER_READ])
         pending: list[list[JudgementRow]] = []
@@ -98,6 +98,19 @@ async def _judge_sessions(
             # What was judged before a budget ran out is paid for, and stays.
             if pending:
                 _land(ledger, lake, pending, summary)
+
+
+def _list_unjudged(
+    lake: Lake, judge: RegisteredModel, sessions: list[str], *, by_any_version: bool
+) -> list[str]:
+    """The sessions that wait for the judge, in the given order."""
+    if by_any_version:
+        found = lake.read("judged_sessions", {"judge": judge.name, "session_ids": sessions})
+        done = set(found["session_id"])
+    else:
+        units = {name_unit(name, judge.name): name for name in sessions}
+        done = {units[unit] for unit in lake.landed("judgements", units)}
+    return [name for name in sessions if name not in done]
 
 
 def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: JudgingSummary) -> None:

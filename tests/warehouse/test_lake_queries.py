@@ -35,6 +35,7 @@ GIVEN = {
     "document_id": "d",
     "hashes": ["0f"],
     "is_simulated": False,
+    "judge": "j",
     "name": "n",
     "session_ids": ["s"],
     "transient": ["timeout"],

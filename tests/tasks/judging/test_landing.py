@@ -56,21 +56,22 @@ def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_th
         land_run(lake)
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
 
-        def judge() -> int:
+        def judge(run_id: str | None = "run-1") -> int:
             with Progress("judge: responses") as progress:
-                return asyncio.run(judge_landed(ledger, lake, settings, "run-1", progress)).judged
+                return asyncio.run(judge_landed(ledger, lake, settings, run_id, progress)).judged
 
         def read_units() -> list[tuple[str, str, int]]:
             return lake.query(
                 "select landing_unit, prompt_version, count(*) from judgements group by all order by all"
             ).rows()
 
-        assert (judge(), judge()) == (2, 0)
+        assert (judge(None), judge()) == (2, 0)
         assert read_units() == [("s1/judge/prompt-1", "1/zh", 2)]
         shown = lake.query("select * from scored_responses order by seq")
 
         monkeypatch.setattr(prompts, "VERSION", "2")
         monkeypatch.setitem(prompts.PROMPTS, "zh", "请评阅。" + prompts.PROMPTS["zh"])
+        assert judge(None) == 0, "without a run, a changed prompt must not pay for the history again"
         assert (judge(), judge()) == (2, 0)
         assert server.state.requests["judge"] == 4
         assert read_units() == [("s1/judge/prompt-1", "1/zh", 2), ("s1/judge/prompt-2", "2/zh", 2)]
