@@ -49,15 +49,15 @@ def record_and_continue(
 def continue_review(batch_id: str) -> dict[str, Any]:
     """Start what follows a completed batch; tells whether by event or here, and what it did here."""
     from deployments.flow_runner import prepare_prefect, run_flow
-    from deployments.local_server import read_state
+    from deployments.local_server import has_worker, read_state
 
     settings = load_settings()
     state = read_state(settings)
     named = os.environ.get("PREFECT_API_URL")
     # An earlier step of this process may have named our own server; only a worker makes an event worth sending there.
     is_elsewhere = bool(named) and (state is None or named != state.api_url)
-    has_worker = state is not None and state.worker_pid is not None
-    if not settings.no_server and (has_worker or is_elsewhere):
+    is_worked = state is not None and has_worker(state)
+    if not settings.no_server and (is_worked or is_elsewhere):
         prepare_prefect()
         if _is_deployed():
             from prefect.events import emit_event

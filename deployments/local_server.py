@@ -89,14 +89,13 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
 
 def read_state(settings: Settings) -> ServerState | None:
     """The running server of this PROCTOR_HOME, or None when there is none (or a dead one)."""
-    path = _state_path(settings)
-    if not path.exists():
-        return None
-    try:
-        state = ServerState(**json.loads(path.read_text()))
-    except (ValueError, TypeError):
-        return None
-    return state if _is_ours(state.server_pid, state.server_started) else None
+    state = _read_any_state(settings)
+    return state if state is not None and _is_ours(state.server_pid, state.server_started) else None
+
+
+def has_worker(state: ServerState) -> bool:
+    """Whether the worker that was started with the server still runs."""
+    return _is_ours(state.worker_pid, state.worker_started)
 
 
 def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool = False) -> ServerState:
@@ -119,6 +118,8 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
     try:
         state = read_state(settings)
         if state is None:
+            # A worker that outlived its server would wait for it for ever.
+            stop_server(settings)
             state = _start_server(settings, with_ui=with_ui)
         _await_health(settings, state)
         if with_worker and not _is_ours(state.worker_pid, state.worker_started):
@@ -131,12 +132,9 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
 def stop_server(settings: Settings) -> list[int]:
     """Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped."""
     path = _state_path(settings)
-    if not path.exists():
-        return []
-    try:
-        state = ServerState(**json.loads(path.read_text()))
-    except (ValueError, TypeError):
-        path.unlink()
+    state = _read_any_state(settings)
+    if state is None:
+        path.unlink(missing_ok=True)
         return []
     stopped = [
         pid
@@ -146,8 +144,18 @@ def stop_server(settings: Settings) -> list[int]:
         )
         if pid is not None and _stop(pid, started)
     ]
-    path.unlink()
+    # Another command may have found the server dead meanwhile and started one: that one's state stays.
+    if _read_any_state(settings) == state:
+        path.unlink(missing_ok=True)
     return stopped
+
+
+def _read_any_state(settings: Settings) -> ServerState | None:
+    """What was started last, whether it still runs or not; None where nothing was, or the file cannot be read."""
+    try:
+        return ServerState(**json.loads(_state_path(settings).read_text()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
 
 
 def is_healthy(state: ServerState) -> bool:

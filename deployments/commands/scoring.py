@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson, NoServer, Run
+from deployments.commands.options import AsJson, NoServer
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -16,7 +16,13 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(report)
 
 
-def judge(run_id: Run = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
+def judge(
+    run_id: Annotated[
+        str, typer.Option("--run", help="The run. Default: every run that is not judged whole.")
+    ] = "",
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
     """Judge every landed response that has no judgement yet; what could not be parsed stays unparsed, never 0.
 
     A changed prompt judges again only the run that is named; without --run, what was judged before is left.

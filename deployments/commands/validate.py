@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, NoServer
 
 _BROKEN_SHOWN = 50
 
@@ -21,6 +21,7 @@ def validate(
     month: Annotated[
         str, typer.Option("--month", help="Only rows of this month, YYYY-MM. Default: all rows.")
     ] = "",
+    no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the Great Expectations suite of every table over what has landed; Data Docs go to PROCTOR_HOME/validation.
@@ -36,7 +37,7 @@ def validate(
 
     month = read_month(month) if month else ""
     select_tables(table, month)  # A mistake is reported before a flow starts.
-    result = run_flow("validate", table=table, month=month)
+    result = run_flow("validate", without_server=no_server, table=table, month=month)
     broken = result["broken"]
     lines = [
         f"{one['table']}, unit {one['unit']}: {one['rule']} ({one['row_count']} rows)"

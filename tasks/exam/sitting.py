@@ -7,19 +7,19 @@ call continues: the pending question is put again, its reply is replayed if it h
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
+from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens import read_secret
 from tasks.exam.sitter import Client, Sitter, SittingProgress
+from tasks.holds import hold_work
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
 
@@ -84,7 +84,7 @@ async def sit_sessions(
     Raises UsageError for an unknown run, StoreError when another process on this host sits the run, BudgetError when the
     budget stops it (what was answered is kept).
     """
-    with _hold_run(settings, run_id):
+    with hold_work(settings, "sit", run_id, what=f"sitting run {run_id}"):
         rows, outside = _read_sessions(ledger, run_id, models)
         report = SittingReport(run_id, session_count=len(rows))
         report.outside_count = sum(row["model"] in outside and row["status"] != "closed" for row in rows)
@@ -137,26 +137,6 @@ def _read_sessions(
     if models is not None:
         rows = [row for row in rows if row["model"] in set(models)]
     return rows, frozenset(run["plan"]["outside"])
-
-
-@contextmanager
-def _hold_run(settings: Settings, run_id: str) -> Iterator[None]:
-    """One sitter per run on this host: the derived lease secret alone would let two pass for one."""
-    from filelock import FileLock, Timeout
-
-    folder = settings.home / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"sit-{hashlib.sha256(run_id.encode()).hexdigest()[:16]}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise StoreError(
-            f"Run {run_id} is being sat by another process on this host. Wait for it, or end it first."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @asynccontextmanager

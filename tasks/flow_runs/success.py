@@ -43,7 +43,7 @@ def check_judged(result: Mapping[str, Any]) -> None:
     if failed and not result["judged_responses"]:
         judges = ", ".join(result["judges"]) or "the judges"
         raise FlowError(
-            f"None of {failed} judgements could be had from {judges}. Correct the endpoints, then run the command again.",
+            f"No judgement of {failed} sessions could be had from {judges}. Correct the endpoints, then run the command again.",
             dict(result),
         )
 

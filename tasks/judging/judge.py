@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -75,7 +75,11 @@ class PutResponse:
 
 
 class JudgingIncomplete(ProctorError):
-    """Some units could not be judged because a judge gave no reply; the others were."""
+    """Some units could not be judged because a judge gave no reply; the others were. `failed_count` says how many."""
+
+    def __init__(self, message: str, failed_count: int) -> None:
+        super().__init__(message)
+        self.failed_count = failed_count
 
 
 def name_unit(session_id: str, judge: str, wording: str | None = None) -> str:
@@ -117,7 +121,7 @@ async def judge_responses(
     most_tries: int = MOST_TRIES,
     units_at_once: int = UNITS_AT_ONCE,
     salt: str = "",
-) -> AsyncIterator[list[JudgementRow]]:
+) -> AsyncGenerator[list[JudgementRow], None]:
     """Rows of `judgements`, one list per session and judge, as the units are finished; all by the present prompt.
 
     `responses` has the columns of join_questions. Empty and refused answers get 0 stars by rule, in each judge's name,
@@ -152,7 +156,8 @@ async def judge_responses(
         await asyncio.gather(*running, return_exceptions=True)
     if failures:
         raise JudgingIncomplete(
-            f"{len(failures)} of the sessions to judge are incomplete: {failures[0]} What was judged is kept."
+            f"{len(failures)} of the sessions to judge are incomplete: {failures[0]} What was judged is kept.",
+            len(failures),
         )
 
 

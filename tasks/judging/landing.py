@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.holds import hold_work
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -48,8 +50,8 @@ async def judge_landed(
     """Judge every landed response of the run that a judge has not judged, and land the judgements.
 
     Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
-    Without a run, all runs are looked at, and what a judge has judged by any version is left: a changed prompt must not
-    pay for the whole history because nobody named a run.
+    Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left: a
+    changed prompt must not pay for the whole history because nobody named a run.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run.
     """
@@ -65,9 +67,11 @@ async def judge_landed(
             budget = open_budget(ledger, settings.budget_usd, run)
             async with ModelClient(ledger, settings, budget=budget) as client:
                 names = sessions.filter(pl.col("run_id") == run)["session_id"].to_list()
-                for judge in judges:
-                    left = _list_unjudged(lake, judge, names, by_any_version=run_id is None)
-                    await _judge_sessions(ledger, lake, client, judge, left, summary, progress)
+                # Two judges of one run at once would pay for the same calls.
+                with hold_work(settings, "judge", run, what=f"judging run {run}"):
+                    for judge in judges:
+                        left = _list_unjudged(lake, judge, names, is_named=run_id is not None)
+                        await _judge_sessions(ledger, lake, client, judge, left, summary, progress)
                 summary.calls.update(client.counts)
     return summary
 
@@ -85,14 +89,15 @@ async def _judge_sessions(
         responses = _read_responses(lake, waiting[start : start + SESSIONS_PER_READ])
         pending: list[list[JudgementRow]] = []
         try:
-            async for rows in judge_responses(client, [judge], responses):
-                pending.append(rows)
-                progress.advance(len(rows))
-                if sum(map(len, pending)) >= ROWS_PER_LANDING:
-                    _land(ledger, lake, pending, summary)
-                    pending = []
+            async with aclosing(judge_responses(client, [judge], responses)) as judged:
+                async for rows in judged:
+                    pending.append(rows)
+                    progress.advance(len(rows))
+                    if sum(map(len, pending)) >= ROWS_PER_LANDING:
+                        _land(ledger, lake, pending, summary)
+                        pending = []
         except JudgingIncomplete as error:
-            summary.failed += 1
+            summary.failed += error.failed_count
             summary.failure = str(error)
         finally:
             # What was judged before a budget ran out is paid for, and stays.
@@ -100,16 +105,17 @@ async def _judge_sessions(
                 _land(ledger, lake, pending, summary)
 
 
-def _list_unjudged(
-    lake: Lake, judge: RegisteredModel, sessions: list[str], *, by_any_version: bool
-) -> list[str]:
-    """The sessions that wait for the judge, in the given order."""
-    if by_any_version:
+def _list_unjudged(lake: Lake, judge: RegisteredModel, sessions: list[str], *, is_named: bool) -> list[str]:
+    """The sessions of a run that wait for the judge, in the given order.
+
+    A run that was not named waits only where some session was never judged; it is then judged whole by one version.
+    """
+    if not is_named:
         found = lake.read("judged_sessions", {"judge": judge.name, "session_ids": sessions})
-        done = set(found["session_id"])
-    else:
-        units = {name_unit(name, judge.name): name for name in sessions}
-        done = {units[unit] for unit in lake.landed("judgements", units)}
+        if found.height == len(set(sessions)):
+            return []
+    units = {name_unit(name, judge.name): name for name in sessions}
+    done = {units[unit] for unit in lake.landed("judgements", units)}
     return [name for name in sessions if name not in done]
 
 

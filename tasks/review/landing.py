@@ -6,6 +6,7 @@ from collections import Counter
 
 import polars as pl
 
+from schemas.errors import GateError
 from tasks.review.adjudication import assign_adjudicators
 from tasks.review.batch import list_batches
 from tasks.review.closing import ClosedBatch, close_batch
@@ -43,7 +44,12 @@ def land_closed_batches(
             if not is_ready_to_close(ledger, name, now):
                 waiting.append(name)
                 continue
-        result = close_batch(ledger, name, now)
+        try:
+            result = close_batch(ledger, name, now)
+        except GateError:
+            # A decision came in between and opened it again; the other batches are closed all the same.
+            waiting.append(name)
+            continue
         _land(lake, result)
         closed.append(name)
         outcomes.update(result.outcomes)

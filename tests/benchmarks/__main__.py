@@ -10,6 +10,7 @@ from pathlib import Path
 
 ALL = (
     "startup",
+    "quick_starts",
     "path_cost",
     "lake_speed",
     "call_speed",

@@ -65,7 +65,7 @@ def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:
         FlowError, match=r"run-1: no question was answered; 2 sessions .* north \(1\), south \(1\)"
     ):
         check_sat({"run_id": "run-1", "answers": 0, "open_sessions": left_open})
-    with pytest.raises(FlowError, match="None of 9 judgements could be had from north"):
+    with pytest.raises(FlowError, match="No judgement of 9 sessions could be had from north"):
         check_judged({"failed_judgements": 9, "judged_responses": 0, "judges": ["north"]})
     with pytest.raises(FlowError, match=r"no question was answered by north \(4 failed calls\)"):
         check_written(

@@ -37,16 +37,16 @@ DIES_HALF_WAY = """
 import os, sys
 from pathlib import Path
 from schemas.settings import Settings
-from warehouse.lake import migrations
+from warehouse.lake import upgrade
 from warehouse.lake.store import open_lake
 
-whole = migrations.list_updates
+whole = upgrade.list_updates
 
 def half(form):
     yield from whole(form)[:4]
     os._exit(9)
 
-migrations.list_updates = half
+upgrade.list_updates = half
 open_lake(Settings(home=Path(sys.argv[1])))
 """
 

@@ -95,13 +95,7 @@ def read_form(connection: duckdb.DuckDBPyConnection) -> int | None:
     ).fetchone()
     if found is None:
         return None
-    form = _parse_form(found[0])
-    if form > FORM:
-        raise StoreError(
-            f"The lake was written by a newer version of Proctor (its rows have form {form}, this one knows up to "
-            f"{FORM}). Use the newer Proctor, or restore a backup."
-        )
-    return form
+    return _parse_form(found[0])
 
 
 def has_older_form(settings: Settings, connection: duckdb.DuckDBPyConnection) -> bool:
@@ -129,6 +123,12 @@ def list_updates(form: int) -> list[str]:
 
 
 def _parse_form(comment: str | None) -> int:
-    """The first form was not named."""
+    """The first form was not named; raises StoreError for one that only a newer version of Proctor knows."""
     named = _FORM_IN_COMMENT.search(comment or "")
-    return 1 if named is None else int(named[1])
+    form = 1 if named is None else int(named[1])
+    if form > FORM:
+        raise StoreError(
+            f"The lake was written by a newer version of Proctor (its rows have form {form}, this one knows up to "
+            f"{FORM}). Use the newer Proctor, or restore a backup."
+        )
+    return form

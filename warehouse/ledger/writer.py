@@ -77,7 +77,13 @@ class GroupCommitWriter:
                     self._commit(connection, work)
 
     def _commit(self, connection: Connection, work: list[tuple[Operation[Any], Future[Any]]]) -> None:
-        """One transaction for all; a lock that stays held is tried again before anybody is told of a failure."""
+        """One transaction for all; a lock that stays held is tried again before anybody is told of a failure.
+
+        An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
+        paid for. Nobody is told of it.
+        """
+        for _, future in work:
+            future.set_running_or_notify_cancel()
         for attempt in range(1, MOST_TRIES + 1):
             try:
                 outcomes = self._run_batch(connection, work)
@@ -89,22 +95,16 @@ class GroupCommitWriter:
                         f"The ledger could not commit after {MOST_TRIES} tries ({type(error.orig).__name__}). "
                         "Nothing of the last operations was kept; run the command again."
                     )
-                    for _, future in work:
-                        future.set_exception(failure)
+                    _tell(work, [(True, failure)] * len(work))
                     return
                 time.sleep(0.05 * 2**attempt)
             except (
                 BaseException
             ) as error:  # the thread must outlive any fault, and every caller must hear of it
                 _rollback(connection)
-                for _, future in work:
-                    future.set_exception(error)
+                _tell(work, [(True, error)] * len(work))
                 return
-        for (_, future), (is_error, value) in zip(work, outcomes, strict=True):
-            if is_error:
-                future.set_exception(value)
-            else:
-                future.set_result(value)
+        _tell(work, outcomes)
 
     def _run_batch(
         self, connection: Connection, work: list[tuple[Operation[Any], Future[Any]]]
@@ -125,6 +125,17 @@ class GroupCommitWriter:
             connection.exec_driver_sql("RELEASE SAVEPOINT op")
         connection.exec_driver_sql("COMMIT")
         return outcomes
+
+
+def _tell(work: list[tuple[Operation[Any], Future[Any]]], outcomes: list[tuple[bool, Any]]) -> None:
+    """Answer every caller that is still there."""
+    for (_, future), (is_error, value) in zip(work, outcomes, strict=True):
+        if future.cancelled():
+            continue
+        if is_error:
+            future.set_exception(value)
+        else:
+            future.set_result(value)
 
 
 def _rollback(connection: Connection) -> None:

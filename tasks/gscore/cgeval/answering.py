@@ -6,17 +6,16 @@ Answers live in the ledger of calls and nowhere else, so that a kill at any mome
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
-from schemas.errors import ProctorError, StoreError, UsageError
+from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
+from tasks.holds import hold_work
 from tasks.models.client import CallFailed, CallRequest, ModelClient, compute_call_key
 from tasks.models.registry import RegisteredModel, read_registry
 from warehouse.ledger.engine import Ledger
@@ -81,7 +80,7 @@ async def answer_questions(
     """
     unit = name_session(run_id, model.name)
     requests = _build_requests(model, questions, run_id)
-    with _hold_session(settings, unit):
+    with hold_work(settings, "cgeval", unit, what=f"asking for {unit}"):
         report = AnswerReport(model.name, len(requests))
         waiting = _list_waiting(ledger, unit, requests)
         report.resumed_count = len(requests) - len(waiting)
@@ -223,26 +222,6 @@ async def _ask_all(
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
-
-
-@contextmanager
-def _hold_session(settings: Settings, unit: str) -> Iterator[None]:
-    """One asker per model and run on this host: two would pay for the same questions."""
-    from filelock import FileLock, Timeout
-
-    folder = settings.home / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"cgeval-{hashlib.sha256(unit.encode()).hexdigest()[:16]}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise StoreError(
-            f"Another process on this host is asking for {unit}. Wait for it, or end it first."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _clean(text: object) -> str:

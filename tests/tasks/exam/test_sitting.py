@@ -168,7 +168,10 @@ def test_a_second_sitter_of_a_run_on_this_host_is_refused(crowd: World) -> None:
     name = f"sit-{hashlib.sha256(crowd.plan.run_id.encode()).hexdigest()[:16]}.lock"
     folder = crowd.settings.home / "locks"
     folder.mkdir(parents=True)
-    with FileLock(folder / name, thread_local=False), pytest.raises(StoreError, match="by another process"):
+    with (
+        FileLock(folder / name, thread_local=False),
+        pytest.raises(StoreError, match="Another process on this host is sitting run"),
+    ):
         sit(crowd, AnsweringClient())
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,27 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
             count = connection.execute(select(func.count()).select_from(organisations)).scalar_one()
     assert set(acknowledged) <= kept
     assert count - len(acknowledged) in (0, 1)
+
+
+def test_an_operation_whose_caller_was_cancelled_is_kept_and_the_writer_continues(ledger: Ledger) -> None:
+    """Ctrl-C cancels the coroutines that wait; the replies that they were writing are paid for."""
+
+    def add_slowly(name: str) -> Callable[[Connection], None]:
+        def operation(connection: Connection) -> None:
+            time.sleep(0.01)
+            connection.execute(organisations.insert().values(organisation=name, created_at=now_text()))
+
+        return operation
+
+    async def cancel_all() -> None:
+        tasks = [
+            asyncio.create_task(ledger.writer.run_async(add_slowly(f"o{number}"))) for number in range(20)
+        ]
+        await asyncio.sleep(0.03)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(cancel_all())
+    ledger.writer.run(add_slowly("after"))
+    assert names(ledger) == {"after", *(f"o{number}" for number in range(20))}
