@@ -47,7 +47,7 @@ async def judge_landed(
 ) -> JudgingSummary:
     """Judge every landed response of the run (of all runs) that a judge has not judged, and land the judgements.
 
-    Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
+    Judged means by the present version of the prompt: a new one makes new rows next to the old, which stay as they are.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run.
     """
