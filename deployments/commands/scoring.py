@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson, NoServer, Run
+from deployments.commands.options import AnyRun, AsJson, NoServer
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -16,7 +16,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(report)
 
 
-def judge(run_id: Run = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
+def judge(run_id: AnyRun = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
     """Judge every landed response that has no judgement yet; what could not be parsed stays unparsed, never 0.
 
     Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
