@@ -132,7 +132,7 @@ def _read_sessions(
     with ledger.read() as connection:
         run = exam.read_run(connection, run_id)
         if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         rows: list[Mapping[str, Any]] = [dict(row) for row in exam.list_sessions(connection, run_id=run_id)]
     if models is not None:
         rows = [row for row in rows if row["model"] in set(models)]
@@ -151,7 +151,7 @@ def _hold_run(settings: Settings, run_id: str) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise StoreError(
-            f"Run {run_id} is being sat by another process on this host. Wait for it, or end it first."
+            f"Another process on this host is working on run {run_id}. Wait for it, or stop it first."
         ) from None
     try:
         yield
