@@ -156,7 +156,7 @@ def _describe(result: dict[str, Any]) -> list[str]:
     lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
     marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
     if marked:
-        lines.append(f"Questions that go to review marked: {sum(marked.values())}{_list_counts(marked)}")
+        lines.append(f"Questions marked for the reviewers: {sum(marked.values())}{_list_counts(marked)}")
     if result["assistance"]:
         lines += _describe_assistance(result["assistance"])
     if result["documents_without_discipline"]:
