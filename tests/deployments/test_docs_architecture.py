@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from schemas.tables import TABLES
 from warehouse.lake.queries import read_queries
@@ -69,6 +70,18 @@ def test_every_picture_and_page_that_is_linked_exists() -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", PAGE)
     assert {f"pictures/{road}" for road in ROADS} < set(links)
     assert [link for link in links if not (DOCS / link).exists()] == []
+
+
+def test_every_capability_that_waits_stands_among_those_that_no_command_reaches() -> None:
+    section = PAGE.split("## What no command reaches yet")[1].split("\n## ")[0]
+    waiting = yaml.safe_load((ROOT / "tests" / "reachability.yaml").read_text(encoding="utf-8"))
+    missing = [
+        group["waits_for"]
+        for group in waiting
+        if not group["waits_for"].startswith("nothing:")
+        and not any(f"{name.rpartition('.')[0].replace('.', '/')}.py" in section for name in group["names"])
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("picture", ROADS)
