@@ -15,7 +15,7 @@ export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-long lint format bench docs clean
+.PHONY: help setup demo test test-fast test-long lint format hooks bench docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -49,10 +49,13 @@ format: $(READY)  ## let ruff put the code in shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+hooks: $(READY)  ## let git run ruff before each commit and mypy before each push
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
+
 bench: $(READY)  ## measure: CPU per question, landings, start-up, the demo by stage
 	$(BIN)/python -m tests.benchmarks
 
-docs: $(READY)  ## write the generated pages: data dictionary, list of queries
+docs: $(READY)  ## write the generated pages: commands, data dictionary, queries, problem codes
 	$(BIN)/python -m deployments.generated_docs
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)

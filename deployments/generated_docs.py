@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from deployments.command_pages import render_command_list
 from schemas.dictionary import render_dictionary
 from tasks.ingest.notes import render_problem_codes
 from warehouse.lake.query_pages import render_query_list
@@ -12,6 +13,7 @@ from warehouse.lake.query_pages import render_query_list
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": render_command_list,
     "data-dictionary.md": render_dictionary,
     "queries.md": render_query_list,
     "problem-codes.md": render_problem_codes,

@@ -118,7 +118,7 @@ def print_records(
 
 
 def print_note(text: str) -> None:
-    """Tell the person something beside the result: on standard error, so that pipes stay clean."""
+    """Tell the person something besides the result: on standard error, so that pipes stay clean."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -16,7 +16,7 @@ def evaluate(
 ) -> dict[str, object]:
     """Plan the month's run (unless it is planned), let every due candidate sit it, land what closed.
 
-    An empty `month` is the present one; an interrupted run goes on where its answers end.
+    An empty `month` is the present one; an interrupted run continues where its answers end.
     """
     reconcile_stores()
     run_id = plan_month(month, candidates, run_id, outside)

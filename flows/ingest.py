@@ -24,7 +24,7 @@ def ingest(
 ) -> dict[str, object]:
     """Land every document under `paths` and its questions; then the questions wait at the review gate.
 
-    The flow ends here: `review_gate` starts when a batch is decided. `again` reads documents anew that are landed.
+    The flow ends here: `review_gate` starts when a batch is decided. `again` reads documents again that are landed.
     `discipline_map` and `mapping_file` are paths of YAML files; `assist` names a registered model that is sent the texts
     which the rules cannot split (docs/ingest.md).
     """

@@ -57,7 +57,7 @@ QUESTIONS = Table(
         *CONTENT,
         Column("marks", "float", "Marks the paper gives; null where unstated.", low=0),
         Column("text_start", "int", "Offset of its first character in `document_texts.text`.", low=0),
-        Column("text_end", "int", "Offset behind its last character.", low=0),
+        Column("text_end", "int", "Offset just after its last character.", low=0),
         Column("parse_confidence", "float", "How sure the splitter is.", required=True, low=0, high=1),
         Column("parse_notes", "texts", "Named reasons that lower the confidence."),
         Column(

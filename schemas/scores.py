@@ -1,4 +1,4 @@
-"""Scores beside the stars: Gscore, external benchmarks, contamination replays, resamples."""
+"""Scores besides the stars: Gscore, external benchmarks, contamination replays, resamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exam: evaluate, monthly, models, and `exam plan|serve|sit|sessions|token|user`."""
+"""The exam: evaluate, monthly, models, and `exam plan|sit|sessions|token|audit|serve|user`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson, Month, NoServer, Run, read_month
+from deployments.commands.options import AnyRun, AsJson, Month, NoServer, Run, read_month
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
 user_app = typer.Typer(no_args_is_help=True, help="Users of the exam and of the review.")
@@ -161,7 +161,7 @@ def sit(
 
 
 @exam_app.command()
-def sessions(run_id: Run = "", as_json: AsJson = False) -> None:
+def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
     """List sessions with their state: allocated, pending, answered.
 
     Example: proctor exam sessions --run 2026-11

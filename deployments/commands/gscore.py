@@ -18,7 +18,7 @@ ratings_app = typer.Typer(no_args_is_help=True, help="People's scores of a sampl
 Model = Annotated[str, typer.Option("--model", help="A model of the registry.")]
 Models = Annotated[str, typer.Option("--models", help="Models of the registry, comma separated.")]
 CgevalRun = Annotated[
-    str, typer.Option("--run", help="Name of the run: a new name asks and pays for every question anew.")
+    str, typer.Option("--run", help="Name of the run: a new name asks and pays for every question again.")
 ]
 References = Annotated[
     Path,
@@ -48,7 +48,7 @@ def gscore(
     file: Annotated[
         Path, typer.Argument(help="CSV, JSONL or Parquet with the columns reference and response.")
     ],
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write; default: beside FILE.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write; default: next to FILE.")] = None,
     profile: Profile = "standard",
     model: Annotated[
         str,
@@ -58,7 +58,7 @@ def gscore(
 ) -> None:
     """Score generated text against references: bleu4, rouge2, chrf, similarity and Gscore per pair.
 
-    Interrupted, the same command goes on where it stopped. Without the model, similarity and Gscore stay null.
+    Interrupted, the same command continues where it stopped. Without the model, similarity and Gscore stay null.
 
     Example: proctor gscore answers.parquet --profile cgeval-paper --model models/bge-large-zh-v1.5
     """
@@ -123,7 +123,7 @@ def import_(
 def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) -> None:
     """Put every imported question to a model, zero-shot, each with its own prompt as it is.
 
-    Interrupted or killed, the same command goes on: what was answered is not sent, and not paid for, again.
+    Interrupted or killed, the same command continues: what was answered is not sent, and not paid for, again.
     PROCTOR_BUDGET_USD stops it before it costs more. Exit code 1 when questions stayed open, 3 when the budget stopped it.
 
     Example: proctor cgeval answer --model sim-example

@@ -43,7 +43,7 @@ def ingest(
         ),
     ] = "",
     again: Annotated[
-        bool, typer.Option("--again", help="Read documents anew that are landed already.")
+        bool, typer.Option("--again", help="Read documents again that are landed already.")
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Land nothing: write a page that shows how one paper is read.")
@@ -56,7 +56,7 @@ def ingest(
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
 
-    The same file twice is read once, and a run that was stopped goes on where it was. Exit code 1 when a document could
+    The same file twice is read once, and a run that was stopped continues where it was. Exit code 1 when a document could
     not be read; the others are landed.
 
     Example: proctor ingest papers/2026 extra/final.docx --discipline-map disciplines.yaml
@@ -156,7 +156,7 @@ def _describe(result: dict[str, Any]) -> list[str]:
     lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
     marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
     if marked:
-        lines.append(f"Questions that go to review marked: {sum(marked.values())}{_list_counts(marked)}")
+        lines.append(f"Questions marked for the reviewers: {sum(marked.values())}{_list_counts(marked)}")
     if result["assistance"]:
         lines += _describe_assistance(result["assistance"])
     if result["documents_without_discipline"]:

@@ -1,4 +1,4 @@
-"""Set up, start, look after: init, up, down, status, deploy, backup, restore, doctor."""
+"""Set up, start, look after: init, up, down, status, deploy, backup, restore, compact, doctor."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _NUMBER_FORMS = {
 
 @dataclass(frozen=True)
 class Line:
-    """One paragraph. `numbered` names the automatic list it belongs to; `starts_list` begins that list anew."""
+    """One paragraph. `numbered` names the automatic list it belongs to; `starts_list` begins that list again."""
 
     role: str
     text: str

@@ -1,4 +1,4 @@
-"""Run the simulated models beside the demo: another process, real HTTP, an answer key made from the bank."""
+"""Run the simulated models next to the demo: another process, real HTTP, an answer key made from the bank."""
 
 from __future__ import annotations
 

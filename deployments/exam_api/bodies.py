@@ -76,7 +76,7 @@ class LeaseBody(_Body):
 
 
 class RenewedLease(_Body):
-    """A lease that goes on."""
+    """A lease that continues."""
 
     session_id: str
     generation: int
@@ -103,7 +103,7 @@ class NextBody(_Body):
 
 
 class AnswerRequest(_Body):
-    """The answer to the question at `seq`; everything beside the response is the caller's own account."""
+    """The answer to the question at `seq`; everything but the response is the caller's own account."""
 
     seq: int = Field(ge=1, le=_LARGEST_INT)
     response: str = Field(max_length=LONGEST_RESPONSE)

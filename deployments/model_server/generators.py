@@ -74,7 +74,7 @@ def write_task_reply(task: dict[str, Any]) -> str:
 
 
 def write_statement(stem: str, option: str) -> str:
-    """Stem and option as one statement: the option in the blank, or behind the stem."""
+    """Stem and option as one statement: the option in the blank, or after the stem."""
     is_chinese = _is_chinese(stem)
     option = option.strip().rstrip("。.")
     if has_blank(stem):

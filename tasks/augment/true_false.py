@@ -19,7 +19,7 @@ from tasks.questions.variant import TEMPLATE, Variant, make_variant
 
 METHOD = "multiple_choice_to_true_false"
 
-# Options that only mean something beside the others: “all of the above”, “A and C”, 以上都不对, A、B都是.
+# Options that only mean something together with the others: “all of the above”, “A and C”, 以上都不对, A、B都是.
 _ABOVE = re.compile(
     r"^(it could be )?(all|none|neither|both|any|each|either)( one)?( of)?( the)?"
     r" (above|these|those|options|choices|others|other options|two above)\b"
@@ -111,7 +111,7 @@ def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) 
 
 
 def refers_to_other_options(text: str) -> bool:
-    """Whether an option only means something beside the others (“none of the above”, “A and C”)."""
+    """Whether an option only means something together with the others (“none of the above”, “A and C”)."""
     squeezed = " ".join(text.split()).strip(" .。()（）")
     if len(squeezed) > _LONGEST_REFERENCE:
         return False

@@ -125,7 +125,7 @@ def compute_signatures(texts: Sequence[Text]) -> NDArray[np.uint32]:
     import numpy as np
     from rensa import RMinHash
 
-    # In slices: the gram sets of a whole bank at once would not fit beside everything else.
+    # In slices: the gram sets of a whole bank at once would not fit with everything else.
     slices = []
     for start in range(0, len(texts), 5_000):
         grams = [sorted(compute_grams(text.stem)) for text in texts[start : start + 5_000]]

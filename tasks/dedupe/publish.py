@@ -65,7 +65,7 @@ def build_bank(
 ) -> BankBuild:
     """Build the next version of the bank; the same input gives the same version.
 
-    A lineage that `decisions` mentions is built anew from its latest decision and its variants, every other lineage
+    A lineage that `decisions` mentions is built again from its latest decision and its variants, every other lineage
     of the previous bank is carried over. A lineage whose original is rejected later, or that is named in `retired`,
     is left out. A question of the previous bank is never displaced by a new arrival: its exposures would be lost.
 

@@ -43,7 +43,7 @@ def extract_answer(bare: BareQuestion, response: str) -> str | None:
     """What a response answers, in the form of the bank's keys; null where nothing can be read.
 
     `multiple_choice` gives the labels in the order of the options (`A`, `BD`), `true_false` gives `true` or `false`, other
-    types the text behind the last mark of a final answer.
+    types the text after the last mark of a final answer.
     """
     text = _DECORATION.sub("", _LATEX_TEXT.sub(r"\1", _unbox(response))).strip()
     if not text:
@@ -80,7 +80,7 @@ def _extract_labels(text: str, labels: list[str]) -> str | None:
         return None
     one = "(?:" + "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True)) + ")"
     bracketed = rf"[(（\[]?\s*{one}\s*[)）\]]?"
-    # A label ends where a word does not go on: "A." and "A、" are labels, "Apple" and "A student" are not.
+    # A label ends where no word continues it: "A." and "A、" are labels, "Apple" and "A student" are not.
     several = re.compile(rf"[(（\[]?\s*({bracketed}(?:{_SEPARATOR}{bracketed})*)(?![A-Za-z0-9'])(?!\s+[a-z])")
     for tail in _marked(text):
         if match := several.match(tail):
@@ -109,5 +109,5 @@ def _extract_final(text: str) -> str | None:
 
 
 def _marked(text: str) -> list[str]:
-    """What stands behind each mark of an answer, the last mark first."""
+    """What stands after each mark of an answer, the last mark first."""
     return [text[match.end() :] for match in reversed(list(_MARK.finditer(text)))]

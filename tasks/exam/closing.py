@@ -14,7 +14,7 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
     """
     with ledger.write() as connection:
         if exam.read_run(connection, run_id) is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         counts = exam.count_sessions(connection, run_id)
         unfinished = sum(count for status, count in counts.items() if status != "closed")
         if unfinished:

@@ -183,7 +183,7 @@ class HttpDoor:
             if loop.time() + wait_s > give_up_at:
                 raise DoorError(
                     f"The exam API at {self._url} does not answer ({reason}). Start it with `proctor exam serve`, "
-                    "and run this command again: it goes on where it stopped."
+                    "and run this command again: it continues where it stopped."
                 )
             await asyncio.sleep(wait_s)
             wait_s = min(_LONGEST_WAIT_S, wait_s * 2)

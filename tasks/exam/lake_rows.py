@@ -1,4 +1,4 @@
-"""Rows of the lake's tables, made of what the ledger holds. Tokens, leases and the secret seed stay behind."""
+"""Rows of the lake's tables, made of what the ledger holds. Tokens, leases and the secret seed stay in the ledger."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
 
 
 def describe_access(row: RowMapping) -> dict[str, object]:
-    """An entry of the audit log for `access_log`; the hash before it stays behind: the entry's own covers it."""
+    """An entry of the audit log for `access_log`; the hash before it stays in the ledger: the entry's own covers it."""
     return {name: value for name, value in row.items() if name != "previous_hash"} | {
         "accessed_at": _time(row["accessed_at"])
     }

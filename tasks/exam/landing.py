@@ -52,7 +52,7 @@ def iter_landings(
     with ledger.read() as connection:
         run = exam.read_run(connection, run_id)
         if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         sessions = closed.list_closed_sessions(connection, run_id)
         set_ids = [
             set_id

@@ -60,7 +60,7 @@ class SittingReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to do in house; otherwise the command exits 1, and the same command goes on."""
+        """Whether nothing is left to do in house; otherwise the command exits 1, and the same command continues."""
         return not self.failures
 
 
@@ -78,7 +78,7 @@ async def sit_sessions(
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
 
-    A session whose model cannot be called stays open and is reported; the others go on. `door` defaults to the one that
+    A session whose model cannot be called stays open and is reported; the others continue. `door` defaults to the one that
     the settings name. `models` sits only the sessions of those. Limits per provider are the client's.
 
     Raises UsageError for an unknown run, StoreError when another process on this host sits the run, BudgetError when the
@@ -132,7 +132,7 @@ def _read_sessions(
     with ledger.read() as connection:
         run = exam.read_run(connection, run_id)
         if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         rows: list[Mapping[str, Any]] = [dict(row) for row in exam.list_sessions(connection, run_id=run_id)]
     if models is not None:
         rows = [row for row in rows if row["model"] in set(models)]

@@ -35,7 +35,7 @@ def name_run() -> str:
 
 
 def publish_summary(result: dict[str, object]) -> None:
-    """Put the ids and counts of a flow beside its run in Prefect; without Prefect's API there is nowhere to put them."""
+    """Put the ids and counts of a flow next to its run in Prefect; without Prefect's API there is nowhere to put them."""
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         return

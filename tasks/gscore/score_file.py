@@ -1,7 +1,7 @@
 """Gscore of a file of pairs of any size: read in pieces, scored in parts, resumed after a kill.
 
 A part is written aside and renamed, so it is there whole or not at all. The parts of a run lie in `<out>.parts/` under the
-fingerprint of what was asked (input bytes, profile, similarity model, columns); the same request goes on after the last
+fingerprint of what was asked (input bytes, profile, similarity model, columns); the same request continues after the last
 whole part, another request starts afresh. When all are there they are joined into `out` and the folder is removed.
 """
 

@@ -127,7 +127,7 @@ class Assistant:
     def help_with(
         self, parsed: Sequence[ParsedDocument], threshold: float, summary: AssistanceSummary
     ) -> list[ParsedDocument]:
-        """The documents, those that the rules left doubtful split anew where the model's reading is better.
+        """The documents, those that the rules left doubtful split again where the model's reading is better.
 
         Raises:
             RegistryError: the model cannot be called at all (no key, no address).
@@ -157,7 +157,7 @@ async def assist_documents(
     threshold: float,
     summary: AssistanceSummary,
 ) -> list[ParsedDocument]:
-    """The documents, those that the rules left doubtful split anew with the model's help where that is better.
+    """The documents, those that the rules left doubtful split again with the model's help where that is better.
 
     A document whose call fails stays as the rules read it, with a warning; nothing is lost. Counts go to `summary`.
 
@@ -187,7 +187,7 @@ async def assist_document(
     threshold: float,
     summary: AssistanceSummary,
 ) -> ParsedDocument:
-    """One document with its doubtful stretches split anew where the model's reading is better than the rules'."""
+    """One document with its doubtful stretches split again where the model's reading is better than the rules'."""
     from tasks.models.client import CallFailed
 
     stretches = find_stretches(parsed)

@@ -1,4 +1,4 @@
-"""Which column of a sheet means what, told by header names (Chinese and English) or, without a header, by content."""
+"""Which column of a sheet means what, found by header names (Chinese and English) or, without a header, by content."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         is_marked = has_colon(text) or "【" in text or "】" in text
         if is_marked and IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
-        # a line that only goes on with the sentence before it opens nothing
+        # a line that only continues the sentence before it opens nothing
         answer_mark = None if runs_on else ANSWER_MARK.match(text)
         if answer_mark is None and is_marked and not runs_on:
             answer_mark = _match_program(piece, pieces, body)

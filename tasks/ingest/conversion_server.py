@@ -126,7 +126,9 @@ def _work(request: dict[str, Any], writer: int) -> int:
                 "message": f"Reading it needs more than {options['memory_limit_mb']} MB of memory.",
             }
         ).encode()
-    except Exception as error:  # a fault of ours or of a parser: the document is reported, the batch goes on
+    except (
+        Exception
+    ) as error:  # a fault of ours or of a parser: the document is reported, the batch continues
         from schemas.errors import UsageError
 
         if isinstance(error, UsageError):

@@ -1,4 +1,4 @@
-"""Which discipline a paper belongs to, told by mapping, folder, file name and the lines before its first question."""
+"""Which discipline a paper belongs to, found by mapping, folder, file name and the lines before its first question."""
 
 from __future__ import annotations
 

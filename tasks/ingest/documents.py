@@ -77,7 +77,7 @@ def make_options(
     *,
     use_ocr: bool = True,
 ) -> IngestOptions:
-    """Read and check what a person may set, so that a mistake is said before anything is read.
+    """Read and check what a person may set, so that a mistake is reported before anything is read.
 
     Raises:
         UsageError: for a map file that is absent or wrong, or a source kind that does not exist.

@@ -139,7 +139,7 @@ def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
 
 
 def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether what follows answers the last section alone: numbers begin anew in every section, here but once."""
+    """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
     from tasks.ingest.sections import read_heading
 
     first = pieces[index + 1].label if index + 1 < len(pieces) else None

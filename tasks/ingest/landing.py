@@ -80,12 +80,12 @@ def land_documents(
 ) -> IngestSummary:
     """Parse and land every document under `paths` that is not landed yet.
 
-    The same bytes are ingested once, whatever their name; a run that was killed goes on where it was. `again` reads
-    documents anew that are landed; `assistant` asks a model where the rules are unsure. Raises UsageError for a path that does not exist or a map that cannot be used.
+    The same bytes are ingested once, whatever their name; a run that was killed continues where it was. `again` reads
+    documents again that are landed; `assistant` asks a model where the rules are unsure. Raises UsageError for a path that does not exist or a map that cannot be used.
     """
     sources = list_sources(paths)
     options = options or IngestOptions()
-    read_mapping(options.mapping_file)  # a fault of the mapping is said before anything is read
+    read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     summary = IngestSummary(assistance=AssistanceSummary() if assistant else None)
     with Progress("ingest: documents", len(sources)) as progress:
         new = _skip_known(None if again else lake, sources, summary, progress)

@@ -165,7 +165,7 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
 
 
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
-    """Choose the style that counts questions: explicit words first, then the first that begins at 1 or goes on."""
+    """Choose the style that counts questions: explicit words first, then the first that begins at 1 or continues."""
     strong = [(index, label) for index, label in labelled if not label.is_weak]
     counts: dict[str, int] = {}
     for _, label in strong:

@@ -149,7 +149,7 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
 
 
 def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Marker]:
-    """Put the `A.` of the line above before `A.` `B.` `C.`: a list that counts anew behind its first paragraph.
+    """Put the `A.` of the line above before `A.` `B.` `C.`: a list that counts from the start again after its first paragraph.
 
     Converters of old Word files restart a list that way. The question's own line is no option.
     """

@@ -624,7 +624,7 @@ def is_page_number(text: str, number: int, count: int) -> bool:
 
 
 def mark_wraps(pages: list[Page]) -> None:
-    """Mark the rows whose sentence goes on in the next row: the next row's first word had no room any more."""
+    """Mark the rows whose sentence continues in the next row: the next row's first word had no room any more."""
     edges: dict[float, float] = {}
     for page in pages:
         widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]

@@ -512,7 +512,7 @@ def _skip_remarks(tail: str) -> int:
 def _is_question(section: Section, last: int = 0) -> bool:
     """Whether an untyped heading is one question by itself rather than the title of several.
 
-    `last` is the number of the last question before it: numbers that go on from it count questions.
+    `last` is the number of the last question before it: numbers that continue from it count questions.
     """
     if section.fine is not None or section.number is None or not section.pieces:
         return False

@@ -34,11 +34,11 @@ class Candidate(NamedTuple):
 def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects_options: bool) -> list[int]:
     """Return the indices of the candidates that start questions, in order.
 
-    `carry` is the last question number of the section before: numbering may go on from there.
+    `carry` is the last question number of the section before: numbering may continue from there.
     """
     # state: (last question number or 0, last number of the nested list or 0) → (cost, chosen path)
     states: dict[tuple[int, int], tuple[float, _Path | None]] = {(0, 0): (0.0, None)}
-    # where no number is 1 and none goes on from the section before, the paper is an excerpt: it may begin at any
+    # where no number is 1 and none continues from the section before, the paper is an excerpt: it may begin at any
     follows = {1} if carry is None else {1, carry + 1}
     start_price = 3.0 if any(candidate.value in follows for candidate in candidates) else 0.5
     is_first = True

@@ -101,7 +101,7 @@ def _describe_unknown(sheet: Sheet) -> str:
 
 @dataclass
 class _Row:
-    """One question's cells: those of a row and of the rows that go on with it."""
+    """One question's cells: those of a row and of the rows that continue it."""
 
     record: dict[str, str]
     options: dict[str, str]
@@ -212,7 +212,7 @@ def _read_title(cell: str) -> FineType | None:
 
 
 def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
-    """Whether a row goes on with the one before: it has neither number nor stem, or repeats both (merged cells)."""
+    """Whether a row continues the one before: it has neither number nor stem, or repeats both (merged cells)."""
     stem, number = record.get("stem", "").strip(), record.get("number", "").strip()
     offered = record.get("options", "").strip()
     if not stem and not number:

@@ -229,7 +229,7 @@ def _take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Pie
 
 
 def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
-    """Return where questions go on behind the answers of one section: at the heading with the next number.
+    """Return where questions continue after the answers of one section: at the heading with the next number.
 
     The answers of a whole paper begin with the first section again.
     """
@@ -531,7 +531,7 @@ def _cut_echo(line: Piece, value: int) -> Piece:
 
 
 def _goes_on(section: Section, carry: int | None) -> bool:
-    """Whether the numbers below short-answer passages go on from the section before: they count questions then."""
+    """Whether the numbers below short-answer passages continue from the section before: they count questions then."""
     if not carry or section.fine is None or section.fine.question_type == "material_analysis":
         return False
     numbers = [piece.label.value for piece in section.pieces if piece.label and piece.label.style == "num"]

@@ -37,7 +37,7 @@ class QuestionTable:
 def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     """Return the tables among the lines that hold one question to a row, in order.
 
-    A table without a header goes on with the one before where its columns hold the same (a table cut at a
+    A table without a header continues the one before where its columns hold the same (a table cut at a
     heading); tables with nothing between them are one (a table cut at a page). Tables of options, marks,
     keys and data are not among them.
     """

@@ -1,4 +1,4 @@
-"""Sections without numbers: terms on a line, dialogues, questions told by their options."""
+"""Sections without numbers: terms on a line, dialogues, questions recognised by their options."""
 
 from __future__ import annotations
 

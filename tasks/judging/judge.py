@@ -166,7 +166,7 @@ async def _judge_unit(
 ) -> list[JudgementRow]:
     tasks = [asyncio.create_task(_judge_response(client, judge, put, most_tries, salt)) for put in responses]
     try:
-        # A failed call does not waste those that run beside it: their replies reach the ledger.
+        # A failed call does not waste those that run at the same time: their replies reach the ledger.
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     finally:
         for task in tasks:

@@ -49,7 +49,7 @@ async def judge_landed(
 ) -> JudgingSummary:
     """Judge every landed response of the run that a judge has not judged, and land the judgements.
 
-    Judged means by the present version of the prompt: a new one makes new rows beside the old, which stay as they are.
+    Judged means by the present version of the prompt: a new one makes new rows next to the old, which stay as they are.
     Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left: a
     changed prompt must not pay for the whole history because nobody named a run.
 

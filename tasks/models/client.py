@@ -284,7 +284,7 @@ def _build_body(
 
 
 def _compute_seed(request: CallRequest) -> int:
-    """Repeats and salts draw anew from a simulated model, as they would from a real one."""
+    """Repeats and salts draw again from a simulated model, as they would from a real one."""
     digest = hashlib.sha256(f"{request.repeat}/{request.salt}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 

@@ -85,7 +85,7 @@ class Slots:
                     self._waiters.remove((loop, future))
                     raise
                 except ValueError:
-                    pass  # release() has already chosen this waiter: the slot goes on to the next
+                    pass  # release() has already chosen this waiter: the slot passes to the next
             self._release()
             raise
 

@@ -53,7 +53,7 @@ class Failure:
             return "The account's quota is used up: raise it, then run again."
         if not self.is_retryable:
             return "Check the model's parameters in the registry, then run again."
-        return "Run again: the call is sent anew and nothing that was answered is paid for twice."
+        return "Run again: the call is sent again and nothing that was answered is paid for twice."
 
 
 async def send_request(

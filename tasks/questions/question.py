@@ -42,7 +42,7 @@ class BareQuestion:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> BareQuestion:
-        """The bare part of any row or JSON object that holds these fields; every other field stays behind."""
+        """The bare part of any row or JSON object that holds these fields; every other field is left out."""
         return cls(
             row["question_type"],
             row["language"],

@@ -185,7 +185,7 @@ def _to_svg(chart: Any, prefix: str) -> str:
     svg = str(
         vlc.vegalite_to_svg(spec, vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]))
     )
-    # Vega numbers its ids through the life of the process: number them anew, so that the same data give the same page.
+    # Vega numbers its ids through the life of the process: number them again, so that the same data give the same page.
     for number, found in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))):
         svg = svg.replace(f'id="{found}"', f'id="{prefix}-{number}"').replace(
             f"url(#{found})", f"url(#{prefix}-{number})"

@@ -1,4 +1,4 @@
-"""The page of generated text: Gscores by category and subject, beside the report and as self-contained."""
+"""The page of generated text: Gscores by category and subject, next to the report and as self-contained."""
 
 from __future__ import annotations
 

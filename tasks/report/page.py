@@ -50,7 +50,7 @@ def render_report(
 ) -> Path:
     """Write `index.html` and `leaderboard.csv` into `out_dir`, and return the path of the page.
 
-    Where there are Gscores, `gscore.html` and `gscore.csv` lie beside them, linked from the page.
+    Where there are Gscores, `gscore.html` and `gscore.csv` lie next to them, linked from the page.
 
     Args:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).

@@ -1,4 +1,4 @@
-"""A question as it lies in a review batch: its content, and what annotators see beside it."""
+"""A question as it lies in a review batch: its content, and what annotators see with it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SourceNote:
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Plain values, as they are stored beside the content."""
+        """Plain values, as they are stored next to the content."""
         return {
             "document_name": self.document_name,
             "position": self.position,

@@ -1,4 +1,4 @@
-"""Between the gate and the lake: what nobody has reviewed yet, and what a closed batch leaves behind."""
+"""Between the gate and the lake: what nobody has reviewed yet, and what a closed batch leaves."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def plan_assignments(
         settings: reviews per question, daily quota, days of the window.
         loads: work that annotators have already; absent means none.
         past: who decided on a question before, and is not given it again.
-        salt: what the mixing of partners depends on beside the questions.
+        salt: what the mixing of partners depends on besides the questions.
 
     Raises:
         GateError: a discipline has too few annotators, or the work exceeds what they can do in the window.

@@ -13,7 +13,7 @@ def draw_review_sample(variants: pl.DataFrame, share: float, salt: str) -> pl.Da
     Args:
         variants: rows of the lake table `variants`.
         share: part of them, 0 to 1; 0.05 is usual.
-        salt: what the draw depends on beside the questions, for example the batch they come from.
+        salt: what the draw depends on besides the questions, for example the batch they come from.
     """
     written = variants.filter(pl.col("generator") != "template")
     uuids = written["question_uuid"].to_list()

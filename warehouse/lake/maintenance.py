@@ -27,7 +27,7 @@ def compact_lake(
 ) -> dict[str, Any]:
     """Merge small files, and remove what nothing has needed for `keep_days`: snapshots, files, orphans of killed writers.
 
-    Queries go on meanwhile; only one that began more than `keep_days` ago may lose its files. With `through_month`
+    Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. With `through_month`
     (YYYY-MM), tables partitioned by month are left alone while only later months have files to merge. Answers with counts.
     """
     before = _count_files(lake)
@@ -36,7 +36,7 @@ def compact_lake(
         try:
             for name in _tables_to_merge(connection, through_month):
                 arguments = f"{quote_text(ALIAS)}, {quote_text(name)}"
-                # Files of which most rows were replaced are written anew, so that the rest can be merged.
+                # Files of which most rows were replaced are written again, so that the rest can be merged.
                 connection.execute(
                     f"CALL ducklake_rewrite_data_files({arguments}, delete_threshold => 0.1)"
                 ).fetchall()

@@ -58,7 +58,7 @@ def append_access(
     previous_hash: str | None,
     at: str | None = None,
 ) -> str:
-    """Write one entry behind `previous_hash` and return its hash, the chain's new head.
+    """Write one entry after `previous_hash` and return its hash, the chain's new head.
 
     The caller holds the chain (the session's row) and stores the new head there. `at` defaults to the present.
     """
@@ -137,7 +137,7 @@ def keep_heads(connection: Connection, day: str) -> int:
         select(func.max(access_log.c.access_id).label("access_id"))
         .where(
             access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
-        )  # 'U' sorts behind the 'T' of a time
+        )  # 'U' sorts after the 'T' of a time
         .group_by(access_log.c.session_id)
         .subquery()
     )
@@ -232,7 +232,7 @@ def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
         select(access_log)
         .where(
             access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
-        )  # 'U' sorts behind the 'T' of a time
+        )  # 'U' sorts after the 'T' of a time
         .order_by(access_log.c.access_id)
     )
     return list(connection.execute(query).mappings())

@@ -36,7 +36,7 @@ class HotStatement:
     def fetch_first(self, connection: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Execute a query and take its first row as a plain tuple; null when there is none.
 
-        SQLite's rows are read past SQLAlchemy, which would describe the columns anew for each query.
+        SQLite's rows are read past SQLAlchemy, which would describe the columns again for each query.
         """
         if connection.dialect.name != "sqlite":
             row = self.run(connection, values).first()

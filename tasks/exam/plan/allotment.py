@@ -40,7 +40,7 @@ class Sitter:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Everything that a plan follows from, beside the ledger."""
+    """Everything that a plan follows from, besides the ledger."""
 
     run_id: str
     month: str

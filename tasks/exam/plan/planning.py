@@ -126,7 +126,7 @@ def plan_run(
 
 
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
-    """The plan that follows from the request and from what the ledger holds now, with the allotment behind it.
+    """The plan that follows from the request and from what the ledger holds now, with the allotment that it rests on.
 
     Raises GateError when the bank, or a quota, cannot satisfy it.
     """

@@ -114,7 +114,7 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
     with ledger.read() as connection:
         row = ledger_exam.read_run(connection, run_id)
     if row is None:
-        raise UsageError(f"There is no run {run_id!r}. `proctor exam plan` makes one.")
+        raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
     return parse_published(row)
 
 

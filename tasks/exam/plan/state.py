@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
-    """Everything that the allotment depends on beside the request."""
+    """Everything that the allotment depends on besides the request."""
     keys = {sitter.organisation for sitter in (*request.candidates, *request.references)}
     models = {sitter.model for sitter in (*request.candidates, *request.references)}
     sittings = plans.read_sittings(connection, models)

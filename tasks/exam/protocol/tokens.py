@@ -186,7 +186,7 @@ def _bad_token() -> ExamError:
 
 
 def _create_secret(path: Path) -> None:
-    """Written beside its place and linked there: of two processes that start at once, one wins and both read it."""
+    """Written next to its place and linked there: of two processes that start at once, one wins and both read it."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

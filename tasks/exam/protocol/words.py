@@ -98,7 +98,9 @@ class Answer:
                 422, "invalid_answer", f"answer_status must be one of {', '.join(ANSWER_STATUSES)}."
             )
         if len(self.response) > LONGEST_RESPONSE or len(self.reasoning or "") > LONGEST_RESPONSE:
-            raise ExamError(422, "invalid_answer", f"A response may have {LONGEST_RESPONSE:,} characters.")
+            raise ExamError(
+                422, "invalid_answer", f"A response may have at most {LONGEST_RESPONSE:,} characters."
+            )
         status = self.answer_status
         if status == "answered" and not self.response.strip():
             status = "empty"

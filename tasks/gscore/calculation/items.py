@@ -42,7 +42,7 @@ def score_calculations(
     `reference_answer`; where that is null or absent, the answer is taken from the reference.
 
     `accuracy` (1 or 0) is the exact comparison of standard forms and the one that counts: gscore is `compute_calculation_gscore`
-    of it. Two others stand beside it: `accuracy_unordered` also lets roots and unknowns come in any order,
+    of it. Two others are given next to it: `accuracy_unordered` also lets roots and unknowns come in any order,
     `accuracy_symbolic` also accepts equal values in other forms (a fraction for a decimal; but also an unfactored
     polynomial for its factors); null where that could not be decided within `symbolic_time_limit` seconds, and everywhere when
     that is None. Step chrF is the profile's, over the texts before the answers. A null response or reference gives nulls.

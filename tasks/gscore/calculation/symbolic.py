@@ -13,7 +13,7 @@ _START_SECONDS = 60.0
 
 
 class SymbolicComparer:
-    """Compares expressions in a child process, which is killed and started anew when it takes too long.
+    """Compares expressions in a child process, which is killed and started again when it takes too long.
 
     Use as a context manager; the process starts with the first question.
     """

@@ -58,7 +58,7 @@ class AnswerReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every question has an answer; otherwise the same command goes on."""
+        """Whether every question has an answer; otherwise the same command continues."""
         return self.answered_count == self.question_count
 
 
@@ -74,7 +74,7 @@ async def answer_questions(
     """Ask the model every question that it has not answered in this run; what was answered is not sent again.
 
     `questions` is what `question_set.read_questions` gives. `progress` is told how many are answered, and of how many.
-    A question whose call fails stays open and the others go on, until the endpoint seems to be down. Raises BudgetError
+    A question whose call fails stays open and the others continue, until the endpoint seems to be down. Raises BudgetError
     when the next call could exceed the budget (what was answered is kept), RegistryError for a missing key or address,
     StoreError while another process asks the same model.
     """

@@ -1,4 +1,4 @@
-"""From answers in the ledger to rows of `gscores` in the lake, and the cost of the calls beside them."""
+"""From answers in the ledger to rows of `gscores` in the lake, and the cost of the calls with them."""
 
 from __future__ import annotations
 

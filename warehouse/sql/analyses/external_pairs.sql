@@ -1,5 +1,5 @@
 -- Which scores stand behind a correlation with another benchmark?
--- One row per benchmark and candidate that both scored: S of one month beside the benchmark's latest score.
+-- One row per benchmark and candidate that both scored: S of one month next to the benchmark's latest score.
 -- Parameters: $month (default null), $simulated (default null)
 WITH shown AS (
     SELECT *

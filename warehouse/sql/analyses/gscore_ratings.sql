@@ -1,5 +1,5 @@
 -- What did people give the answers that have a Gscore?
--- One row per rated answer, profile and similarity model: Gscore and its parts (0 to 1) beside human_score, the mean of its
+-- One row per rated answer, profile and similarity model: Gscore and its parts (0 to 1) next to human_score, the mean of its
 -- raters' scores in the round (0 to 1). Answers that were rated and not scored have no row.
 -- Parameters: $sample (default null), $round (default null)
 WITH ratings AS (

@@ -1,6 +1,6 @@
 -- What would all months look like against one reference?
 -- One row per month and candidate. rebased_score is null where the month's reference and the chosen one never sat the same
--- questions; the published R stands beside it.
+-- questions; the published R stands next to it.
 -- Parameters: $reference_model (default null), $simulated (default null)
 -- A null reference is that of the latest run.
 WITH shown AS (

@@ -1,6 +1,7 @@
 -- How stable are the scores when other questions are drawn, and when more are drawn?
 -- One row per candidate of one month: R of every resample (against the month's reference on the same resample), their mean and
--- sample variance. Resamples are written by tasks/statistics/bootstrap.py: by default three of 1,000, one of 2,000, one of 4,000.
+-- sample variance. Resamples are made by tasks/statistics/bootstrap.py (no command runs it yet): by default three of 1,000,
+-- one of 2,000, one of 4,000.
 -- Parameters: $month (default null)
 WITH resamples AS (
     SELECT b.model, b.month, b.resample, b.sample_size, b.score
