@@ -52,7 +52,7 @@ format: $(READY)  ## let ruff put the code in shape
 hooks: $(READY)  ## let git run ruff before each commit and mypy before each push
 	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
 
-bench: $(READY)  ## measure: CPU per question, landings, start-up, the demo by stage
+bench: $(READY)  ## measure: quick starts, CPU per question, landings (BENCH_AGAINST=FOLDER: beside another checkout)
 	$(BIN)/python -m tests.benchmarks
 
 docs: $(READY)  ## write the generated pages: commands, data dictionary, queries, problem codes

@@ -160,8 +160,8 @@ def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(
     from deployments.commands.validate import validate
     from tasks.validation.task import validate_lake
 
-    def run_task(name: str, **parameters: Any) -> dict[str, object]:
-        assert name == "validate"
+    def run_task(name: str, *, without_server: bool, **parameters: Any) -> dict[str, object]:
+        assert (name, without_server) == ("validate", False)
         return validate_lake.fn(**parameters)
 
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
