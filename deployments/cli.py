@@ -14,11 +14,14 @@ import typer
 from deployments.command import Command
 from deployments.commands import (
     bank,
+    cgeval,
     demo,
     documents,
+    evaluate,
     exam,
     gscore,
     ingest,
+    models,
     operations,
     query,
     review,
@@ -64,7 +67,22 @@ def _give_shared_ways(group: typer.Typer) -> None:
             _give_shared_ways(below.typer_instance)
 
 
-for module in (operations, demo, ingest, documents, review, bank, exam, scoring, gscore, query, validate):
+for module in (
+    operations,
+    demo,
+    ingest,
+    documents,
+    review,
+    bank,
+    evaluate,
+    models,
+    exam,
+    scoring,
+    gscore,
+    cgeval,
+    query,
+    validate,
+):
     module.add_commands(app)
 _give_shared_ways(app)
 

@@ -31,7 +31,7 @@ def judge(
 
     Example: proctor judge --run 2026-11
     """
-    from deployments.commands.exam import check_registry, check_run
+    from deployments.commands.checks import check_registry, check_run
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 

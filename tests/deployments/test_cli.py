@@ -285,7 +285,7 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
 
 
 def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
-    from deployments.commands.exam import _render_exam
+    from deployments.commands.evaluate import render_exam
 
     left_open = [
         {"session_id": f"s{number}", "model": model, "reason": reason}
@@ -294,7 +294,7 @@ def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
         )
     ]
     result = {"run_id": "r", "sessions": 3, "calls": {"sent": 3}, "open_sessions": left_open}
-    assert _render_exam(result) == [
+    assert render_exam(result) == [
         "run id: r",
         "sessions: 3",
         "calls: sent 3",

@@ -1,0 +1,27 @@
+"""What a command looks up before anything is started: the registry, and the run."""
+
+from __future__ import annotations
+
+
+def check_registry(names: list[str] | None = None) -> None:
+    """Read the registry, and look the models up in it, before anything is started."""
+    from schemas.settings import load_settings
+    from tasks.models.registry import read_registry
+
+    registry = read_registry(load_settings().registry_path)
+    for name in names or []:
+        registry.get(name)
+
+
+def check_run(run_id: str) -> None:
+    """Refuse a run that does not exist before anything is started; an empty id means every run."""
+    from schemas.settings import load_settings
+    from tasks.exam import month
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    if not run_id:
+        return
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        month.check_run(ledger, lake, run_id)

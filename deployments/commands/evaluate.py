@@ -1,0 +1,172 @@
+"""A month's exam in one command: evaluate, monthly; and how a plan and its run are shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from deployments.commands.options import AsJson, Month, NoServer, Run, read_month
+
+Candidates = Annotated[
+    str,
+    typer.Option(
+        "--candidates", help="Names from the registry, comma separated. Default: those that are due."
+    ),
+]
+
+Outside = Annotated[
+    str,
+    typer.Option(
+        "--outside", help="Candidates that sit through the exam API with their own client, comma separated."
+    ),
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(evaluate)
+    app.command()(monthly)
+
+
+def evaluate(
+    month: Month = "",
+    candidates: Candidates = "",
+    outside: Outside = "",
+    run_id: Run = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.
+
+    Exit code 1 when a session stayed open (an endpoint that failed); run it again and it continues.
+
+    Example: proctor evaluate --month 2026-11 --yes
+    """
+    _run_exam(
+        "evaluate",
+        month,
+        candidates,
+        run_id,
+        outside=outside,
+        yes=yes,
+        no_server=no_server,
+        as_json=as_json,
+    )
+
+
+def monthly(
+    month: Month = "",
+    candidates: Candidates = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """The whole exam of a month: evaluate, judge, report.
+
+    Example: proctor monthly --month 2026-11 --yes
+    """
+    _run_exam("monthly", month, candidates, "", yes=yes, no_server=no_server, as_json=as_json)
+
+
+def preview(month: str, candidates: str, run_id: str | None, outside: str) -> dict[str, Any] | None:
+    """What the run of the month would be, as plain values; None when nobody is due."""
+    from schemas.settings import load_settings
+    from tasks.exam.month import preview_month
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = preview_month(
+            ledger,
+            lake,
+            settings,
+            month=month,
+            candidates=_split(candidates),
+            outside=_split(outside) or (),
+            run_id=run_id,
+        )
+        return None if found is None else found.summary()
+
+
+def render_plan(summary: dict[str, Any] | None) -> list[str]:
+    """A plan in lines for a person."""
+    from deployments.output import render_value
+
+    if summary is None:
+        return ["Nobody is due this month; name candidates with --candidates to examine them again."]
+    lines = [
+        f"Run {summary['run_id']} ({'published' if summary['is_published'] else 'planned'}"
+        f"{', simulated' if summary['is_simulated'] else ''}): bank version {summary['bank_version']}, "
+        f"policy {summary['policy']}, reference {summary['reference_model']}",
+        f"  {len(summary['sets'])} sets of {sum(summary['shares'].values())} questions, "
+        f"{summary['session_count']} sessions ({summary['reference_session_count']} of the reference), "
+        f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
+        + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}"),
+        f"  candidates: {', '.join(summary['candidates'])}",
+    ]
+    if summary["unpriced"]:
+        lines.append(f"  without a price, counted as 0: {', '.join(summary['unpriced'])}")
+    for organisation, left in summary["sets_left"].items():
+        fewest = min(left.values(), default=0)
+        lines.append(f"  sets left for {organisation}: {fewest} ({render_value(left)})")
+    return lines
+
+
+def render_exam(result: dict[str, Any]) -> list[str]:
+    """What was sat, judged and landed; sessions that stayed open are counted by their cause, not listed one by one."""
+    from collections import Counter
+
+    from deployments.output import render_entries
+
+    left_open = result["open_sessions"]
+    lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
+    if not left_open:
+        return lines
+    lines.append(f"Sessions that stayed open: {len(left_open)}")
+    for reason, count in Counter(str(session["reason"]) for session in left_open).most_common():
+        models = sorted({str(session["model"]) for session in left_open if session["reason"] == reason})
+        lines.append(f"  {count} of {', '.join(models)}: {reason}")
+    return lines
+
+
+def _run_exam(
+    flow: str,
+    month: str,
+    candidates: str,
+    run_id: str,
+    *,
+    yes: bool,
+    no_server: bool,
+    as_json: bool,
+    outside: str = "",
+) -> None:
+    import sys
+
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_note, print_result
+
+    month = read_month(month)
+    summary = preview(month, candidates, run_id or None, outside)
+    for line in render_plan(summary):
+        print_note(line)
+    if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
+        typer.confirm("Run it?", abort=True)
+    parameters: dict[str, Any] = {"month": month, "candidates": _split(candidates)}
+    if flow == "evaluate":
+        parameters |= {"run_id": run_id, "outside": _split(outside)}
+    result = run_flow(flow, without_server=no_server, **parameters)
+    if not result["run_id"]:
+        then = "proctor models shows who is registered"
+    else:
+        then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
+    print_result(result, as_json=as_json, lines=render_exam(result), then=then)
+    if result["open_sessions"] or result.get("failed_judgements"):
+        raise typer.Exit(1)
+
+
+def _split(candidates: str) -> list[str] | None:
+    names = [name.strip() for name in candidates.split(",") if name.strip()]
+    return names or None

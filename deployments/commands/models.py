@@ -1,0 +1,59 @@
+"""proctor models."""
+
+from __future__ import annotations
+
+import typer
+
+from deployments.commands.options import AsJson
+
+_MODEL_COLUMNS = (
+    "model",
+    "organisation",
+    "family",
+    "released",
+    "roles",
+    "mode",
+    "input_price_usd",
+    "output_price_usd",
+    "key_variable",
+    "has_key",
+    "is_simulated",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(models)
+
+
+def models(as_json: AsJson = False) -> None:
+    """List the registry: candidates, judges, prices, and whether each key variable is set (never the key).
+
+    Example: proctor models
+    """
+    import os
+
+    from deployments.output import print_note, print_records
+    from schemas.settings import load_settings
+    from tasks.models.registry import read_registry
+
+    registry = read_registry(load_settings().registry_path)
+    rows = [
+        {
+            "model": model.name,
+            "organisation": model.organisation,
+            "family": model.family,
+            "released": None if model.release_date is None else model.release_date.isoformat(),
+            "roles": " ".join(model.roles),
+            "mode": model.mode,
+            "input_price_usd": model.input_price_usd,
+            "output_price_usd": model.output_price_usd,
+            "key_variable": model.key_variable,
+            "has_key": model.key_variable is None or bool(os.environ.get(model.key_variable)),
+            "is_simulated": model.is_simulated,
+        }
+        for model in registry.models.values()
+    ]
+    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
