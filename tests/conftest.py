@@ -19,9 +19,10 @@ _skipped: list[tuple[str, str]] = []
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first, end-to-end tests last; a module's tests stay in one worker, which makes its fixtures once.
 
-    End-to-end tests share a demo whatever the worker, so each of them may go anywhere.
+    End-to-end tests share a demo whatever the worker, so each of them may go anywhere. Those that must stay together take
+    minutes: they start first, so that no worker is left alone with them at the end.
     """
-    items.sort(key=_find_phase)
+    items.sort(key=lambda item: (_find_phase(item), item.get_closest_marker("xdist_group") is None))
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             phase = _find_phase(item)

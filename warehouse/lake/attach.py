@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from warehouse.lake.faults import retry_opening
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,7 +43,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         )
         if is_remote(data):
             create_s3_secret(connection, os.environ)
-        connection.execute(_attach_statement(catalog, data, read_only=read_only))
+        statement = _attach_statement(catalog, data, read_only=read_only)
+        retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
     except duckdb.Error as error:
         connection.close()

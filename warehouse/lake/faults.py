@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from schemas.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     import duckdb
 
+T = TypeVar("T")
+
+# How long a reader tries to open a catalog that writers are closing.
+OPENING_S = 30.0
 # How often a writer that met another one tries.
 CONFLICT_TRIES = 10
 
@@ -31,3 +38,26 @@ def is_conflict(error: duckdb.Error) -> bool:
     import duckdb
 
     return isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
+
+
+def retry_opening(run: Callable[[], T]) -> T:
+    """What `run` returns; run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds."""
+    import duckdb
+
+    deadline = time.monotonic() + OPENING_S
+    while True:
+        try:
+            return run()
+        except duckdb.Error as error:
+            if not _is_unopened(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(random.uniform(0.001, 0.01))
+
+
+def _is_unopened(error: duckdb.Error) -> bool:
+    """Whether the catalog could not be opened in this moment.
+
+    SQLite removes the catalog's write-ahead log when the last writer closes it; a reader that opens it just then is refused,
+    and a moment later it is not.
+    """
+    return "unable to open database file" in str(error)

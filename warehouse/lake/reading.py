@@ -15,7 +15,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from warehouse.lake.faults import translate_error
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
-from warehouse.lake.statements import execute_statement
+from warehouse.lake.statements import begin_reading, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class LakeReader:
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
         """Every query of the block sees the lake as of the first one."""
-        self.connection.execute("BEGIN TRANSACTION READ ONLY")
+        begin_reading(self.connection)
         try:
             yield
         finally:

@@ -11,12 +11,28 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from warehouse.lake.attach import quote_name, quote_text
+from warehouse.lake.attach import ALIAS, quote_name, quote_text
+from warehouse.lake.faults import retry_opening
 
 if TYPE_CHECKING:
     import duckdb
 
 T = TypeVar("T")
+
+
+def begin_reading(connection: duckdb.DuckDBPyConnection) -> None:
+    """Begin a transaction that only reads, and hold the lake as it is now: later statements see nothing newer."""
+    import duckdb
+
+    def begin() -> None:
+        connection.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            connection.execute(f"SELECT * FROM ducklake_current_snapshot({quote_text(ALIAS)})").fetchall()
+        except duckdb.Error:
+            roll_back(connection)
+            raise
+
+    retry_opening(begin)
 
 
 def execute_statement(
@@ -26,6 +42,15 @@ def execute_statement(
     fetch: Callable[[duckdb.DuckDBPyConnection], T],
 ) -> T:
     """What `fetch` makes of the result of a statement with `$name` parameters."""
+    return retry_opening(lambda: _execute(connection, sql, params, fetch))
+
+
+def _execute(
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    params: Mapping[str, object],
+    fetch: Callable[[duckdb.DuckDBPyConnection], T],
+) -> T:
     if not params:
         return fetch(connection.execute(sql))
     literals = {name: _write_literal(value) for name, value in params.items()}

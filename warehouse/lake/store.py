@@ -39,7 +39,7 @@ from warehouse.lake.landing import (
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
-from warehouse.lake.statements import execute_statement, quote_list, roll_back
+from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Lake:
     def read_transaction(self) -> Iterator[None]:
         """Every query of the block sees the lake as of the first one, and nothing can be written."""
         with self._lock:
-            self.connection.execute("BEGIN TRANSACTION READ ONLY")
+            begin_reading(self.connection)
             try:
                 yield
             finally:
