@@ -16,6 +16,8 @@ from schemas.settings import Settings, load_settings
 if TYPE_CHECKING:
     from prefect import Flow
 
+DRAIN_TIMEOUT_S = 10.0
+
 
 def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> Any:
     """Run `flows/<name>.py` in this process and return what it returns (ids and counts).
@@ -25,10 +27,13 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
     A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
     the flow is raised again as it is.
     """
+    from warehouse.lake.sharing import share_lake
+
     try:
-        if without_server or load_settings().no_server:
-            return _run_plainly(_import_flow(name), parameters)
-        return load_flow(name)(**parameters)
+        with share_lake():
+            if without_server or load_settings().no_server:
+                return _run_plainly(_import_flow(name), parameters)
+            return load_flow(name)(**parameters)
     except FlowError as error:
         print_note(str(error))
         return error.result
@@ -61,6 +66,20 @@ def prepare_prefect() -> None:
     else:
         variables = build_environment(settings, _find_server(settings))
     os.environ.update(variables)
+
+
+def send_what_is_left() -> None:
+    """Wait until Prefect has the lines and events of this process; before the server that they go to is stopped.
+
+    At its end a process tries to send them for more than a minute to a server that is no longer there.
+    """
+    if "prefect" not in sys.modules:
+        return
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    for worker in (APILogWorker, EventsWorker):
+        worker.drain_all(timeout=DRAIN_TIMEOUT_S)
 
 
 def _find_server(settings: Settings) -> Any:

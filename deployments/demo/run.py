@@ -17,6 +17,7 @@ from typing import Any
 
 from deployments.output import print_note
 from schemas.settings import Settings, load_settings
+from warehouse.lake.sharing import share_lake
 
 HERE = Path(__file__).parent
 PAPERS = HERE / "papers"
@@ -69,12 +70,16 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
     with _measured(result, "server"):
         is_ours = not settings.no_server and _start_server(settings)
     try:
-        _run_stages(settings, result)
+        with share_lake():
+            _run_stages(settings, result)
     finally:
         if is_ours and not keep_server:
+            from deployments.flow_runner import send_what_is_left
             from deployments.local_server import stop_server
 
-            stop_server(settings)
+            with _measured(result, "server stopped"):
+                send_what_is_left()
+                stop_server(settings)
     return result
 
 

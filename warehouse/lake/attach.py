@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 ALIAS = "exam"
 BUSY_TIMEOUT_MS = 30_000
+# Beside DuckLake's own entries: what was noted, and the version of the definitions that it was noted of.
+_MARK = "proctor_contract"
+_MARKED_VERSION = "proctor_contract_of_schema_version"
 
 
 def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
@@ -33,7 +36,7 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
     if read_only:
-        _check_exists(catalog)
+        check_exists(catalog)
     else:
         _create_folders(catalog, data)
     connection = connect_duckdb(settings.home)
@@ -114,7 +117,7 @@ def render_attach_script(settings: Settings) -> str:
 
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
-    _check_exists(catalog)
+    check_exists(catalog)
     statements = ["SET autoinstall_known_extensions = false", "SET TimeZone = 'UTC'"]
     for name in ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]:
         path = find_extension(name)
@@ -161,18 +164,56 @@ def remember_data_path(settings: Settings) -> None:
 
 def read_stored_comment(settings: Settings, table: str) -> str | None:
     """The comment of a table as a SQLite catalog keeps it, without DuckDB; null where there is none."""
+    return _read_catalog(
+        settings,
+        """
+        SELECT tag.value
+        FROM ducklake_tag AS tag
+        JOIN ducklake_table AS own ON own.table_id = tag.object_id
+        WHERE own.table_name = ? AND tag.key = 'comment'
+            AND own.end_snapshot IS NULL AND tag.end_snapshot IS NULL
+        """,
+        (table,),
+    )
+
+
+def read_mark(settings: Settings) -> str | None:
+    """What `write_mark` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
+    return _read_catalog(
+        settings,
+        """
+        SELECT mark.value
+        FROM ducklake_metadata AS mark
+        JOIN ducklake_metadata AS version ON version.key = ?
+        WHERE mark.key = ? AND version.value = (
+            SELECT CAST(schema_version AS TEXT) FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
+        )
+        """,
+        (_MARKED_VERSION, _MARK),
+    )
+
+
+def write_mark(settings: Settings, mark: str) -> None:
+    """Note something about the tables and views of a SQLite catalog as they are now; not noted where it cannot be."""
+    with suppress(sqlite3.Error), closing(_open_catalog(settings.catalog_address)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DELETE FROM ducklake_metadata WHERE key IN (?, ?)", (_MARK, _MARKED_VERSION))
+        connection.execute("INSERT INTO ducklake_metadata (key, value) VALUES (?, ?)", (_MARK, mark))
+        connection.execute(
+            """
+            INSERT INTO ducklake_metadata (key, value)
+            SELECT ?, CAST(schema_version AS TEXT) FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
+            """,
+            (_MARKED_VERSION,),
+        )
+        connection.execute("COMMIT")
+
+
+def _read_catalog(settings: Settings, sql: str, parameters: tuple[str, ...]) -> str | None:
+    """The first value of a query on a SQLite catalog; None where there is no row, or no catalog yet."""
     try:
         with closing(_open_catalog(settings.catalog_address)) as connection:
-            row = connection.execute(
-                """
-                SELECT tag.value
-                FROM ducklake_tag AS tag
-                JOIN ducklake_table AS own ON own.table_id = tag.object_id
-                WHERE own.table_name = ? AND tag.key = 'comment'
-                    AND own.end_snapshot IS NULL AND tag.end_snapshot IS NULL
-                """,
-                (table,),
-            ).fetchone()
+            row = connection.execute(sql, parameters).fetchone()
     except sqlite3.Error:
         return None
     return None if row is None else str(row[0])
@@ -269,7 +310,8 @@ def _stored_data_path(catalog: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _check_exists(catalog: str) -> None:
+def check_exists(catalog: str) -> None:
+    """Raise StoreError when there is no SQLite catalog; PostgreSQL answers for itself."""
     if not is_postgres(catalog) and not catalog_path(catalog).exists():
         raise StoreError(
             f"There is no lake at {catalog_path(catalog)}. Run `proctor init` to create it, or set PROCTOR_HOME to the "

@@ -21,6 +21,7 @@ from schemas.tables import get_table
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
+    check_exists,
     is_initialised,
     is_postgres,
 )
@@ -39,6 +40,7 @@ from warehouse.lake.landing import (
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
+from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 
@@ -65,12 +67,17 @@ def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: fl
     """
     check_catalog_address(settings.catalog_address)
     if read_only:
-        return Lake(
-            settings,
-            attach_for_reading(settings, lock_timeout_s),
-            is_read_only=True,
-            lock_timeout_s=lock_timeout_s,
-        )
+        check_exists(settings.catalog_address)
+    if is_shared():
+        connection = connect_shared(settings, lambda: _attach_for_writing(settings, lock_timeout_s))
+    elif read_only:
+        connection = attach_for_reading(settings, lock_timeout_s)
+    else:
+        connection = _attach_for_writing(settings, lock_timeout_s)
+    return Lake(settings, connection, is_read_only=read_only, lock_timeout_s=lock_timeout_s)
+
+
+def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.DuckDBPyConnection:
     with ExitStack() as stack:
         if not is_initialised(settings):
             stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
@@ -80,7 +87,7 @@ def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: fl
     except BaseException:
         connection.close()
         raise
-    return Lake(settings, connection, is_read_only=False, lock_timeout_s=lock_timeout_s)
+    return connection
 
 
 class Lake:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, has_moved, remember_data_path
-from warehouse.lake.definitions import list_missing_definitions
+from warehouse.lake.definitions import has_every_definition, list_missing_definitions, remember_definitions
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.migrations import FORM, has_older_form, list_renames, list_updates, read_form
@@ -53,8 +53,12 @@ def bring_up_to_date(
     """
     import duckdb
 
-    if not (list_missing_definitions(connection) or has_moved(settings)):
-        return
+    if not has_moved(settings):
+        if has_every_definition(settings):
+            return
+        if not list_missing_definitions(connection):
+            remember_definitions(settings)
+            return
     for attempt in range(1, CONFLICT_TRIES + 1):
         with hold_writer_lock(settings, lock_timeout_s):
             remember_data_path(settings)
@@ -69,6 +73,7 @@ def bring_up_to_date(
                 for statement in list_updates(form):
                     connection.execute(statement)
                 connection.execute("COMMIT")
+                remember_definitions(settings)
                 return
             except duckdb.Error as error:
                 roll_back(connection)
