@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from schemas import bank, documents, exam, judgements, league, operations, questions, reviews, scores
+from schemas import (
+    bank,
+    documents,
+    editions,
+    exam,
+    judgements,
+    league,
+    operations,
+    questions,
+    reviews,
+    scores,
+)
 from schemas.errors import ContractError
 from schemas.table import Table
 
@@ -29,6 +40,13 @@ TABLES: dict[str, Table] = {
         judgements.HUMAN_RATINGS,
         judgements.CALIBRATION,
         judgements.ERROR_LABELS,
+        editions.EDITIONS,
+        editions.EDITION_SESSIONS,
+        editions.EDITION_STARS,
+        editions.EDITION_SCORES,
+        editions.EDITION_PAIRS,
+        editions.EDITION_ITEMS,
+        editions.EDITION_STANDINGS,
         scores.GSCORES,
         scores.EXTERNAL_SCORES,
         scores.REPLAYS,

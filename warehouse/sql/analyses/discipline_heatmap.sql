@@ -12,13 +12,18 @@ WITH shown AS (
         AND s.model = d.model
         AND s.prompt_style = d.prompt_style
         AND s.is_simulated = d.is_simulated
+        AND s.edition_id = d.edition_id
     WHERE d.prompt_style = $prompt_style
         AND coalesce($simulated::BOOLEAN OR NOT d.is_simulated, s.is_shown_by_default)
+        AND NOT s.is_repetition
 )
 
 SELECT
     *,
     discipline_score - avg(discipline_score) OVER (PARTITION BY discipline) AS gap
 FROM shown
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+WHERE month = coalesce($month::VARCHAR, (
+    SELECT max(month) FROM current_editions
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+))
 ORDER BY is_simulated, rank, model, discipline

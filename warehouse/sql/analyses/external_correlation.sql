@@ -6,12 +6,16 @@ WITH shown AS (
     SELECT *
     FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND NOT is_repetition
 ),
 
 scores AS (
     SELECT model, score
     FROM shown
-    WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+    WHERE month = coalesce($month::VARCHAR, (
+    SELECT max(month) FROM current_editions
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+))
 ),
 
 external AS (

@@ -5,6 +5,7 @@ WITH shown AS (
     SELECT *
     FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND NOT is_repetition
 )
 
 SELECT
@@ -16,6 +17,9 @@ SELECT
     max(e.scored_on) AS scored_on
 FROM shown AS s
 JOIN external_scores AS e ON e.model = s.model
-WHERE s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+WHERE s.month = coalesce($month::VARCHAR, (
+    SELECT max(month) FROM current_editions
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+))
 GROUP BY e.benchmark, s.model, s.month, s.score
 ORDER BY e.benchmark, s.score DESC, s.model

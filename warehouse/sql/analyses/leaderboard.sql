@@ -1,15 +1,38 @@
 -- How do the candidates stand in one month?
--- One row per candidate, best first. Simulated candidates are left out as soon as there is a real one, unless asked for.
+-- One row per candidate, best first: score with its 95% interval, the range of ranks that the data do not rule out, and the
+-- group. Candidates that share a letter are not distinguishable; verdict says so in words. As frozen when it was published.
+-- A second run of the month stands below the first. Simulated candidates are left out as soon as there is a real one,
+-- unless asked for.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
--- Shown: rank, model, score, score_sd, relative_score, month
+-- Shown: rank, model, score, interval_95, rank_range, rank_group, verdict
 WITH shown AS (
     SELECT *
     FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND month = coalesce($month::VARCHAR, (
+            SELECT max(month) FROM current_editions
+            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        ))
 )
 
-SELECT * EXCLUDE (is_shown_by_default)
+SELECT
+    month,
+    rank,
+    model,
+    organisation,
+    score,
+    printf('%.1f to %.1f', score_low, score_high) AS interval_95,
+    CASE WHEN rank_low = rank_high THEN rank_low::VARCHAR ELSE printf('%d-%d', rank_low, rank_high) END AS rank_range,
+    rank_group,
+    CASE
+        WHEN score IS NULL THEN 'no score: a discipline is missing'
+        WHEN rank_low IS NULL THEN 'no comparison'
+        WHEN rank_low = 1 AND rank_high = 1 THEN 'first beyond doubt'
+        WHEN rank_low = 1 THEN 'not distinguishable from the first'
+        WHEN rank_low = rank_high THEN 'rank certain'
+        ELSE printf('not distinguishable from %d others', rank_high - rank_low)
+    END AS verdict,
+    * EXCLUDE (month, rank, model, organisation, score, rank_group, is_shown_by_default)
 FROM shown
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
-ORDER BY is_simulated, rank, model
+ORDER BY is_simulated, is_repetition, run_id, rank NULLS LAST, model

@@ -5,6 +5,7 @@ WITH shown AS (
     SELECT *
     FROM style_scores
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND NOT is_repetition
 )
 
 SELECT
@@ -20,6 +21,9 @@ SELECT
     max(style_mean) AS style_mean,
     is_simulated
 FROM shown
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+WHERE month = coalesce($month::VARCHAR, (
+    SELECT max(month) FROM current_editions
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+))
 GROUP BY month, model, organisation, is_simulated
 ORDER BY is_simulated, zero_shot_rank NULLS LAST, model

@@ -3,6 +3,7 @@
 -- Parameters: $through_month (default null), $simulated (default null)
 -- Shown: month, model, score, score_change, relative_score, rank
 SELECT * EXCLUDE (is_shown_by_default)
+    AND NOT is_repetition
 FROM score_changes
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     AND month <= coalesce($through_month::VARCHAR, month)

@@ -13,6 +13,7 @@ SELECT * EXCLUDE (is_shown_by_default)
 FROM shown
 WHERE target_reference = coalesce(
     $reference_model::VARCHAR,
-    (SELECT max_by(reference_model, (month, model)) FROM shown)
+    (SELECT max_by(reference_model, (month, planned_at)) FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default))
 )
 ORDER BY is_simulated, month, rebased_score DESC NULLS LAST, model

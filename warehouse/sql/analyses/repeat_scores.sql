@@ -1,28 +1,29 @@
 -- What did every single repeat score?
--- One row per candidate, prompt style and repeat of one month; nothing is averaged. relative_score is R on its own pairs.
+-- One row per session of one month's editions; nothing is averaged. relative_score is R on its own pairs.
 -- Parameters: $month (default null), $prompt_style (default null)
 -- A null month is the latest, a null style is all of them.
 SELECT
-    month,
-    run_id,
-    model,
-    organisation,
-    prompt_style,
-    repeat,
-    set_id,
-    score,
-    pair_stars / nullif(reference_pair_stars, 0) * 100 AS relative_score,
-    pair_count,
-    question_count,
-    scored_count,
-    unparsed_count,
-    unjudged_count,
-    judge,
-    is_borrowed,
-    is_complete,
-    is_provisional,
-    is_simulated
-FROM edition_repeat_scores
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM edition_repeat_scores))
-    AND prompt_style = coalesce($prompt_style::VARCHAR, prompt_style)
-ORDER BY is_simulated, model, prompt_style, repeat, set_id
+    s.month,
+    s.run_id,
+    s.model,
+    s.organisation,
+    s.prompt_style,
+    s.repeat,
+    s.set_id,
+    s.score,
+    s.pair_stars / nullif(s.reference_pair_stars, 0) * 100 AS relative_score,
+    s.pair_count,
+    s.question_count,
+    s.scored_count,
+    s.unparsed_count,
+    s.unjudged_count,
+    e.judge,
+    s.is_borrowed,
+    s.is_complete,
+    e.is_provisional,
+    s.is_simulated
+FROM edition_sessions AS s
+JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+WHERE s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    AND s.prompt_style = coalesce($prompt_style::VARCHAR, s.prompt_style)
+ORDER BY s.is_simulated, s.run_id, s.model, s.prompt_style, s.repeat, s.set_id

@@ -6,6 +6,7 @@ WITH latest AS (
     SELECT *
     FROM leaderboards
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND NOT is_repetition
         AND release_date IS NOT NULL
         AND month <= coalesce($through_month::VARCHAR, month)
     QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1

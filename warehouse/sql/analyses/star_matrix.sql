@@ -1,24 +1,24 @@
 -- What did every candidate get for every question of a month?
--- One row per candidate, set and question: stars averaged over its repeats. Questions without stars have no row.
+-- One row per candidate, set and question: stars averaged over its repeats; an answer that nobody could judge has none.
 -- Input of the resamples (tasks/statistics/bootstrap.py) and of relative score against Elo (tasks/statistics/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
-WITH shown AS (
-    SELECT DISTINCT month, run_id, model, prompt_style
-    FROM style_scores
-    WHERE prompt_style = $prompt_style
-        AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
-)
-
 SELECT
-    er.month,
-    er.model,
-    er.set_id,
-    er.question_uuid,
-    er.discipline,
-    avg(er.stars) AS stars,
-    count(*) AS repeat_count
-FROM edition_responses AS er
-JOIN shown ON shown.run_id = er.run_id AND shown.model = er.model AND shown.prompt_style = er.prompt_style
-WHERE er.stars IS NOT NULL AND er.month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
-GROUP BY er.month, er.model, er.set_id, er.question_uuid, er.discipline
-ORDER BY er.model, er.set_id, er.question_uuid
+    s.month,
+    s.model,
+    s.set_id,
+    s.question_uuid,
+    s.discipline,
+    (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count) / (
+        s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count
+    ) AS stars,
+    s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count AS repeat_count
+FROM edition_stars AS s
+JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+WHERE s.prompt_style = $prompt_style
+    AND NOT e.is_repetition
+    AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
+    AND s.month = coalesce($month::VARCHAR, (
+        SELECT max(month) FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    ))
+ORDER BY s.model, s.set_id, s.question_uuid

@@ -6,6 +6,7 @@ WITH shown AS (
     SELECT *
     FROM style_scores
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        AND NOT is_repetition
 )
 
 SELECT
@@ -21,6 +22,9 @@ SELECT
     max(style_count) AS style_count,
     is_simulated
 FROM shown
-WHERE month = coalesce($month::VARCHAR, (SELECT max(month) FROM shown))
+WHERE month = coalesce($month::VARCHAR, (
+    SELECT max(month) FROM current_editions
+    WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+))
 GROUP BY month, model, organisation, is_open, is_simulated
 ORDER BY is_simulated, style_mean DESC, model

@@ -1,43 +1,35 @@
 -- What does thinking (or search) gain over the same model without it, by discipline?
 -- One row per variant, its base and discipline, and one with discipline null over all. Paired: only questions of one set and
--- style with stars for both, each candidate's repeats averaged first. gain is in points of 100; gain_low and gain_high are
--- its 95% interval by the normal approximation, null for fewer than two pairs.
+-- style with stars for both, each candidate's repeats averaged first. gain is in points of 100 and has a 95% interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
--- A null month pools all months.
-WITH stars_by_question AS (
-    SELECT month, model, judge, set_id, question_uuid, discipline, is_simulated, avg(stars) / 3 * 100 AS points
-    FROM edition_responses
-    WHERE prompt_style = $prompt_style
-        AND stars IS NOT NULL
-        AND month = coalesce($month::VARCHAR, month)
-    GROUP BY ALL
-),
-
-pairs AS (
+-- A null month pools all months, each weighed by its questions.
+WITH variants AS (
     SELECT DISTINCT model, base_model, mode, is_simulated
-    FROM style_scores
+    FROM models
     WHERE base_model IS NOT NULL
 ),
 
 gains AS (
     SELECT
-        pairs.model,
-        pairs.base_model,
-        pairs.mode,
-        v.discipline,
-        v.points AS variant_points,
-        b.points AS base_points,
-        v.points - b.points AS gain,
-        pairs.is_simulated
-    FROM pairs
-    JOIN stars_by_question AS v ON v.model = pairs.model AND v.is_simulated = pairs.is_simulated
-    JOIN stars_by_question AS b
-        ON b.model = pairs.base_model
-        AND b.month = v.month
-        AND b.judge = v.judge
-        AND b.set_id = v.set_id
-        AND b.question_uuid = v.question_uuid
-        AND b.is_simulated = v.is_simulated
+        v.model,
+        v.base_model,
+        v.mode,
+        nullif(p.discipline, 'all') AS discipline,
+        p.pair_count,
+        if(p.model_a = v.model, p.stars_a, p.stars_b) AS variant_stars,
+        if(p.model_a = v.model, p.stars_b, p.stars_a) AS base_stars,
+        if(p.model_a = v.model, p.difference, -p.difference) AS gain,
+        p.difference_se,
+        v.is_simulated
+    FROM variants AS v
+    JOIN edition_pairs AS p
+        ON p.model_a = least(v.model, v.base_model)
+        AND p.model_b = greatest(v.model, v.base_model)
+        AND p.is_simulated = v.is_simulated
+    JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
+    WHERE p.prompt_style = $prompt_style
+        AND p.is_paired
+        AND p.month = coalesce($month::VARCHAR, p.month)
 )
 
 SELECT
@@ -45,16 +37,13 @@ SELECT
     base_model,
     mode,
     discipline,
-    avg(variant_points) AS variant_score,
-    avg(base_points) AS base_score,
-    avg(gain) AS gain,
-    avg(gain) - 1.96 * stddev_samp(gain) / sqrt(count(*)) AS gain_low,
-    avg(gain) + 1.96 * stddev_samp(gain) / sqrt(count(*)) AS gain_high,
-    count(*) AS pair_count,
+    sum(variant_stars) / sum(pair_count) / 3 * 100 AS variant_score,
+    sum(base_stars) / sum(pair_count) / 3 * 100 AS base_score,
+    sum(gain * pair_count) / sum(pair_count) AS gain,
+    sum(gain * pair_count) / sum(pair_count) - 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_low,
+    sum(gain * pair_count) / sum(pair_count) + 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_high,
+    sum(pair_count)::BIGINT AS pair_count,
     is_simulated
 FROM gains
-GROUP BY GROUPING SETS (
-    (model, base_model, mode, discipline, is_simulated),
-    (model, base_model, mode, is_simulated)
-)
+GROUP BY model, base_model, mode, discipline, is_simulated
 ORDER BY model, base_model, discipline NULLS FIRST

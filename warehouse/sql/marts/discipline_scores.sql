@@ -1,32 +1,28 @@
 -- How does each candidate do in each discipline?
--- One row per month, candidate, prompt style and discipline. discipline_score is on a 0 to 10 scale, mean of the repeats;
--- over ten disciplines in equal shares the ten add up to S. Unparsed judgements are left out and counted.
--- A candidate that sat in two runs of a month is taken from the later one.
-WITH complete_sessions AS (
-    SELECT
-        *,
-        star_count / (3 * nullif(scored_count, 0)) * 10 AS discipline_score
-    FROM session_discipline_stars
-    QUALIFY sum(unjudged_count) OVER (PARTITION BY run_id, session_id) = 0
-)
-
+-- One row per published run, candidate, prompt style and discipline, as frozen in the run's last edition. discipline_score is
+-- on a 0 to 10 scale, mean of the repeats; over ten disciplines of equal weight the ten add up to S.
 SELECT
-    month,
-    run_id,
-    model,
-    organisation,
-    prompt_style,
-    discipline,
-    avg(discipline_score) AS discipline_score,
-    stddev_samp(discipline_score) AS discipline_score_sd,
-    count(*) AS repeat_count,
-    sum(question_count)::BIGINT AS question_count,
-    sum(scored_count)::BIGINT AS scored_count,
-    sum(unparsed_count)::BIGINT AS unparsed_count,
-    is_simulated
-FROM complete_sessions
-GROUP BY month, run_id, planned_at, model, organisation, prompt_style, discipline, is_simulated
-QUALIFY dense_rank() OVER (
-    PARTITION BY month, model, prompt_style, is_simulated
-    ORDER BY planned_at DESC, run_id DESC
-) = 1
+    s.month,
+    s.run_id,
+    s.edition_id,
+    s.model,
+    s.organisation,
+    s.prompt_style,
+    s.discipline,
+    s.score / 10 AS discipline_score,
+    s.score_se / 10 AS discipline_score_se,
+    s.score_low / 10 AS discipline_score_low,
+    s.score_high / 10 AS discipline_score_high,
+    s.relative_score,
+    s.relative_se,
+    s.repeat_count,
+    s.item_count,
+    s.question_count,
+    s.scored_count,
+    s.unparsed_count,
+    e.is_repetition,
+    s.is_simulated,
+    e.is_shown_by_default
+FROM edition_scores AS s
+JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+WHERE s.discipline <> 'all'

@@ -1,41 +1,6 @@
 -- How do the candidates stand in each month?
--- One row per month, candidate and is_simulated: its zero-shot row of style_scores, with S (score), R (relative_score on
--- pair_count pairs), the ten disciplines on 0 to 10, and what stands behind them. Simulated candidates are ranked apart.
-SELECT
-    month,
-    rank,
-    model,
-    organisation,
-    family,
-    mode,
-    base_model,
-    is_open,
-    release_date,
-    score,
-    score_sd,
-    relative_score,
-    pair_count,
-    reference_model,
-    is_reference,
-    engineering,
-    economics,
-    education,
-    law,
-    literature,
-    management,
-    science,
-    history,
-    medicine,
-    military_science,
-    repeat_count,
-    question_count,
-    scored_count,
-    unparsed_count,
-    judge,
-    run_id,
-    bank_version,
-    is_provisional,
-    is_simulated,
-    is_shown_by_default
+-- One row per published run and candidate: its zero-shot row of style_scores, as frozen in the run's last edition. Simulated
+-- candidates are ranked apart.
+SELECT * EXCLUDE (prompt_style, lowest_score, highest_score, style_mean, style_variance, style_count)
 FROM style_scores
 WHERE prompt_style = 'zero_shot'

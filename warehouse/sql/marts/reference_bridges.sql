@@ -1,26 +1,67 @@
--- How do two reference candidates compare on the questions that both were judged on?
--- One row per ordered pair of references (and is_simulated). bridge is the factor that turns an R against from_reference
--- into an R against to_reference: stars of from_reference over stars of to_reference on the same set, style and question,
--- by the same judge, over all editions. A pair that never sat the same questions has no row: it needs a bridging run.
-WITH reference_models AS (
-    SELECT DISTINCT reference_model FROM runs
+-- How do two reference candidates compare?
+-- One row per ordered pair of references (and is_simulated). bridge is the factor that turns an R against from_reference into
+-- an R against to_reference: stars of from_reference over stars of to_reference on the questions that both sat in one
+-- published run. Where they never did, a chain over other references is taken, the shortest one (of two equally short ones
+-- that with more questions); step_count says how many bridges it has, pair_count is that of its weakest.
+-- A pair that no chain joins has no row: it needs a bridging run.
+WITH RECURSIVE reference_models AS (
+    SELECT DISTINCT reference_model, is_simulated FROM current_editions
 ),
 
-answers AS (
-    SELECT ja.model, ja.judge, ja.set_id, ja.prompt_style, ja.question_uuid, ja.is_simulated, avg(ja.stars) AS stars
-    FROM judged_allocations AS ja
-    SEMI JOIN reference_models ON reference_models.reference_model = ja.model
-    SEMI JOIN primary_judge AS p ON p.judge = ja.judge
-    WHERE ja.stars IS NOT NULL AND ja.session_status = 'closed'
-    GROUP BY ALL
+paired AS (
+    SELECT p.model_a, p.model_b, p.stars_a, p.stars_b, p.pair_count, p.is_simulated
+    FROM edition_pairs AS p
+    JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
+    SEMI JOIN reference_models AS a ON a.reference_model = p.model_a AND a.is_simulated = p.is_simulated
+    SEMI JOIN reference_models AS b ON b.reference_model = p.model_b AND b.is_simulated = p.is_simulated
+    WHERE p.discipline = 'all' AND p.pair_count > 0
+),
+
+bridges AS (
+    SELECT
+        from_reference,
+        to_reference,
+        sum(from_stars) / nullif(sum(to_stars), 0) AS bridge,
+        sum(pair_count)::BIGINT AS pair_count,
+        is_simulated
+    FROM (
+        SELECT model_a AS from_reference, model_b AS to_reference, stars_a AS from_stars, stars_b AS to_stars, pair_count, is_simulated
+        FROM paired
+        UNION ALL
+        SELECT model_b, model_a, stars_b, stars_a, pair_count, is_simulated FROM paired
+    )
+    GROUP BY from_reference, to_reference, is_simulated
+),
+
+chains AS (
+    SELECT
+        reference_model AS from_reference,
+        reference_model AS to_reference,
+        1.0::DOUBLE AS bridge,
+        NULL::BIGINT AS pair_count,
+        0 AS step_count,
+        [reference_model] AS passed,
+        is_simulated
+    FROM reference_models
+
+    UNION ALL
+
+    SELECT
+        c.from_reference,
+        b.to_reference,
+        c.bridge * b.bridge,
+        least(coalesce(c.pair_count, b.pair_count), b.pair_count),
+        c.step_count + 1,
+        list_append(c.passed, b.to_reference),
+        c.is_simulated
+    FROM chains AS c
+    JOIN bridges AS b ON b.from_reference = c.to_reference AND b.is_simulated = c.is_simulated
+    WHERE NOT list_contains(c.passed, b.to_reference) AND c.step_count < 6 AND b.bridge IS NOT NULL
 )
 
-SELECT
-    f.model AS from_reference,
-    t.model AS to_reference,
-    CASE WHEN f.model = t.model THEN 1.0 ELSE sum(f.stars) / nullif(sum(t.stars), 0) END AS bridge,
-    count(*) AS pair_count,
-    f.is_simulated
-FROM answers AS f
-JOIN answers AS t USING (judge, set_id, prompt_style, question_uuid, is_simulated)
-GROUP BY f.model, t.model, f.is_simulated
+SELECT from_reference, to_reference, bridge, coalesce(pair_count, 0) AS pair_count, step_count, is_simulated
+FROM chains
+QUALIFY row_number() OVER (
+    PARTITION BY from_reference, to_reference, is_simulated
+    ORDER BY step_count, pair_count DESC, passed
+) = 1

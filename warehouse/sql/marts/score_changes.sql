@@ -1,26 +1,41 @@
 -- How has each candidate's score moved from month to month?
--- One row per month and candidate on the leaderboard. Months without a session have no row: nothing is carried forward, and
--- the change is against the candidate's previous month, whichever that was.
+-- One row per month and candidate on the leaderboard, repetitions of a month left out. Months without a session have no row:
+-- nothing is carried forward, and the change is against the candidate's previous month, whichever that was.
+-- score_change and its 95% interval are as frozen with the edition; is_change_certain: the interval does not hold 0.
 SELECT
-    month,
-    model,
-    organisation,
-    family,
-    score,
-    score_sd,
-    relative_score,
-    reference_model,
-    rank,
-    lag(month) OVER history AS previous_month,
-    score - lag(score) OVER history AS score_change,
+    l.month,
+    l.model,
+    l.organisation,
+    l.family,
+    l.score,
+    l.score_low,
+    l.score_high,
+    l.score_sd,
+    l.relative_score,
+    l.equated_score,
+    l.reference_model,
+    l.rank,
+    s.previous_month,
+    s.score_change,
+    s.score_change_low,
+    s.score_change_high,
+    s.score_change_low > 0 OR s.score_change_high < 0 AS is_change_certain,
     CASE
-        WHEN reference_model = lag(reference_model) OVER history THEN relative_score - lag(relative_score) OVER history
+        WHEN l.reference_model = lag(l.reference_model) OVER history THEN l.relative_score - lag(l.relative_score) OVER history
     END AS relative_score_change,
-    score - first_value(score) OVER history AS score_change_since_first,
-    judge,
-    bank_version,
-    is_provisional,
-    is_simulated,
-    is_shown_by_default
-FROM leaderboards
-WINDOW history AS (PARTITION BY model, is_simulated ORDER BY month)
+    l.score - first_value(l.score) OVER history AS score_change_since_first,
+    l.judge,
+    l.bank_version,
+    l.is_provisional,
+    l.is_repetition,
+    l.is_simulated,
+    l.is_shown_by_default
+FROM leaderboards AS l
+JOIN edition_scores AS s
+    ON s.edition_id = l.edition_id
+    AND s.month = l.month
+    AND s.model = l.model
+    AND s.prompt_style = 'zero_shot'
+    AND s.discipline = 'all'
+WHERE NOT l.is_repetition
+WINDOW history AS (PARTITION BY l.model, l.is_simulated ORDER BY l.month)

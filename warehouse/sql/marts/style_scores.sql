@@ -1,71 +1,38 @@
 -- What did each candidate score in each month under each prompt style?
--- One row per month, candidate, prompt style and is_simulated, from complete sessions.
---   score            S: mean of the repeats; score_sd their sample standard deviation (null for one repeat)
---   relative_score   R: stars over the reference's stars x 100, on the pair_count question-style pairs judged for both
---   style_mean, style_variance   over the styles that the candidate sat in the month; population variance
---   rank             by score within month, style and is_simulated; equal scores share a rank
--- Means are rounded to nine decimals: DuckDB adds up in any order, and the same lake is to give the same table.
--- A candidate that sat in two runs of a month is taken from the later one. is_shown_by_default is false for simulated
--- rows as soon as there is one that is not.
-WITH by_run AS (
+-- One row per published run, candidate and prompt style, as frozen in the run's last edition: nothing is computed anew.
+--   score            S, with its standard error and 95% interval over the drawing of questions; score_sd is the spread over
+--                    the repeats, which is another thing
+--   relative_score   R: stars over the reference's stars x 100, on the pair_count pairs judged for both
+--   rank             by score within edition and style; equal scores share a rank. rank_low to rank_high is what the data do
+--                    not rule out; candidates that share a letter of rank_group are not distinguishable
+--   equated_score    expected S on the first season's bank; beside S, never instead
+--   style_mean, style_variance   over the styles that the candidate sat in the run; population variance
+-- A second run of a month stands beside the first (is_repetition), never instead of it. Descriptions of a candidate are as
+-- last registered, so that a corrected release date holds for every month.
+WITH scores AS (
     SELECT
-        month,
-        run_id,
-        planned_at,
-        bank_version,
-        reference_model,
-        judge,
-        model,
-        organisation,
-        prompt_style,
-        is_reference,
-        round(avg(score), 9) AS score,
-        round(stddev_samp(score), 9) AS score_sd,
-        min(score) AS lowest_score,
-        max(score) AS highest_score,
-        CASE
-            WHEN is_reference THEN 100.0
-            ELSE sum(pair_stars) / nullif(sum(reference_pair_stars), 0) * 100
-        END AS relative_score,
-        sum(pair_count)::BIGINT AS pair_count,
-        count(*) AS repeat_count,
-        sum(question_count)::BIGINT AS question_count,
-        sum(scored_count)::BIGINT AS scored_count,
-        sum(unparsed_count)::BIGINT AS unparsed_count,
-        is_provisional,
-        is_simulated
-    FROM edition_repeat_scores
-    WHERE is_complete AND score IS NOT NULL
-    GROUP BY
-        month, run_id, planned_at, bank_version, reference_model, judge, model, organisation, prompt_style,
-        is_reference, is_provisional, is_simulated
-    QUALIFY row_number() OVER (
-        PARTITION BY month, model, prompt_style, is_simulated
-        ORDER BY planned_at DESC, run_id DESC
-    ) = 1
+        s.edition_id,
+        s.run_id,
+        s.month,
+        s.prompt_style,
+        s.model,
+        s.organisation,
+        s.is_simulated,
+        any_value(s) FILTER (s.discipline = 'all') AS total,
+        max(s.score / 10) FILTER (s.discipline = 'Engineering') AS engineering,
+        max(s.score / 10) FILTER (s.discipline = 'Economics') AS economics,
+        max(s.score / 10) FILTER (s.discipline = 'Education') AS education,
+        max(s.score / 10) FILTER (s.discipline = 'Law') AS law,
+        max(s.score / 10) FILTER (s.discipline = 'Literature') AS literature,
+        max(s.score / 10) FILTER (s.discipline = 'Management') AS management,
+        max(s.score / 10) FILTER (s.discipline = 'Science') AS science,
+        max(s.score / 10) FILTER (s.discipline = 'History') AS history,
+        max(s.score / 10) FILTER (s.discipline = 'Medicine') AS medicine,
+        max(s.score / 10) FILTER (s.discipline = 'Military Science') AS military_science
+    FROM edition_scores AS s
+    GROUP BY s.edition_id, s.run_id, s.month, s.prompt_style, s.model, s.organisation, s.is_simulated
 ),
 
-disciplines AS (
-    SELECT
-        month,
-        model,
-        prompt_style,
-        is_simulated,
-        max(discipline_score) FILTER (discipline = 'Engineering') AS engineering,
-        max(discipline_score) FILTER (discipline = 'Economics') AS economics,
-        max(discipline_score) FILTER (discipline = 'Education') AS education,
-        max(discipline_score) FILTER (discipline = 'Law') AS law,
-        max(discipline_score) FILTER (discipline = 'Literature') AS literature,
-        max(discipline_score) FILTER (discipline = 'Management') AS management,
-        max(discipline_score) FILTER (discipline = 'Science') AS science,
-        max(discipline_score) FILTER (discipline = 'History') AS history,
-        max(discipline_score) FILTER (discipline = 'Medicine') AS medicine,
-        max(discipline_score) FILTER (discipline = 'Military Science') AS military_science
-    FROM discipline_scores
-    GROUP BY month, model, prompt_style, is_simulated
-),
-
--- As last registered, so that a corrected release date or family holds for every month.
 descriptions AS (
     SELECT models.*
     FROM models
@@ -79,7 +46,7 @@ descriptions AS (
 SELECT
     s.month,
     s.prompt_style,
-    rank() OVER (PARTITION BY s.month, s.prompt_style, s.is_simulated ORDER BY s.score DESC) AS rank,
+    s.total.rank AS rank,
     s.model,
     s.organisation,
     m.family,
@@ -87,38 +54,56 @@ SELECT
     m.base_model,
     m.is_open,
     m.release_date,
-    s.score,
-    s.score_sd,
-    s.lowest_score,
-    s.highest_score,
-    s.relative_score,
-    s.pair_count,
-    s.reference_model,
-    s.is_reference,
-    d.engineering,
-    d.economics,
-    d.education,
-    d.law,
-    d.literature,
-    d.management,
-    d.science,
-    d.history,
-    d.medicine,
-    d.military_science,
-    round(avg(s.score) OVER styles, 9) AS style_mean,
-    round(var_pop(s.score) OVER styles, 9) AS style_variance,
+    s.total.score AS score,
+    s.total.score_se AS score_se,
+    s.total.score_low AS score_low,
+    s.total.score_high AS score_high,
+    s.total.score_sd AS score_sd,
+    s.total.lowest_score AS lowest_score,
+    s.total.highest_score AS highest_score,
+    s.total.rank_low AS rank_low,
+    s.total.rank_high AS rank_high,
+    s.total.rank_group AS rank_group,
+    s.total.relative_score AS relative_score,
+    s.total.relative_low AS relative_low,
+    s.total.relative_high AS relative_high,
+    s.total.pair_count AS pair_count,
+    e.reference_model,
+    s.total.is_reference AS is_reference,
+    s.total.equated_score AS equated_score,
+    s.total.equated_low AS equated_low,
+    s.total.equated_high AS equated_high,
+    s.total.is_equated_apart AS is_equated_apart,
+    s.engineering,
+    s.economics,
+    s.education,
+    s.law,
+    s.literature,
+    s.management,
+    s.science,
+    s.history,
+    s.medicine,
+    s.military_science,
+    avg(s.total.score) OVER styles AS style_mean,
+    var_pop(s.total.score) OVER styles AS style_variance,
     count(*) OVER styles AS style_count,
-    s.repeat_count,
-    s.question_count,
-    s.scored_count,
-    s.unparsed_count,
-    s.judge,
+    s.total.repeat_count AS repeat_count,
+    s.total.question_count AS question_count,
+    s.total.scored_count AS scored_count,
+    s.total.unparsed_count AS unparsed_count,
+    e.judge,
     s.run_id,
-    s.bank_version,
-    s.is_provisional,
+    s.edition_id,
+    e.revision,
+    e.is_repetition,
+    e.published_at,
+    e.overridden_gates,
+    e.override_reason,
+    e.bank_version,
+    e.is_provisional,
     s.is_simulated,
-    NOT s.is_simulated OR bool_and(s.is_simulated) OVER () AS is_shown_by_default
-FROM by_run AS s
-LEFT JOIN disciplines AS d USING (month, model, prompt_style, is_simulated)
+    e.is_shown_by_default
+FROM scores AS s
+JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 LEFT JOIN descriptions AS m ON m.model = s.model AND m.is_simulated = s.is_simulated
-WINDOW styles AS (PARTITION BY s.month, s.model, s.is_simulated)
+WINDOW styles AS (PARTITION BY s.edition_id, s.month, s.model, s.is_simulated)

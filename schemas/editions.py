@@ -1,0 +1,369 @@
+"""Editions: what was published, frozen. A published number never changes; a correction is a new revision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from schemas.columns import (
+    BANK_VERSION,
+    IS_SIMULATED,
+    JUDGE,
+    LINEAGE_UUID,
+    MODEL,
+    MONTH,
+    ORGANISATION,
+    PROMPT_STYLE,
+    QUESTION_UUID,
+    REPEAT,
+    RUN_ID,
+    SESSION_ID,
+    SET_ID,
+    STRATUM,
+)
+from schemas.table import Column, Table
+from schemas.vocabulary import DISCIPLINES
+
+# The row over all disciplines together, where a table has one row for each of them and one for the whole.
+ALL_DISCIPLINES = "all"
+
+EDITION_ID = Column(
+    "edition_id",
+    "text",
+    "The edition: run and revision, as in 2026-12/1.",
+    required=True,
+    pattern=r"^.+/[0-9]+$",
+)
+DISCIPLINE_OR_ALL = Column(
+    "discipline",
+    "text",
+    "The discipline; `all` for all of them in their fixed weights.",
+    required=True,
+    allowed=(*DISCIPLINES, ALL_DISCIPLINES),
+)
+
+
+def _score(name: str, about: str, *, high: float | None = 100) -> Column:
+    return Column(name, "float", about, low=0, high=high)
+
+
+def _count(name: str, about: str) -> Column:
+    return Column(name, "int", about, required=True, low=0)
+
+
+EDITIONS = Table(
+    name="editions",
+    grain="One row per edition: one publication of one run.",
+    key=("edition_id",),
+    unit="an edition",
+    stage="publish",
+    own_columns=(
+        EDITION_ID,
+        RUN_ID,
+        MONTH,
+        Column(
+            "revision",
+            "int",
+            "1 for the first publication; a correction has the next number.",
+            required=True,
+            low=1,
+        ),
+        Column("replaces", "text", "The edition that this one corrects; null for the first."),
+        Column("reason", "text", "Why it was corrected; null for the first."),
+        Column(
+            "is_repetition",
+            "bool",
+            "Whether the month had an earlier run; it stands beside that one.",
+            required=True,
+        ),
+        Column("planned_at", "timestamp", "When the run was planned.", required=True),
+        Column("published_at", "timestamp", "When the edition was published.", required=True),
+        BANK_VERSION,
+        Column("set_size", "int", "Lineages in a set.", required=True, low=1),
+        Column("reference_model", "text", "The reference candidate (the SOTA of R).", required=True),
+        replace(JUDGE, about="The judge whose stars count first."),
+        Column(
+            "judge_prompt_version",
+            "text",
+            "Version of the judge's prompt, without its language.",
+            required=True,
+        ),
+        Column(
+            "next_judges", "texts", "Who counts, in this order, where the judge's output could not be read."
+        ),
+        Column(
+            "mean_kappa",
+            "float",
+            "The judge's agreement with people that the edition rests on; null before any calibration.",
+            low=-1,
+            high=1,
+        ),
+        Column("rated_count", "int", "Rated responses behind it.", low=0),
+        Column(
+            "is_provisional",
+            "bool",
+            "Whether no calibration stands behind the judge and its prompt.",
+            required=True,
+        ),
+        Column("exam_prompt_versions", "texts", "Versions of the prompts that the candidates got."),
+        Column("disciplines", "texts", "The disciplines of S.", required=True),
+        Column("weights", "text", "Their fixed weights in S, as a JSON object.", required=True),
+        _count("candidate_count", "Candidates with a score under any prompt style."),
+        _count(
+            "unparsed_count", "Answers that no judge and no person could be got to judge; they earn nothing."
+        ),
+        Column("overridden_gates", "texts", "Gates that were shut and overridden."),
+        Column("override_reason", "text", "Why they were overridden."),
+        Column("code_version", "text", "Version of Proctor that computed it.", required=True),
+        Column(
+            "basis_hash", "text", "SHA-256 over the content of every landing that it rests on.", required=True
+        ),
+        Column(
+            "root_hash",
+            "text",
+            "SHA-256 over the basis and every other frozen row of the edition.",
+            required=True,
+        ),
+        IS_SIMULATED,
+    ),
+)
+
+EDITION_SESSIONS = Table(
+    name="edition_sessions",
+    grain="One row per edition and session that speaks in it.",
+    key=("edition_id", "session_id"),
+    unit="an edition",
+    stage="publish",
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        Column("sat_in_run_id", "text", "The run in which it was sat.", required=True),
+        SET_ID,
+        MODEL,
+        ORGANISATION,
+        PROMPT_STYLE,
+        REPEAT,
+        Column("is_reference", "bool", "Whether it is the reference candidate's.", required=True),
+        Column(
+            "is_borrowed",
+            "bool",
+            "Whether it was sat in another run: the reference answers a set once.",
+            required=True,
+        ),
+        Column(
+            "is_complete",
+            "bool",
+            "Whether it was closed and wholly judged; no other session enters a score.",
+            required=True,
+        ),
+        Column("question_count", "int", "Questions allocated (N of S).", required=True, low=0),
+        _count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
+        _count("unanswered_count", "Questions without an answer: 0 stars."),
+        _count("unparsed_count", "Answers whose judgement could not be read by anybody."),
+        _count("unjudged_count", "Answers that nobody has judged."),
+        _count("star_count", "Stars."),
+        _score("score", "S of this session alone, 0 to 100; null unless it is complete."),
+        _count("pair_count", "Questions with stars for both this candidate and the reference."),
+        Column("pair_stars", "float", "Its stars on those.", low=0),
+        Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
+        IS_SIMULATED,
+    ),
+)
+
+EDITION_STARS = Table(
+    name="edition_stars",
+    grain="One row per edition, candidate, prompt style and question: its stars over the repeats.",
+    key=("edition_id", "model", "prompt_style", "question_uuid"),
+    unit="an edition",
+    stage="publish",
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        SET_ID,
+        MODEL,
+        PROMPT_STYLE,
+        QUESTION_UUID,
+        LINEAGE_UUID,
+        STRATUM,
+        *(
+            _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
+            for stars in range(4)
+        ),
+        _count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
+        IS_SIMULATED,
+    ),
+)
+
+EDITION_SCORES = Table(
+    name="edition_scores",
+    grain="One row per edition, candidate, prompt style and discipline, and one over all disciplines.",
+    key=("edition_id", "model", "prompt_style", "discipline"),
+    unit="an edition",
+    stage="publish",
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        RUN_ID,
+        MONTH,
+        MODEL,
+        ORGANISATION,
+        PROMPT_STYLE,
+        DISCIPLINE_OR_ALL,
+        Column("is_reference", "bool", "Whether it is the reference candidate.", required=True),
+        _count("repeat_count", "Repeats."),
+        _count("question_count", "Questions allocated over the repeats (N)."),
+        _count("item_count", "Different questions: what the standard error rests on."),
+        _count("scored_count", "Questions with stars, the unanswered ones included."),
+        _count("unanswered_count", "Questions without an answer: 0 stars."),
+        _count("unparsed_count", "Answers whose judgement could not be read; they earn nothing."),
+        _score(
+            "score", "S: 0 to 100, mean of the repeats; null where a discipline that has weight is missing."
+        ),
+        _score("score_se", "Standard error of S from the drawing of the questions."),
+        _score("score_low", "Lower end of the 95% interval of S."),
+        _score("score_high", "Upper end of it."),
+        _score(
+            "score_sd",
+            "Standard deviation of S over the repeats: the candidate's own randomness, not the error of S.",
+        ),
+        _score("lowest_score", "Lowest S of a repeat."),
+        _score("highest_score", "Highest S of a repeat."),
+        _score("relative_score", "R: stars over the reference's on the same questions, x 100.", high=None),
+        _score("relative_se", "Standard error of R.", high=None),
+        _score("relative_low", "Lower end of the 95% interval of R.", high=None),
+        _score("relative_high", "Upper end of it.", high=None),
+        _count("pair_count", "Questions that R rests on, repeats counted."),
+        Column(
+            "rank", "int", "Place by S within edition, style and is_simulated; equal scores share it.", low=1
+        ),
+        Column("rank_low", "int", "Best place that the data do not rule out (Holm, 5%).", low=1),
+        Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
+        Column("rank_group", "text", "Letters: candidates that share one are not distinguishable."),
+        _score("equated_score", "Expected S on the first season's bank, by the graded response model."),
+        _score("equated_se", "Its standard error."),
+        _score("equated_low", "Lower end of its 95% interval."),
+        _score("equated_high", "Upper end of it."),
+        Column("is_equated_apart", "bool", "Whether it and S disagree by more than their errors allow."),
+        Column("previous_edition_id", "text", "The candidate's last edition before this month."),
+        Column("previous_month", "text", "Its month."),
+        Column("score_change", "float", "S less S of then.", low=-100, high=100),
+        Column(
+            "score_change_low", "float", "Lower end of the 95% interval of the change.", low=-200, high=200
+        ),
+        Column("score_change_high", "float", "Upper end of it.", low=-200, high=200),
+        IS_SIMULATED,
+    ),
+)
+
+EDITION_PAIRS = Table(
+    name="edition_pairs",
+    grain="One row per edition, prompt style and pair of candidates; for a variant and its base also one per discipline.",
+    key=("edition_id", "prompt_style", "discipline", "model_a", "model_b"),
+    unit="an edition",
+    stage="publish",
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        PROMPT_STYLE,
+        DISCIPLINE_OR_ALL,
+        Column("model_a", "text", "First candidate.", required=True),
+        Column("model_b", "text", "Second candidate.", required=True),
+        _count("pair_count", "Questions that both have stars for."),
+        Column(
+            "is_paired",
+            "bool",
+            "Whether the difference is taken on those; else between the two scores.",
+            required=True,
+        ),
+        Column("difference", "float", "S of the first less S of the second.", low=-100, high=100),
+        _score("difference_se", "Its standard error."),
+        Column("difference_low", "float", "Lower end of its 95% interval.", low=-200, high=200),
+        Column("difference_high", "float", "Upper end of it.", low=-200, high=200),
+        _score("p_value", "Two-sided p of no difference.", high=1),
+        _score("p_holm", "The same, corrected over all pairs of the edition and style (Holm).", high=1),
+        Column("is_distinguishable", "bool", "Whether p_holm is at most 5%."),
+        _count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
+        _count("win_b_count", "Common questions on which the second has more."),
+        _count("tie_count", "Common questions on which they have equally many."),
+        Column(
+            "stars_a",
+            "float",
+            "Stars of the first on the common questions, repeats averaged.",
+            required=True,
+            low=0,
+        ),
+        Column("stars_b", "float", "Stars of the second on them.", required=True, low=0),
+        IS_SIMULATED,
+    ),
+)
+
+EDITION_ITEMS = Table(
+    name="edition_items",
+    grain="One row per edition and question of the graded response model as it was fitted for the edition.",
+    key=("edition_id", "question_uuid"),
+    unit="an edition",
+    stage="publish",
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        QUESTION_UUID,
+        LINEAGE_UUID,
+        STRATUM,
+        Column("first_month", "text", "Month in which it was first asked.", required=True),
+        _count("answer_count", "Answers behind it."),
+        Column("discrimination", "float", "How sharply it separates: a of the model.", required=True),
+        Column("discrimination_se", "float", "Its standard error."),
+        Column("difficulty", "float", "How hard it is, in logits: b of the model.", required=True),
+        Column("difficulty_se", "float", "Its standard error."),
+        Column("fit", "float", "Mean square of the standardised residuals, weighted (infit); 1 is expected."),
+        Column(
+            "is_misfit",
+            "bool",
+            "Whether the fit is so bad that the question should be looked at.",
+            required=True,
+        ),
+        IS_SIMULATED,
+    ),
+)
+
+
+EDITION_STANDINGS = Table(
+    name="edition_standings",
+    grain="One row per edition and candidate that was ever published: where it stands as of the edition.",
+    key=("edition_id", "model"),
+    unit="an edition",
+    stage="publish",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        MODEL,
+        ORGANISATION,
+        Column("sat_edition_id", "text", "The candidate's latest edition.", required=True),
+        Column("sat_month", "text", "Its month.", required=True),
+        Column("reference_model", "text", "The reference of that edition.", required=True),
+        _score("score", "S of that edition."),
+        _score("score_low", "Lower end of its 95% interval."),
+        _score("score_high", "Upper end of it."),
+        _score("relative_score", "R of that edition.", high=None),
+        _score(
+            "standing_score",
+            "What it is ranked by: the equated score by this edition's fit; S where there is none.",
+        ),
+        _score("standing_low", "Lower end of its 95% interval."),
+        _score("standing_high", "Upper end of it."),
+        Column("rank", "int", "Place by standing_score among all.", low=1),
+        Column(
+            "comparability",
+            "text",
+            "How it compares with this edition: sat in it; sat the same questions as the reference; linked by anchors; or not at all.",
+            required=True,
+            allowed=("same_edition", "same_reference", "anchors", "none"),
+        ),
+        IS_SIMULATED,
+    ),
+)
