@@ -93,6 +93,18 @@ class Settings(BaseSettings):
     )
     budget_usd: float | None = Field(None, ge=0, description="Budget of a run; no limit by default.")
 
+    unparsed_gate: float = Field(
+        0.005,
+        ge=0,
+        le=0.01,
+        description="Share of a candidate's answers with unreadable judgements above which nothing is published.",
+    )
+    judge_agreement_gate: float = Field(
+        0.8, ge=-1, le=1, description="Mean kappa with people below which a calibrated judge publishes nothing."
+    )
+    judge_ratings_gate: int = Field(
+        300, ge=0, description="Rated responses below which a calibration counts as too small."
+    )
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
     pending_window: int = Field(
         1, ge=1, description="Questions that may be pending at once (more only in house)."

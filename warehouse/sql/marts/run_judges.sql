@@ -4,24 +4,26 @@
 -- most judgements, then by the earliest. A later version of the prompt therefore changes no run that was judged before.
 WITH wordings AS (
     SELECT
+        month,
         run_id,
         judge,
         split_part(prompt_version, '/', 1) AS prompt_wording,
         count(*) AS judged_count,
         max(judged_at) AS last_judged_at
     FROM judgements
-    GROUP BY run_id, judge, prompt_wording
+    GROUP BY month, run_id, judge, prompt_wording
 ),
 
 -- Empty and refused answers count on both sides: they get their 0 stars in each judge's name. A failed call is not judged.
 to_be_judged AS (
-    SELECT run_id, count(*) AS needed_count
+    SELECT month, run_id, count(*) AS needed_count
     FROM responses
     WHERE answer_status <> 'error'
-    GROUP BY run_id
+    GROUP BY month, run_id
 )
 
 SELECT
+    wordings.month,
     wordings.run_id,
     wordings.judge,
     wordings.prompt_wording,
@@ -30,9 +32,9 @@ SELECT
     wordings.judged_count >= coalesce(to_be_judged.needed_count, 0) AS is_judged_in_full,
     wordings.last_judged_at
 FROM wordings
-LEFT JOIN to_be_judged ON to_be_judged.run_id = wordings.run_id
+LEFT JOIN to_be_judged ON to_be_judged.month = wordings.month AND to_be_judged.run_id = wordings.run_id
 QUALIFY row_number() OVER (
-    PARTITION BY wordings.run_id, wordings.judge
+    PARTITION BY wordings.month, wordings.run_id, wordings.judge
     ORDER BY
         is_judged_in_full DESC,
         if(is_judged_in_full, 0, wordings.judged_count) DESC,

@@ -1,0 +1,184 @@
+"""What an edition rests on: the run, its sessions, the judges in their order, and the stars of every question."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PERSON_PREFIX = "person:"
+
+
+class Reader(Protocol):
+    """Runs a named query of `warehouse/sql/reads` (`Lake.read`)."""
+
+    def __call__(self, name: str, params: Mapping[str, object] | None = None, /) -> pl.DataFrame:
+        """The rows of the query."""
+
+
+@dataclass(frozen=True)
+class JudgeInOrder:
+    """A judge by one version of its prompt; `mean_kappa` and `rated_count` are null before any calibration."""
+
+    judge: str
+    prompt_wording: str
+    mean_kappa: float | None = None
+    rated_count: int | None = None
+
+    @property
+    def key(self) -> str:
+        """As `edition_answers` takes it."""
+        return f"{self.judge}/{self.prompt_wording}"
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Everything that the numbers of an edition follow from.
+
+    Attributes:
+        run: the row of `runs`, with is_repetition.
+        sessions: one row per session that speaks (`edition_sittings`), with is_complete.
+        answers: one row per allocation of them (`edition_answers`), with model, set_id, prompt_style and repeat.
+        judges: whose stars count, in this order.
+        weights: discipline → fixed weight in S; they sum to 1.
+        bases: variant → its base, as registered for the run.
+    """
+
+    run: Mapping[str, Any]
+    sessions: pl.DataFrame
+    answers: pl.DataFrame
+    judges: Sequence[JudgeInOrder]
+    weights: Mapping[str, float]
+    bases: Mapping[str, str]
+
+    def hash(self) -> str:
+        """SHA-256 over all of it: the same rows in any order give the same hash."""
+        digest = hashlib.sha256()
+        digest.update(
+            json.dumps(
+                [
+                    {name: str(self.run[name]) for name in ("run_id", "month", "bank_version", "reference_model")},
+                    [[one.judge, one.prompt_wording] for one in self.judges],
+                    dict(sorted(self.weights.items())),
+                    dict(sorted(self.bases.items())),
+                ],
+                ensure_ascii=False,
+            ).encode()
+        )
+        for frame in (self.sessions, self.answers):
+            digest.update(hash_rows(frame).encode())
+        return digest.hexdigest()
+
+
+def hash_rows(frame: pl.DataFrame) -> str:
+    """SHA-256 over the rows in any order; a column that is empty throughout does not count, nor does the order of columns."""
+    names = sorted(name for name in frame.columns if frame[name].null_count() < frame.height)
+    buffer = io.BytesIO()
+    frame.select(names).write_ndjson(buffer)
+    digest = hashlib.sha256(json.dumps(names).encode())
+    for line in sorted(buffer.getvalue().splitlines()):
+        digest.update(line)
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def read_basis(
+    read: Reader,
+    run_id: str,
+    disciplines: Sequence[str],
+    *,
+    least_ratings: int = 0,
+    judges: Sequence[JudgeInOrder] | None = None,
+) -> Basis:
+    """Read what an edition of the run rests on, as the lake has it now.
+
+    `disciplines` weigh the same each. `judges` are those of an edition that is looked at again; by default they are chosen:
+    the judge that judged the run in full with the highest agreement with people on at least `least_ratings` responses, then
+    the others, people last.
+
+    Raises UsageError when there is no such run in the lake, or nobody has judged any of it.
+    """
+    found = read("edition_run", {"run_id": run_id})
+    if found.is_empty():
+        raise UsageError(
+            f"There is no run {run_id!r} in the lake. Runs are listed by `proctor status`; one that was sat is landed by "
+            "`proctor evaluate`."
+        )
+    run = found.row(0, named=True)
+    if judges is None:
+        judges = _read_judges(read, run_id, str(run["month"]), least_ratings)
+    if not judges:
+        raise UsageError(f"Nothing of run {run_id} has been judged. Run `proctor judge --run {run_id}` first.")
+    sessions = read("edition_sittings", {"run_id": run_id})
+    answers = _read_answers(read, sessions, judges)
+    return Basis(
+        run=run,
+        sessions=_mark_complete(sessions, answers),
+        answers=answers,
+        judges=tuple(judges),
+        weights={name: 1.0 / len(disciplines) for name in disciplines},
+        bases={
+            str(row["model"]): str(row["base_model"])
+            for row in read("edition_models", {"run_id": run_id}).iter_rows(named=True)
+            if row["base_model"] is not None
+        },
+    )
+
+
+def _read_judges(read: Reader, run_id: str, month: str, least_ratings: int) -> list[JudgeInOrder]:
+    found = read("edition_judges", {"run_id": run_id, "month": month, "least_ratings": least_ratings})
+    return [
+        JudgeInOrder(
+            judge=str(row["judge"]),
+            prompt_wording=str(row["prompt_wording"]),
+            mean_kappa=row["mean_kappa"],
+            rated_count=row["rated_count"],
+        )
+        for row in found.iter_rows(named=True)
+    ]
+
+
+def _read_answers(read: Reader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
+    """The answers month by month, so that only files of those months are read."""
+    import polars as pl
+
+    parts = [
+        read(
+            "edition_answers",
+            {
+                "session_ids": of_month["session_id"].to_list(),
+                "month": str(month),
+                "judges": [one.key for one in judges],
+            },
+        )
+        for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items()
+    ]
+    answers = pl.concat(parts) if parts else pl.DataFrame()
+    if answers.is_empty():
+        return answers
+    return answers.join(
+        sessions.select("session_id", "model", "set_id", "prompt_style", "repeat", "is_reference"),
+        on="session_id",
+    )
+
+
+def _mark_complete(sessions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """A session counts when it is closed and nothing in it is left to judge."""
+    import polars as pl
+
+    if answers.is_empty():
+        return sessions.with_columns(is_complete=pl.lit(False))
+    unjudged = answers.filter(pl.col("score_status") == "unjudged")["session_id"].unique()
+    return sessions.with_columns(
+        is_complete=pl.col("is_closed")
+        & ~pl.col("session_id").is_in(unjudged.implode())
+        & pl.col("session_id").is_in(answers["session_id"].unique().implode())
+    )

@@ -1,0 +1,85 @@
+"""How S of each candidate moved since its last edition, with its error: from frozen stars on both sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tasks.editions.basis import Basis, Reader
+from tasks.editions.estimates import StyleAnswers, make_rows
+from tasks.statistics.comparisons import compute_changes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def estimate_changes(read: Reader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame) -> pl.DataFrame:
+    """The change columns of `edition_scores` for the candidates of a style that were published in an earlier month.
+
+    `earlier` are the rows of `earlier_scores` of all styles. Both editions keep their own questions; lineages that a
+    candidate met in both enter the error.
+    """
+    import polars as pl
+
+    own = earlier.filter(
+        (pl.col("prompt_style") == answers.style) & pl.col("model").is_in(list(answers.models))
+    )
+    if own.is_empty():
+        return pl.DataFrame(schema={"model": pl.String})
+    models = own["model"].to_list()
+    before = pl.concat(
+        [
+            read(
+                "edition_stars_of",
+                {
+                    "edition_id": str(edition_id),
+                    "month": str(month),
+                    "prompt_style": answers.style,
+                    "models": part["model"].to_list(),
+                },
+            )
+            for (edition_id, month), part in own.partition_by("edition_id", "month", as_dict=True).items()
+        ]
+    ).filter(pl.col("discipline").is_in(list(answers.disciplines)))
+    columns = ("model", "question_uuid", "lineage_uuid", "discipline", "stars")
+    sides = [
+        before.with_columns(stars=mean_stars()).select(columns),
+        answers.frame.filter(pl.col("model").is_in(models))
+        .with_columns(pl.col("stars").cast(pl.Float64))
+        .select(*columns, "repeat"),
+    ]
+    lineages = pl.concat([side["lineage_uuid"] for side in sides]).unique().sort()
+    coded = [
+        side.with_columns(
+            candidate=pl.col("model").replace_strict(
+                {name: code for code, name in enumerate(models)}, return_dtype=pl.Int64
+            ),
+            discipline_code=pl.col("discipline").replace_strict(
+                {name: code for code, name in enumerate(answers.disciplines)}, return_dtype=pl.Int64
+            ),
+            question=pl.col("question_uuid").rank("dense").cast(pl.Int64) - 1,
+            lineage=lineages.search_sorted(side["lineage_uuid"]).cast(pl.Int64),
+        )
+        for side in sides
+    ]
+    changes = compute_changes(
+        make_rows(coded[0]), make_rows(coded[1]), answers.weights, candidate_count=len(models)
+    ).differences
+    return own.select(
+        "model", previous_edition_id=pl.col("edition_id"), previous_month=pl.col("month")
+    ).with_columns(
+        score_change=pl.Series(np.asarray(changes.difference)).fill_nan(None),
+        score_change_low=pl.Series(np.asarray(changes.low)).fill_nan(None),
+        score_change_high=pl.Series(np.asarray(changes.high)).fill_nan(None),
+        discipline=pl.lit("all"),
+    )
+
+
+def mean_stars() -> pl.Expr:
+    """Mean stars of a row of `edition_stars`; what nobody could judge earned nothing."""
+    import polars as pl
+
+    counts = [pl.col(f"stars_{stars}_count") for stars in range(4)]
+    total = sum((count for count in counts[1:]), counts[0]) + pl.col("unparsed_count")
+    return (counts[1] + 2 * counts[2] + 3 * counts[3]) / total

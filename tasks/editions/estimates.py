@@ -1,0 +1,332 @@
+"""From the stars of an edition to its frozen numbers: scores, ranks and pairs, each with its error.
+
+What nobody could judge earns nothing and stays in N; an answer of the reference that nobody could judge is left out of R,
+because a 0 there would raise everybody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schemas.editions import ALL_DISCIPLINES
+from tasks.editions.basis import Basis
+from tasks.editions.head_to_head import HeadToHead, count_wins
+from tasks.statistics.cells import Codes, Floats, StarRows
+from tasks.statistics.comparisons import Differences, Pairs, compute_pairs
+from tasks.statistics.intervals import Estimate, RelativeScores, compute_scores
+from tasks.statistics.ranks import ERROR_RATE, compute_holm, compute_ranks
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class StyleAnswers:
+    """The counted answers of one prompt style, with the codes that the estimators take.
+
+    Attributes:
+        style: the prompt style.
+        frame: answers of complete sessions, stars 0 where nobody could judge; with `candidate`, `discipline_code`,
+            `question` and `lineage`.
+        models: candidates by code.
+        disciplines: those that have weight, by code.
+        weights: their fixed weights.
+    """
+
+    style: str
+    frame: pl.DataFrame
+    models: Sequence[str]
+    disciplines: Sequence[str]
+    weights: Floats
+
+
+def arrange_styles(basis: Basis) -> list[StyleAnswers]:
+    """The answers of complete sessions by prompt style; disciplines without weight are left out."""
+    import polars as pl
+
+    if basis.answers.is_empty():
+        return []
+    weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
+    complete = basis.sessions.filter("is_complete")["session_id"]
+    counted = (
+        basis.answers.filter(
+            pl.col("session_id").is_in(complete.implode()) & pl.col("discipline").is_in(list(weights))
+        )
+        .with_columns(pl.col("stars").fill_null(0))
+        .sort("model", "question_uuid", "repeat", "session_id")
+    )
+    return [
+        StyleAnswers(
+            style=str(style),
+            frame=frame.with_columns(
+                candidate=pl.col("model").rank("dense").cast(pl.Int64) - 1,
+                discipline_code=pl.col("discipline").replace_strict(
+                    {name: code for code, name in enumerate(weights)}, return_dtype=pl.Int64
+                ),
+                question=pl.col("question_uuid").rank("dense").cast(pl.Int64) - 1,
+                lineage=pl.col("lineage_uuid").rank("dense").cast(pl.Int64) - 1,
+            ),
+            models=frame["model"].unique().sort().to_list(),
+            disciplines=list(weights),
+            weights=np.array(list(weights.values())),
+        )
+        for (style,), frame in sorted(counted.partition_by("prompt_style", as_dict=True).items())
+    ]
+
+
+def count_stars(answers: StyleAnswers) -> pl.DataFrame:
+    """Rows of `edition_stars` without the edition: what each candidate got for each question over the repeats."""
+    import polars as pl
+
+    is_unparsed = pl.col("score_status") == "unparsed"
+    return (
+        answers.frame.group_by(
+            "set_id", "model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"
+        )
+        .agg(
+            *(
+                ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
+                for stars in range(4)
+            ),
+            unparsed_count=is_unparsed.sum().cast(pl.Int64),
+        )
+        .sort("model", "question_uuid")
+    )
+
+
+def estimate_scores(answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str) -> pl.DataFrame:
+    """Rows of `edition_scores` of one style, without the edition: each candidate over all disciplines and in each.
+
+    `sessions` are those of `summarise_sessions`.
+    """
+    import polars as pl
+
+    count = len(answers.models)
+    scores = compute_scores(make_rows(answers.frame), answers.weights, candidate_count=count)
+    relative = _compute_relative(answers, reference)
+    differences = pairs.differences
+    ranks = compute_ranks(
+        scores.score.value, pairs.first, pairs.second, differences.difference, compute_holm(differences.p_value)
+    )
+    whole = {
+        "candidate": np.arange(count),
+        "item_count": scores.question_count,
+        **_columns("score", scores.score),
+        "score_sd": scores.repeat_sd,
+        "rank": ranks.rank,
+        "rank_low": ranks.lowest,
+        "rank_high": ranks.highest,
+        "rank_group": [name_group(int(group)) for group in ranks.group],
+        **({} if relative is None else _columns("relative", relative.relative)),
+    }
+    disciplines = len(answers.disciplines)
+    by_discipline = {
+        "candidate": np.repeat(np.arange(count), disciplines),
+        "discipline": list(answers.disciplines) * count,
+        "item_count": scores.discipline_count.ravel(),
+        "score": scores.discipline_score.ravel() * 10,
+        "score_se": scores.discipline_se.ravel() * 10,
+        "score_low": scores.discipline_low.ravel() * 10,
+        "score_high": scores.discipline_high.ravel() * 10,
+    }
+    if relative is not None:
+        by_discipline |= {
+            "relative_score": relative.discipline_relative.ravel(),
+            "relative_se": relative.discipline_se.ravel(),
+        }
+    found = pl.concat(
+        [
+            pl.DataFrame(whole).with_columns(discipline=pl.lit(ALL_DISCIPLINES)),
+            pl.DataFrame(by_discipline).filter(pl.col("item_count") > 0),
+        ],
+        how="diagonal_relaxed",
+    ).with_columns(
+        model=pl.col("candidate").replace_strict(dict(enumerate(answers.models)), return_dtype=pl.String),
+        **{name: pl.col(name).replace(0, None) for name in ("rank", "rank_low", "rank_high")},
+    )
+    return (
+        found.with_columns(pl.selectors.float().fill_nan(None))
+        .join(_count_answers(answers, reference), on=["model", "discipline"])
+        .join(_describe_repeats(answers.style, sessions), on="model")
+        .with_columns(is_reference=pl.col("model") == reference, prompt_style=pl.lit(answers.style))
+        # The spread over repeats is that of whole sessions.
+        .with_columns(
+            **{
+                name: pl.when(pl.col("discipline") == ALL_DISCIPLINES).then(name)
+                for name in ("lowest_score", "highest_score")
+            }
+        )
+        .drop("candidate")
+    )
+
+
+def estimate_pairs(answers: StyleAnswers, pairs: Pairs, bases: Mapping[str, str]) -> pl.DataFrame:
+    """Rows of `edition_pairs` of one style, without the edition: all pairs, and a variant beside its base by discipline.
+
+    Only pairs over all disciplines are tested; Holm's correction is over all of them.
+    """
+    import polars as pl
+
+    adjusted = compute_holm(pairs.differences.p_value)
+    whole = _list_pairs(answers, pairs, ALL_DISCIPLINES).with_columns(
+        p_holm=pl.Series(adjusted),
+        is_distinguishable=pl.Series(np.where(np.isnan(adjusted), None, adjusted <= ERROR_RATE), dtype=pl.Boolean),
+    )
+    parts = [whole]
+    for variant, base in sorted(bases.items()):
+        if variant in answers.models and base in answers.models:
+            parts += _compare_by_discipline(answers, variant, base)
+    return pl.concat(parts, how="diagonal_relaxed").with_columns(
+        pl.selectors.float().fill_nan(None), prompt_style=pl.lit(answers.style)
+    )
+
+
+def compare_candidates(answers: StyleAnswers) -> Pairs:
+    """All pairs of candidates of the style."""
+    return compute_pairs(make_rows(answers.frame), answers.weights, candidate_count=len(answers.models))
+
+
+def make_rows(frame: pl.DataFrame) -> StarRows:
+    """Answers with their codes as the estimators take them."""
+    return StarRows(
+        candidate=_codes(frame, "candidate"),
+        discipline=_codes(frame, "discipline_code"),
+        question=_codes(frame, "question"),
+        lineage=_codes(frame, "lineage"),
+        stars=frame["stars"].to_numpy().astype(float),
+        repeat=_codes(frame, "repeat") - 1 if "repeat" in frame.columns else None,
+    )
+
+
+def name_group(number: int) -> str | None:
+    """A, B, … Z, AA, AB, …; None for 0, a candidate without a rank."""
+    if number == 0:
+        return None
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, len(_LETTERS))
+        letters = _LETTERS[rest] + letters
+    return letters
+
+
+def _compute_relative(answers: StyleAnswers, reference: str) -> RelativeScores | None:
+    import polars as pl
+
+    if reference not in answers.models:
+        return None
+    judged = answers.frame.filter((pl.col("model") != reference) | (pl.col("score_status") != "unparsed"))
+    return compute_scores(
+        make_rows(judged),
+        answers.weights,
+        candidate_count=len(answers.models),
+        reference=answers.models.index(reference),
+    ).relative
+
+
+def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
+    """Counts of each candidate over all disciplines and in each: what N is made of, and how many pairs R has."""
+    import polars as pl
+
+    of_reference = (
+        answers.frame.filter((pl.col("model") == reference) & (pl.col("score_status") != "unparsed"))["question"]
+        .unique()
+        .implode()
+    )
+    frame = answers.frame.select(
+        "model",
+        "discipline",
+        is_scored=pl.col("score_status").is_in(["scored", "unanswered"]),
+        is_unanswered=pl.col("score_status") == "unanswered",
+        is_unparsed=pl.col("score_status") == "unparsed",
+        is_pair=pl.col("question").is_in(of_reference),
+    )
+    sums = (
+        pl.len().cast(pl.Int64).alias("question_count"),
+        *(
+            pl.col(f"is_{name}").sum().cast(pl.Int64).alias(f"{name}_count")
+            for name in ("scored", "unanswered", "unparsed", "pair")
+        ),
+    )
+    return pl.concat(
+        [
+            frame.group_by("model", "discipline").agg(*sums),
+            frame.group_by("model").agg(*sums).with_columns(discipline=pl.lit(ALL_DISCIPLINES)),
+        ],
+        how="diagonal",
+    )
+
+
+def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return (
+        sessions.filter(pl.col("is_complete") & (pl.col("prompt_style") == style))
+        .group_by("model")
+        .agg(
+            organisation=pl.col("organisation").first(),
+            repeat_count=pl.len().cast(pl.Int64),
+            lowest_score=pl.col("score").min(),
+            highest_score=pl.col("score").max(),
+        )
+    )
+
+
+def _list_pairs(answers: StyleAnswers, pairs: Pairs, discipline: str) -> pl.DataFrame:
+    import polars as pl
+
+    wins: HeadToHead = count_wins(make_rows(answers.frame), len(answers.models), pairs.first, pairs.second)
+    models = np.array(answers.models, dtype=object)
+    differences: Differences = pairs.differences
+    return pl.DataFrame(
+        {
+            "discipline": [discipline] * len(pairs.first),
+            "model_a": pl.Series(models[pairs.first].tolist(), dtype=pl.String),
+            "model_b": pl.Series(models[pairs.second].tolist(), dtype=pl.String),
+            "pair_count": pairs.common_count,
+            "is_paired": pairs.is_paired,
+            "difference": differences.difference,
+            "difference_se": differences.se,
+            "difference_low": differences.low,
+            "difference_high": differences.high,
+            "p_value": differences.p_value,
+            "win_a_count": wins.first_wins,
+            "win_b_count": wins.second_wins,
+            "tie_count": wins.ties,
+            "stars_a": wins.first_stars,
+            "stars_b": wins.second_stars,
+        }
+    )
+
+
+def _compare_by_discipline(answers: StyleAnswers, variant: str, base: str) -> list[pl.DataFrame]:
+    """A variant beside its base in each discipline, in the alphabetical order of their names."""
+    import polars as pl
+
+    names = sorted((variant, base))
+    found = []
+    for discipline in answers.disciplines:
+        frame = answers.frame.filter(
+            pl.col("model").is_in(names) & (pl.col("discipline") == discipline)
+        ).with_columns(
+            candidate=pl.col("model").replace_strict({name: code for code, name in enumerate(names)}, return_dtype=pl.Int64),
+            discipline_code=pl.lit(0, dtype=pl.Int64),
+        )
+        if frame["model"].n_unique() == len(names):
+            alone = StyleAnswers(answers.style, frame, names, [discipline], np.ones(1))
+            found.append(_list_pairs(alone, compare_candidates(alone), discipline))
+    return found
+
+
+def _columns(name: str, estimate: Estimate) -> dict[str, Any]:
+    value = "score" if name == "score" else f"{name}_score"
+    return {value: estimate.value, f"{name}_se": estimate.se, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def _codes(frame: pl.DataFrame, name: str) -> Codes:
+    return frame[name].to_numpy().astype(np.int64)

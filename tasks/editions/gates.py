@@ -1,0 +1,160 @@
+"""What keeps an edition from being published: pure checks on its basis.
+
+A gate that is shut refuses the publication with numbers. It can be overridden by name with a reason; both are part of the
+edition, and the leaderboard shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from schemas.errors import GateError, UsageError
+from tasks.editions.basis import PERSON_PREFIX, Basis
+
+if TYPE_CHECKING:
+    from schemas.settings import Settings
+
+GATES: Final = {
+    "incomplete": "sessions are open or not wholly judged",
+    "unparsed": "too many of a candidate's answers have a judgement that nobody could read",
+    "reference": "answers of the reference were not judged by the judge that counts",
+    "discipline": "a candidate has no question of a discipline, so that it has no S",
+    "agreement": "the judge agrees too little with people",
+    "ratings": "the judge's calibration rests on too few rated responses",
+}
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class ShutGate:
+    """A gate that is shut, and the numbers."""
+
+    gate: str
+    finding: str
+
+
+def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
+    """Every gate that the basis does not pass, in the order of `GATES`."""
+    found = [
+        _check_incomplete(basis),
+        _check_unparsed(basis, settings.unparsed_gate),
+        _check_reference(basis),
+        _check_disciplines(basis),
+        *_check_judge(basis, settings.judge_agreement_gate, settings.judge_ratings_gate),
+    ]
+    return [gate for gate in found if gate is not None]
+
+
+def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str | None, run_id: str) -> None:
+    """Raise GateError when a gate is shut and not overridden, UsageError for a gate or a reason that is wrong."""
+    if unknown := sorted(set(overridden) - set(GATES)):
+        raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
+    if overridden and not (reason or "").strip():
+        raise UsageError("A gate is overridden only with a reason that the leaderboard can show: add --reason.")
+    if left := [gate for gate in shut if gate.gate not in overridden]:
+        lines = "\n".join(f"  {gate.gate}: {gate.finding}" for gate in left)
+        names = " ".join(f"--override {gate.gate}" for gate in left)
+        raise GateError(
+            f"Run {run_id} is not published:\n{lines}\n"
+            f"Mend it, then run `proctor publish {run_id}` again; or publish it as it is with {names} --reason TEXT, "
+            "which the leaderboard will show."
+        )
+
+
+def _check_incomplete(basis: Basis) -> ShutGate | None:
+    import polars as pl
+
+    sessions = basis.sessions.filter(~pl.col("is_complete") & ~pl.col("is_borrowed"))
+    if sessions.is_empty():
+        return None
+    open_count = sessions.filter(~pl.col("is_closed")).height
+    return ShutGate(
+        "incomplete",
+        f"{open_count} sessions are open and {sessions.height - open_count} not wholly judged, of "
+        f"{_name(sessions['model'].unique().sort().to_list())}. `proctor judge --run {basis.run['run_id']}` judges what is "
+        "left, `proctor exam close` closes what will not be answered.",
+    )
+
+
+def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
+    import polars as pl
+
+    if basis.answers.is_empty():
+        return None
+    shares = (
+        basis.answers.group_by("model")
+        .agg(count=(pl.col("score_status") == "unparsed").sum(), share=(pl.col("score_status") == "unparsed").mean())
+        .filter(pl.col("share") > most)
+        .sort("share", "model", descending=[True, False])
+    )
+    if shares.is_empty():
+        return None
+    named = [f"{row['model']} {row['count']} ({row['share']:.1%})" for row in shares.iter_rows(named=True)]
+    return ShutGate(
+        "unparsed",
+        f"above {most:.1%} of the answers of {_name(named)}. `proctor judge --run {basis.run['run_id']} --unparsed` judges "
+        "them again; what is then left is for a person.",
+    )
+
+
+def _check_reference(basis: Basis) -> ShutGate | None:
+    import polars as pl
+
+    borrowed = basis.sessions.filter(pl.col("is_borrowed") & ~pl.col("is_complete"))
+    if borrowed.is_empty():
+        return None
+    runs = _name(borrowed["sat_in_run_id"].unique().sort().to_list())
+    return ShutGate(
+        "reference",
+        f"{borrowed.height} sittings of {basis.run['reference_model']} in {runs} have answers without a judgement by "
+        f"{basis.judges[0].judge} (prompt {basis.judges[0].prompt_wording}); R would rest on the others alone. Judge those "
+        "runs with that judge.",
+    )
+
+
+def _check_disciplines(basis: Basis) -> ShutGate | None:
+    import polars as pl
+
+    if basis.answers.is_empty():
+        return None
+    wanted = [name for name, weight in basis.weights.items() if weight > 0]
+    counts = (
+        basis.answers.filter(pl.col("discipline").is_in(wanted))
+        .group_by("model", "prompt_style")
+        .agg(found=pl.col("discipline").n_unique())
+        .filter(pl.col("found") < len(wanted))
+    )
+    if counts.is_empty():
+        return None
+    return ShutGate(
+        "discipline",
+        f"{_name(counts['model'].unique().sort().to_list())} did not sit all of {len(wanted)} disciplines and will have no "
+        "S and no rank.",
+    )
+
+
+def _check_judge(basis: Basis, least_kappa: float, least_ratings: int) -> list[ShutGate | None]:
+    """Before the first calibration an edition is provisional, and no gate is shut."""
+    judge = basis.judges[0]
+    if judge.judge.startswith(PERSON_PREFIX) or judge.mean_kappa is None:
+        return []
+    found: list[ShutGate | None] = []
+    if judge.mean_kappa < least_kappa:
+        found.append(
+            ShutGate("agreement", f"mean kappa of {judge.judge} is {judge.mean_kappa:.3f}, below {least_kappa:.2f}.")
+        )
+    if (judge.rated_count or 0) < least_ratings:
+        found.append(
+            ShutGate(
+                "ratings",
+                f"{judge.judge} was compared with people on {judge.rated_count or 0} responses, below {least_ratings}.",
+            )
+        )
+    return found
+
+
+def _name(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    return shown if len(names) <= _MOST_NAMED else f"{shown} and {len(names) - _MOST_NAMED} more"

@@ -1,0 +1,326 @@
+"""Publish a run: compute its numbers once, freeze them, and never change them again.
+
+A correction is a new revision that names the edition it corrects; both stay. Publishing again changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.editions.basis import Basis, Reader, hash_rows, read_basis
+from tasks.editions.changes import estimate_changes
+from tasks.editions.equating import Equating, equate_edition
+from tasks.editions.estimates import (
+    arrange_styles,
+    compare_candidates,
+    count_stars,
+    estimate_pairs,
+    estimate_scores,
+)
+from tasks.editions.gates import check_gates, find_shut_gates
+from tasks.editions.sessions import summarise_sessions
+from tasks.editions.standings import list_standings
+from tasks.holds import hold_work
+from warehouse.lake.provenance import read_code_version
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from warehouse.lake.store import Lake
+
+Step = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Revision:
+    """What a person asked for beyond publishing a run for the first time.
+
+    Attributes:
+        is_wanted: publish again what was published, as a correction.
+        reason: why a correction is made, or why gates are overridden.
+        overridden: gates to pass although they are shut.
+    """
+
+    is_wanted: bool = False
+    reason: str | None = None
+    overridden: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition ready to be landed, or as it was landed.
+
+    Attributes:
+        edition_id: run and revision.
+        is_new: whether this call published it.
+        is_outdated: an edition that stands, while what it rests on has changed since.
+        candidate_count: candidates with a score.
+        overridden: gates that were shut and overridden.
+        frames: table → its rows; empty for one that stands.
+    """
+
+    edition_id: str
+    run_id: str
+    month: str
+    is_new: bool
+    is_outdated: bool
+    candidate_count: int
+    overridden: tuple[str, ...] = ()
+    frames: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+
+def publish_run(
+    lake: Lake,
+    settings: Settings,
+    run_id: str,
+    disciplines: Sequence[str],
+    revision: Revision | None = None,
+    *,
+    now: datetime | None = None,
+    step: Step = lambda _: None,
+) -> Edition:
+    """Publish a run, once; `disciplines` have the same weight each, `step` is told what is being done.
+
+    A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
+    shut, UsageError for a run that is not there or a revision without reason or without change.
+    """
+    from warehouse.lake.store import Batch
+
+    asked = revision or Revision()
+    with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
+        published = lake.read("run_revisions", {"run_id": run_id})
+        last = None if published.is_empty() else published.row(-1, named=True)
+        step("reading what it rests on")
+        basis = read_basis(
+            lake.read, run_id, disciplines, least_ratings=settings.judge_ratings_gate
+        )
+        has_changed = last is not None and last["basis_hash"] != basis.hash()
+        if last is not None and not asked.is_wanted:
+            return _describe_standing(last, is_outdated=has_changed)
+        if last is not None:
+            _check_revision(last, asked, has_changed=has_changed)
+        shut = find_shut_gates(basis, settings)
+        check_gates(shut, asked.overridden, asked.reason, run_id)
+        edition = freeze_edition(
+            lake.read,
+            basis,
+            revision=1 if last is None else int(last["revision"]) + 1,
+            replaces=None if last is None else str(last["edition_id"]),
+            reason=asked.reason if last is not None else None,
+            overridden=[gate.gate for gate in shut],
+            override_reason=asked.reason if shut else None,
+            now=now or datetime.now(UTC),
+            step=step,
+        )
+        step("freezing it")
+        lake.land_together(
+            [Batch(table, edition.edition_id, frame) for table, frame in edition.frames.items()],
+            stage="publish",
+        )
+    return edition
+
+
+def freeze_edition(
+    read: Reader,
+    basis: Basis,
+    *,
+    revision: int = 1,
+    replaces: str | None = None,
+    reason: str | None = None,
+    overridden: Sequence[str] = (),
+    override_reason: str | None = None,
+    now: datetime,
+    step: Step = lambda _: None,
+) -> Edition:
+    """Every row of an edition, from its basis and from the editions before it; writes nothing."""
+    import polars as pl
+
+    edition_id = f"{basis.run['run_id']}/{revision}"
+    month, is_simulated = str(basis.run["month"]), bool(basis.run["is_simulated"])
+    sessions = summarise_sessions(basis)
+    step("scores, ranks and pairs")
+    styles = arrange_styles(basis)
+    models = sorted({model for answers in styles for model in answers.models})
+    earlier = read("earlier_scores", {"models": models, "month": month, "is_simulated": is_simulated})
+    parts: dict[str, list[pl.DataFrame]] = {"edition_stars": [], "edition_scores": [], "edition_pairs": []}
+    for answers in styles:
+        pairs = compare_candidates(answers)
+        scores = estimate_scores(answers, pairs, sessions, str(basis.run["reference_model"]))
+        changes = estimate_changes(read, basis, answers, earlier)
+        if not changes.is_empty():
+            scores = scores.join(changes, on=["model", "discipline"], how="left")
+        parts["edition_scores"].append(scores)
+        parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
+        parts["edition_stars"].append(count_stars(answers))
+    frames = {table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()}
+    step("linking it to earlier months")
+    equating = equate_edition(read, basis, edition_id, styles)
+    frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
+    frames["edition_items"] = equating.items
+    if frames["edition_scores"] is not None:
+        frames["edition_standings"] = list_standings(
+            read, basis, edition_id, frames["edition_scores"], equating.persons
+        )
+    frames["edition_sessions"] = sessions
+    shared = {
+        "edition_id": edition_id,
+        "run_id": basis.run["run_id"],
+        "month": month,
+        "is_simulated": is_simulated,
+    }
+    rows = {table: _conform(table, frame, shared) for table, frame in frames.items()}
+    head = _describe_edition(
+        basis,
+        rows,
+        edition_id=edition_id,
+        revision=revision,
+        replaces=replaces,
+        reason=reason,
+        overridden=overridden,
+        override_reason=override_reason,
+        published_at=now,
+    )
+    rows["editions"] = head
+    return Edition(
+        edition_id=edition_id,
+        run_id=str(basis.run["run_id"]),
+        month=month,
+        is_new=True,
+        is_outdated=False,
+        candidate_count=int(head["candidate_count"][0]),
+        overridden=tuple(overridden),
+        frames=rows,
+    )
+
+
+def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> str:
+    """SHA-256 over an edition's own row (without its root) and every frozen row: what a published edition is checked against."""
+    digest = hashlib.sha256()
+    own = {name: str(value) for name, value in head.items() if name not in ("root_hash", "landing_unit") and value is not None}
+    digest.update(json.dumps(own, sort_keys=True, ensure_ascii=False).encode())
+    for table in sorted(rows):
+        digest.update(f"{table} {hash_rows(rows[table])}\n".encode())
+    return digest.hexdigest()
+
+
+def _describe_edition(
+    basis: Basis,
+    rows: Mapping[str, pl.DataFrame],
+    *,
+    edition_id: str,
+    revision: int,
+    replaces: str | None,
+    reason: str | None,
+    overridden: Sequence[str],
+    override_reason: str | None,
+    published_at: datetime,
+) -> pl.DataFrame:
+    import polars as pl
+
+    judge = basis.judges[0]
+    scored = rows["edition_scores"].filter(pl.col("score").is_not_null())
+    head: dict[str, Any] = {
+        "edition_id": edition_id,
+        **{
+            name: basis.run[name]
+            for name in (
+                "run_id",
+                "month",
+                "is_repetition",
+                "planned_at",
+                "bank_version",
+                "set_size",
+                "reference_model",
+                "is_simulated",
+            )
+        },
+        "revision": revision,
+        "replaces": replaces,
+        "reason": reason,
+        "published_at": published_at,
+        "judge": judge.judge,
+        "judge_prompt_version": judge.prompt_wording,
+        "next_judges": [one.key for one in basis.judges[1:]],
+        "mean_kappa": judge.mean_kappa,
+        "rated_count": judge.rated_count,
+        "is_provisional": judge.mean_kappa is None,
+        "exam_prompt_versions": _list_prompts(basis),
+        "disciplines": list(basis.weights),
+        "weights": json.dumps(dict(basis.weights), ensure_ascii=False),
+        "candidate_count": scored["model"].n_unique(),
+        "unparsed_count": int(rows["edition_sessions"].filter("is_complete")["unparsed_count"].sum()),
+        "overridden_gates": list(overridden),
+        "override_reason": override_reason,
+        "code_version": read_code_version(),
+        "basis_hash": basis.hash(),
+        "root_hash": "",
+    }
+    frame = get_table("editions").frame([head])
+    root = compute_root(frame.row(0, named=True), rows)
+    return frame.with_columns(root_hash=pl.lit(root))
+
+
+def _list_prompts(basis: Basis) -> list[str]:
+    if basis.answers.is_empty():
+        return []
+    return [str(version) for version in basis.answers["prompt_version"].drop_nulls().unique().sort()]
+
+
+def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object]) -> pl.DataFrame:
+    """The frame with the table's own columns in their order; what it lacks is null."""
+    import polars as pl
+
+    contract = get_table(table)
+    names = [column.name for column in contract.own_columns]
+    if frame is None:
+        return contract.frame([])
+    columns = [
+        (
+            pl.lit(shared[name])
+            if name in shared
+            else pl.col(name)
+            if name in frame.columns
+            else pl.lit(None)
+        )
+        .cast(contract.polars_schema[name])
+        .alias(name)
+        for name in names
+    ]
+    return frame.select(columns).sort(contract.key)
+
+
+def _add_equated(scores: pl.DataFrame | None, equating: Equating) -> pl.DataFrame | None:
+    if scores is None or equating.scores.is_empty():
+        return scores
+    return scores.join(equating.scores, on=["model", "prompt_style", "discipline"], how="left")
+
+
+def _describe_standing(row: Mapping[str, Any], *, is_outdated: bool) -> Edition:
+    return Edition(
+        edition_id=str(row["edition_id"]),
+        run_id=str(row["run_id"]),
+        month=str(row["month"]),
+        is_new=False,
+        is_outdated=is_outdated,
+        candidate_count=int(row["candidate_count"]),
+        overridden=tuple(row["overridden_gates"] or ()),
+    )
+
+
+def _check_revision(last: Mapping[str, Any], asked: Revision, *, has_changed: bool) -> None:
+    if not (asked.reason or "").strip():
+        raise UsageError(
+            f"{last['edition_id']} was published and stays. A correction needs its reason: add --reason TEXT."
+        )
+    if not has_changed:
+        raise UsageError(
+            f"Nothing that {last['edition_id']} rests on has changed since it was published: a correction would say the same."
+        )

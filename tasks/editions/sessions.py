@@ -1,0 +1,95 @@
+"""What each session of an edition says by itself: counts, stars, its own S, and its part in R."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tasks.editions.basis import Basis
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_STATUSES = ("unanswered", "unparsed", "unjudged")
+
+
+def summarise_sessions(basis: Basis) -> pl.DataFrame:
+    """Rows of `edition_sessions` without the edition: one for every session that speaks, incomplete ones without a score.
+
+    What nobody could judge earns nothing. A pair is a question with stars for both the session's candidate and the
+    reference (its mean over sittings of the set in that style).
+    """
+    import polars as pl
+
+    head = basis.sessions.select(
+        "session_id",
+        "sat_in_run_id",
+        "set_id",
+        "model",
+        "organisation",
+        "prompt_style",
+        "repeat",
+        "is_reference",
+        "is_borrowed",
+        "is_complete",
+        "question_count",
+        "is_simulated",
+    ).with_columns(run_id=pl.lit(basis.run["run_id"]), month=pl.lit(basis.run["month"]))
+    if basis.answers.is_empty():
+        zero = pl.lit(0, dtype=pl.Int64)
+        names = ["scored_count", *(f"{status}_count" for status in _STATUSES), "star_count", "pair_count"]
+        return head.with_columns(**{name: zero for name in names})
+    answers = basis.answers.join(_read_reference_stars(basis), on=["set_id", "prompt_style", "question_uuid"], how="left")
+    is_pair = pl.col("stars").is_not_null() & pl.col("reference_stars").is_not_null()
+    counts = answers.group_by("session_id").agg(
+        scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
+        **{
+            f"{status}_count": (pl.col("score_status") == status).sum().cast(pl.Int64) for status in _STATUSES
+        },
+        star_count=pl.col("stars").sum().cast(pl.Int64),
+        pair_count=is_pair.sum().cast(pl.Int64),
+        pair_stars=pl.col("stars").filter(is_pair).sum().cast(pl.Float64),
+        reference_pair_stars=pl.col("reference_stars").filter(is_pair).sum(),
+    )
+    return (
+        head.join(counts, on="session_id", how="left")
+        .join(_score_sessions(basis), on="session_id", how="left")
+        .with_columns(
+            *(
+                pl.col(name).fill_null(0)
+                for name in ("scored_count", *(f"{status}_count" for status in _STATUSES), "star_count", "pair_count")
+            ),
+            score=pl.when("is_complete").then("score"),
+        )
+        .sort("session_id")
+    )
+
+
+def _read_reference_stars(basis: Basis) -> pl.DataFrame:
+    import polars as pl
+
+    complete = basis.sessions.filter("is_complete")["session_id"]
+    return (
+        basis.answers.filter(
+            pl.col("is_reference") & pl.col("stars").is_not_null() & pl.col("session_id").is_in(complete.implode())
+        )
+        .group_by("set_id", "prompt_style", "question_uuid")
+        .agg(reference_stars=pl.col("stars").cast(pl.Float64).mean())
+    )
+
+
+def _score_sessions(basis: Basis) -> pl.DataFrame:
+    """S of each session with the fixed weights; null where a discipline that has weight is missing."""
+    import polars as pl
+
+    weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
+    return (
+        basis.answers.filter(pl.col("discipline").is_in(list(weights)))
+        .group_by("session_id", "discipline")
+        .agg(mean=pl.col("stars").fill_null(0).cast(pl.Float64).mean())
+        .with_columns(weight=pl.col("discipline").replace_strict(weights, return_dtype=pl.Float64))
+        .group_by("session_id")
+        .agg(
+            score=pl.when(pl.len() == len(weights)).then((pl.col("mean") * pl.col("weight")).sum() / 3 * 100)
+        )
+        .with_columns(pl.col("score").clip(0, 100))
+    )
