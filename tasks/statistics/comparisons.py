@@ -137,7 +137,9 @@ def compute_changes(
         shared = np.searchsorted(lineages, own)[units.lineage]
         sides.append(_arrange_sitting(units, shares, candidate_count, shared))
     earlier, later = sides
-    keys = [side.owner[side.is_counted] * (len(lineages) + 1) + side.lineage[side.is_counted] for side in sides]
+    keys = [
+        side.owner[side.is_counted] * (len(lineages) + 1) + side.lineage[side.is_counted] for side in sides
+    ]
     both, at_earlier, at_later = np.intersect1d(keys[0], keys[1], return_indices=True)
     candidate = both // (len(lineages) + 1)
     product = earlier.part[earlier.is_counted][at_earlier] * later.part[later.is_counted][at_later]
@@ -193,14 +195,17 @@ def _compare_with_later(
     asked = sitting.cells.unit_count
     fewer = np.minimum(asked[number], asked[number + 1 :])
     has_weight = weights > 0
-    is_paired = (
-        (common.unit_count >= LEAST_COMMON * fewer)[:, has_weight] & (fewer > 0)[:, has_weight]
-    ).all(axis=1)
+    is_paired = ((common.unit_count >= LEAST_COMMON * fewer)[:, has_weight] & (fewer > 0)[:, has_weight]).all(
+        axis=1
+    )
     paired = _compare_together(common, weights)
     if is_paired.all():
         return common.unit_count.sum(axis=1), is_paired, paired
     apart = _compare_apart(
-        _join(_take(sitting.cells, np.full(count, number)), _take(sitting.cells, np.arange(number + 1, candidate_count))),
+        _join(
+            _take(sitting.cells, np.full(count, number)),
+            _take(sitting.cells, np.arange(number + 1, candidate_count)),
+        ),
         weights,
         _compute_covariance(sitting, number, candidate_count),
     )

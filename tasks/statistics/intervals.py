@@ -214,7 +214,11 @@ def _compute_relative(units: Units, weights: Floats, candidate_count: int, refer
         base = np.where(base > 0, base, np.nan)
         ratio = cells.mean[:, has_weight] @ share / base
         error = combine_cells(
-            arrange(stars - ratio[key] * theirs), weights, scale=_FULL_SCORE / base, least=-np.inf, most=np.inf
+            arrange(stars - ratio[key] * theirs),
+            weights,
+            scale=_FULL_SCORE / base,
+            least=-np.inf,
+            most=np.inf,
         )
         discipline_base = np.where(reference_cells.mean > 0, reference_cells.mean, np.nan)
         discipline_ratio = cells.mean / discipline_base

@@ -67,7 +67,9 @@ def compute_ranks(
     count = len(score)
     lengths = {len(first), len(second), len(difference), len(adjusted)}
     if len(lengths) != 1 or (len(first) and max(int(first.max()), int(second.max())) >= count):
-        raise ContractError("Pairs, differences and p-values must be of one length and name known candidates.")
+        raise ContractError(
+            "Pairs, differences and p-values must be of one length and name known candidates."
+        )
     is_ranked = ~np.isnan(score)
     is_rejected = (adjusted <= error_rate) & (difference != 0)
     is_distinct = np.zeros((count, count), dtype=bool)

@@ -294,7 +294,9 @@ def test_equal_answers_are_no_difference_and_a_constant_one_is_a_sign_test() -> 
 
 def test_a_change_between_editions_adds_the_errors_less_what_common_lineages_share() -> None:
     before, after = make_exam(11), make_exam(12)
-    moved = StarRows(after.candidate, after.discipline, after.question + 5_000, after.lineage + 5_000, after.stars)
+    moved = StarRows(
+        after.candidate, after.discipline, after.question + 5_000, after.lineage + 5_000, after.stars
+    )
     weights = [0.5, 0.3, 0.2]
 
     first, second = (compute_scores(rows, weights, candidate_count=4).score for rows in (before, after))
@@ -338,7 +340,9 @@ def test_the_order_of_rows_changes_nothing() -> None:
 def test_no_rows_give_no_scores() -> None:
     none = np.zeros(0, dtype=np.int64)
 
-    found = compute_scores(StarRows(none, none, none, none, np.zeros(0)), [1.0], candidate_count=2, reference=0)
+    found = compute_scores(
+        StarRows(none, none, none, none, np.zeros(0)), [1.0], candidate_count=2, reference=0
+    )
 
     assert np.isnan(found.score.value).all()
     assert found.question_count.tolist() == [0, 0]

@@ -88,7 +88,9 @@ def test_a_candidate_without_a_score_has_no_rank_and_no_group() -> None:
     score = np.array([np.nan, 80.0, 90.0])
     pairs = make_pairs(score, {(1, 2): 0.001})
 
-    found = compute_ranks(pairs[0], pairs[1], pairs[2], pairs[3], np.where(np.isnan(pairs[3]), np.nan, pairs[4]))
+    found = compute_ranks(
+        pairs[0], pairs[1], pairs[2], pairs[3], np.where(np.isnan(pairs[3]), np.nan, pairs[4])
+    )
 
     assert found.rank.tolist() == [0, 2, 1]
     assert (found.lowest.tolist(), found.highest.tolist()) == ([0, 2, 1], [0, 2, 1])

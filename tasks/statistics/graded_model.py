@@ -1,0 +1,155 @@
+"""The graded response model for stars: P(x ≥ k) = σ(a · (θ - b - c_k)) (Samejima 1969, with thresholds common to a discipline).
+
+θ is the ability of an entry, b the difficulty and a the discrimination of a question, c_k the place of the k-th star. All
+functions are elementwise over arrays that fit together; the last axis of what they return holds the stars or thresholds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.errors import ContractError
+from tasks.statistics.cells import Codes, Floats
+
+MOST_STARS = 3
+
+
+@dataclass(frozen=True)
+class GradedRows:
+    """Stars of one discipline over many editions, one row for each answer (or repeat), and what the codes stand for.
+
+    An entry is one candidate in one edition; a reference whose answers serve in several editions is one entry. A question
+    that several editions put is an anchor without further ado.
+
+    Attributes:
+        entry, question: codes from 0, shape (rows,).
+        stars: whole numbers from 0 to `most_stars`, shape (rows,). A mean of judges between two stars is two rows that
+            share the weight.
+        weight: of the row: 1 for a single answer, 1/n for each of n repeats, shape (rows,).
+        entry_edition: code of each entry's edition, shape (entries,).
+        question_season: season in which each question was first put, 0 is the first, shape (questions,).
+        question_lineage: lineage of each question, shape (questions,).
+        most_stars: 3, or 1 for right and wrong.
+    """
+
+    entry: Codes
+    question: Codes
+    stars: Codes
+    weight: Floats
+    entry_edition: Codes
+    question_season: Codes
+    question_lineage: Codes
+    most_stars: int = MOST_STARS
+
+    def __post_init__(self) -> None:
+        """Check lengths, codes, stars and weights; raises ContractError."""
+        count = len(self.stars)
+        for name, most in (("entry", len(self.entry_edition)), ("question", len(self.question_season))):
+            codes = getattr(self, name)
+            if len(codes) != count or (count and not 0 <= int(codes.min()) <= int(codes.max()) < most):
+                raise ContractError(f"The rows must name one {name} each, with a code from 0 to {most - 1}.")
+        if len(self.question_lineage) != len(self.question_season):
+            raise ContractError("Every question must have one season and one lineage.")
+        stars = np.asarray(self.stars)
+        if not np.issubdtype(stars.dtype, np.integer) or bool(
+            ((stars < 0) | (stars > self.most_stars)).any()
+        ):
+            raise ContractError(
+                f"Stars must be whole numbers from 0 to {self.most_stars}. Split a mean of judges over two rows by weight."
+            )
+        if len(self.weight) != count or not bool((np.asarray(self.weight) > 0).all()):
+            raise ContractError("Every row must have a weight above 0: 1 divided by the number of repeats.")
+
+    @property
+    def entry_count(self) -> int:
+        """Entries, also those without a row in this discipline."""
+        return len(self.entry_edition)
+
+    @property
+    def question_count(self) -> int:
+        """Questions, also those without a row."""
+        return len(self.question_season)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What the model gives at some abilities; K thresholds, K + 1 stars on the last axis.
+
+    Attributes:
+        chance: P(x) of each star.
+        slope: ∂ log P(x) / ∂θ; -∂/∂b is the same.
+        stretch: ∂ log P(x) / ∂ log a.
+        bend: ∂² P(x) / ∂θ².
+    """
+
+    chance: Floats
+    slope: Floats
+    stretch: Floats
+    bend: Floats
+
+
+def compute_log_chances(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
+    """Log P(x) of each star: finite however far ability and difficulty lie apart."""
+    z = a[..., None] * ((ability - b)[..., None] - thresholds)
+    low = np.logaddexp(0.0, -z)  # -log P(x ≥ k)
+    high = low + z  # -log P(x < k)
+    found = np.empty((*z.shape[:-1], len(thresholds) + 1))
+    found[..., 0] = -high[..., 0]
+    found[..., -1] = -low[..., -1]
+    if len(thresholds) > 1:
+        gap = np.log(-np.expm1(-a[..., None] * np.diff(thresholds)))
+        found[..., 1:-1] = gap - low[..., :-1] - high[..., 1:]
+    return found
+
+
+def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Curves:
+    """Chances of the stars and their derivatives, without cancellation where a chance is all but 0."""
+    steep = a[..., None]
+    z = steep * ((ability - b)[..., None] - thresholds)
+    far = np.exp(-np.abs(z))
+    above = np.where(z >= 0, 1.0, far) / (1.0 + far)  # P(x ≥ k)
+    below = np.where(z >= 0, far, 1.0) / (1.0 + far)
+    shape = z.shape[:-1]
+    zero, one = np.zeros((*shape, 1)), np.ones((*shape, 1))
+    steps = steep * np.diff(thresholds)
+    gap = np.concatenate([one, -np.expm1(-steps) * one, one], axis=-1)
+    at_least, more = np.concatenate([one, above], axis=-1), np.concatenate([above, zero], axis=-1)
+    less, not_more = np.concatenate([zero, below], axis=-1), np.concatenate([below, one], axis=-1)
+    # P(x) = P(≥ x) · P(< x + 1) · (1 - exp(-a (c_{x+1} - c_x))): a product, so nothing cancels.
+    chance = at_least * not_more * gap
+    slope = steep * (less - more)
+    with np.errstate(over="ignore"):
+        inner = steps / np.expm1(steps) * one
+    stretch = np.concatenate([zero, z * below], axis=-1) - np.concatenate([z * above, zero], axis=-1)
+    stretch[..., 1:-1] += inner
+    part = above * below * (below - above)
+    bend = steep**2 * (np.concatenate([zero, part], axis=-1) - np.concatenate([part, zero], axis=-1))
+    return Curves(chance, slope, stretch, bend)
+
+
+def compute_expected(curves: Curves) -> tuple[Floats, Floats, Floats]:
+    """Expected stars, their derivative by θ, and by log a."""
+    stars = np.arange(curves.chance.shape[-1], dtype=float)
+    return (
+        curves.chance @ stars,
+        (curves.chance * curves.slope) @ stars,
+        (curves.chance * curves.stretch) @ stars,
+    )
+
+
+def compute_information(curves: Curves) -> tuple[Floats, Floats, Floats]:
+    """Fisher information of one answer: of θ, of θ with log a, and of log a."""
+    weighted = curves.chance * curves.slope
+    return (
+        (weighted * curves.slope).sum(axis=-1),
+        (weighted * curves.stretch).sum(axis=-1),
+        (curves.chance * curves.stretch**2).sum(axis=-1),
+    )
+
+
+def sum_by(codes: Codes, values: NDArray[np.float64], count: int) -> Floats:
+    """Sums of the values by code."""
+    return np.bincount(codes, weights=values, minlength=count)
