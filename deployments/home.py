@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from schemas.settings import Settings, is_home
 
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+
+MOST_NAMED = 5
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -122,6 +127,36 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
 
 
+def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, object, bool], None]) -> None:
+    """Whether rows are as they were landed, and editions as they were published."""
+    from tasks.editions.verify import find_changed_editions
+    from tasks.progress import Progress
+    from warehouse.lake.integrity import check_landings
+    from warehouse.ledger.editions import read_roots
+    from warehouse.ledger.engine import open_ledger
+
+    with Progress("doctor: rows") as progress:
+        integrity = check_landings(lake, progress.advance)
+    named = ", ".join(integrity.changed[:MOST_NAMED]) + (" …" if len(integrity.changed) > MOST_NAMED else "")
+    note(
+        "contents of landings",
+        f"{len(integrity.changed)} of {integrity.checked} are not as they were landed: {named}"
+        if integrity.changed
+        else f"{integrity.checked} as they were landed"
+        + (f"; {integrity.unhashed} of an earlier version keep no hash" if integrity.unhashed else ""),
+        not integrity.changed,
+    )
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        roots = read_roots(connection)
+    faults = find_changed_editions(lake, roots)
+    note(
+        "editions",
+        "; ".join(f"{fault.edition_id}: {fault.finding}" for fault in faults)
+        or f"{len(roots)} as they were published",
+        not faults,
+    )
+
+
 def examine_home(settings: Settings) -> list[dict[str, Any]]:
     """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
     from warehouse.lake.checks import run_checks
@@ -153,6 +188,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         for result in run_checks(lake):
             count = len(result.offending)
             note(f"check {result.name}", "passes" if count == 0 else f"{count} offending rows", count == 0)
+        _examine_contents(settings, lake, note)
         quarantined = int(lake.read("quarantined_count").item())
         note("quarantine", f"{quarantined} rows (proctor sql quarantine_by_rule)", True)
     return findings

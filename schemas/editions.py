@@ -56,6 +56,7 @@ EDITIONS = Table(
     key=("edition_id",),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     own_columns=(
         EDITION_ID,
         RUN_ID,
@@ -133,6 +134,7 @@ EDITION_SESSIONS = Table(
     key=("edition_id", "session_id"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     partition_by="month",
     own_columns=(
         EDITION_ID,
@@ -178,10 +180,12 @@ EDITION_STARS = Table(
     key=("edition_id", "model", "prompt_style", "question_uuid"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     partition_by="month",
     own_columns=(
         EDITION_ID,
         MONTH,
+        Column("sat_in_run_id", "text", "The run in which it was answered.", required=True),
         SET_ID,
         MODEL,
         PROMPT_STYLE,
@@ -203,6 +207,7 @@ EDITION_SCORES = Table(
     key=("edition_id", "model", "prompt_style", "discipline"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     partition_by="month",
     own_columns=(
         EDITION_ID,
@@ -264,6 +269,7 @@ EDITION_PAIRS = Table(
     key=("edition_id", "prompt_style", "discipline", "model_a", "model_b"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     partition_by="month",
     own_columns=(
         EDITION_ID,
@@ -307,6 +313,7 @@ EDITION_ITEMS = Table(
     key=("edition_id", "question_uuid"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     partition_by="month",
     own_columns=(
         EDITION_ID,
@@ -332,12 +339,50 @@ EDITION_ITEMS = Table(
 )
 
 
+EDITION_FITS = Table(
+    name="edition_fits",
+    grain="One row per edition and discipline: the graded response model as it was fitted over all editions so far.",
+    key=("edition_id", "discipline"),
+    unit="an edition",
+    stage="publish",
+    is_frozen=True,
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        STRATUM,
+        _count("entry_count", "Sittings of candidates in the fit."),
+        _count("question_count", "Questions in it."),
+        _count("answer_count", "Answers in it, repeats of one counted once."),
+        *(
+            Column(
+                f"threshold_{stars}",
+                "float",
+                f"Place of star {stars} beside a question's difficulty, logits.",
+            )
+            for stars in range(1, 4)
+        ),
+        Column("ability_sd", "float", "Standard deviation of abilities about their edition.", low=0),
+        Column("difficulty_sd", "float", "Standard deviation of difficulties about their season.", low=0),
+        Column("discrimination_mean", "float", "Mean of log discrimination."),
+        Column("discrimination_sd", "float", "Its standard deviation.", low=0),
+        _count("round_count", "Rounds of EM."),
+        Column(
+            "is_converged",
+            "bool",
+            "Whether the fit ended within its tolerance; else nothing is equated.",
+            required=True,
+        ),
+        IS_SIMULATED,
+    ),
+)
+
 EDITION_STANDINGS = Table(
     name="edition_standings",
     grain="One row per edition and candidate that was ever published: where it stands as of the edition.",
     key=("edition_id", "model"),
     unit="an edition",
     stage="publish",
+    is_frozen=True,
     own_columns=(
         EDITION_ID,
         MONTH,

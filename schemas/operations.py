@@ -28,6 +28,9 @@ LANDINGS = Table(
         Column("row_count", "int", "Rows landed.", required=True, low=0),
         Column("rejected_count", "int", "Rows sent to quarantine.", required=True, low=0),
         Column("content_hash", "text", "Hash over the rows; the same content is landed once.", required=True),
+        Column(
+            "rows_hash", "text", "Hash over the rows as they lie; null for a landing of an earlier version."
+        ),
         Column("flow_run_id", "text", "Flow run that landed it; null outside a flow."),
         Column("code_version", "text", "Version of Proctor.", required=True),
         Column("landed_at", "timestamp", "When.", required=True),

@@ -100,7 +100,10 @@ class Settings(BaseSettings):
         description="Share of a candidate's answers with unreadable judgements above which nothing is published.",
     )
     judge_agreement_gate: float = Field(
-        0.8, ge=-1, le=1, description="Mean kappa with people below which a calibrated judge publishes nothing."
+        0.8,
+        ge=-1,
+        le=1,
+        description="Mean kappa with people below which a calibrated judge publishes nothing.",
     )
     judge_ratings_gate: int = Field(
         300, ge=0, description="Rated responses below which a calibration counts as too small."

@@ -69,6 +69,7 @@ class Table:
         columns: in order; `landing_unit` is appended to every table.
         partition_by: column by which Parquet files are split (large tables: by month).
         stage: the stage of the pipeline that writes it.
+        is_frozen: a landed unit is never landed with other content: what was published does not change.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Table:
     stage: str
     own_columns: tuple[Column, ...]
     partition_by: str | None = None
+    is_frozen: bool = False
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

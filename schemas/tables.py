@@ -46,6 +46,7 @@ TABLES: dict[str, Table] = {
         editions.EDITION_SCORES,
         editions.EDITION_PAIRS,
         editions.EDITION_ITEMS,
+        editions.EDITION_FITS,
         editions.EDITION_STANDINGS,
         scores.GSCORES,
         scores.EXTERNAL_SCORES,

@@ -25,3 +25,12 @@ def check_run(run_id: str) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         month.check_run(ledger, lake, run_id)
+
+
+def list_unpublished() -> list[str]:
+    """Judged runs that are not published, the oldest first: each month is linked to those before it."""
+    from schemas.settings import load_settings
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        return [str(run_id) for run_id in lake.read("unpublished_runs")["run_id"]]

@@ -1,9 +1,9 @@
-"""Stars and the page: judge, report."""
+"""Stars, what is published of them, and the page: judge, publish, report."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from deployments.commands.options import AsJson, NoServer
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     app.command()(judge)
+    app.command()(publish)
     app.command()(report)
 
 
@@ -38,9 +39,84 @@ def judge(
     check_registry()
     check_run(run_id)
     result = run_flow("judge", without_server=no_server, run_id=run_id)
-    print_result(result, as_json=as_json, then="proctor report; proctor sql leaderboard")
+    print_result(result, as_json=as_json, then="proctor publish RUN")
     if result["failed_judgements"]:
         raise typer.Exit(1)
+
+
+def publish(
+    run_id: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="The run. Default: every judged run that is not published.")
+    ] = "",
+    revise: Annotated[
+        bool,
+        typer.Option(
+            "--revise", help="Publish a correction of what was published; both stay. Needs --reason."
+        ),
+    ] = False,
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--override", help="Publish although this gate is shut; may be repeated. Needs --reason."
+        ),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why; the leaderboard shows it.")] = "",
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Freeze what a judged run came to and publish it: scores, ranks and their errors, which never change again.
+
+    Published once, a run stays as it is; a later fact makes a new revision that names the old one. Exit code 3 when a gate
+    is shut: open sessions, unreadable judgements, a judge that agrees too little with people.
+
+    Example: proctor publish 2026-11
+
+    Example: proctor publish 2026-11 --revise --reason "judged again after a fault of the judge"
+    """
+    from deployments.commands.checks import check_run, list_unpublished
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_result
+    from schemas.errors import GateError, UsageError
+
+    check_run(run_id)
+    if not run_id and (revise or override or reason):
+        raise UsageError("Name the run that is to be corrected or published in spite of a gate.")
+    done: list[dict[str, Any]] = []
+    refused: list[str] = []
+    for name in [run_id] if run_id else list_unpublished():
+        try:
+            done.append(
+                run_flow(
+                    "publish",
+                    without_server=no_server,
+                    run_id=name,
+                    is_revision=revise,
+                    reason=reason,
+                    overridden=override or [],
+                )
+            )
+        except GateError as error:
+            if run_id:
+                raise
+            refused.append(str(error))
+    lines = [_describe_edition(one) for one in done] or ["Every judged run is published."]
+    print_result(
+        {"editions": done, "refused": refused}, as_json=as_json, lines=lines, then="proctor sql leaderboard"
+    )
+    if refused:
+        raise GateError("\n".join(refused))
+
+
+def _describe_edition(result: dict[str, Any]) -> str:
+    said = f"Edition {result['edition_id']}: {result['published_candidates']} candidates"
+    if result["is_published_now"]:
+        return f"{said}, published now."
+    if result["is_outdated"]:
+        return (
+            f"{said}, published before and left as it is. What it rests on has changed since: "
+            f"`proctor publish {result['run_id']} --revise --reason TEXT` publishes a correction beside it."
+        )
+    return f"{said}, published before; nothing has changed."
 
 
 def report(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schemas.errors import UsageError
+from warehouse.lake.frames import hash_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,10 @@ class Basis:
         digest.update(
             json.dumps(
                 [
-                    {name: str(self.run[name]) for name in ("run_id", "month", "bank_version", "reference_model")},
+                    {
+                        name: str(self.run[name])
+                        for name in ("run_id", "month", "bank_version", "reference_model")
+                    },
                     [[one.judge, one.prompt_wording] for one in self.judges],
                     dict(sorted(self.weights.items())),
                     dict(sorted(self.bases.items())),
@@ -76,18 +79,6 @@ class Basis:
         for frame in (self.sessions, self.answers):
             digest.update(hash_rows(frame).encode())
         return digest.hexdigest()
-
-
-def hash_rows(frame: pl.DataFrame) -> str:
-    """SHA-256 over the rows in any order; a column that is empty throughout does not count, nor does the order of columns."""
-    names = sorted(name for name in frame.columns if frame[name].null_count() < frame.height)
-    buffer = io.BytesIO()
-    frame.select(names).write_ndjson(buffer)
-    digest = hashlib.sha256(json.dumps(names).encode())
-    for line in sorted(buffer.getvalue().splitlines()):
-        digest.update(line)
-        digest.update(b"\n")
-    return digest.hexdigest()
 
 
 def read_basis(
@@ -116,7 +107,9 @@ def read_basis(
     if judges is None:
         judges = _read_judges(read, run_id, str(run["month"]), least_ratings)
     if not judges:
-        raise UsageError(f"Nothing of run {run_id} has been judged. Run `proctor judge --run {run_id}` first.")
+        raise UsageError(
+            f"Nothing of run {run_id} has been judged. Run `proctor judge --run {run_id}` first."
+        )
     sessions = read("edition_sittings", {"run_id": run_id})
     answers = _read_answers(read, sessions, judges)
     return Basis(
@@ -165,7 +158,9 @@ def _read_answers(read: Reader, sessions: pl.DataFrame, judges: Sequence[JudgeIn
     if answers.is_empty():
         return answers
     return answers.join(
-        sessions.select("session_id", "model", "set_id", "prompt_style", "repeat", "is_reference"),
+        sessions.select(
+            "session_id", "sat_in_run_id", "model", "set_id", "prompt_style", "repeat", "is_reference"
+        ),
         on="session_id",
     )
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def estimate_changes(read: Reader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame) -> pl.DataFrame:
+def estimate_changes(
+    read: Reader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame
+) -> pl.DataFrame:
     """The change columns of `edition_scores` for the candidates of a style that were published in an earlier month.
 
     `earlier` are the rows of `earlier_scores` of all styles. Both editions keep their own questions; lineages that a

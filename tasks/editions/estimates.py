@@ -90,6 +90,7 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
             "set_id", "model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"
         )
         .agg(
+            pl.col("sat_in_run_id").first(),
             *(
                 ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
                 for stars in range(4)
@@ -100,7 +101,9 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
     )
 
 
-def estimate_scores(answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str) -> pl.DataFrame:
+def estimate_scores(
+    answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str
+) -> pl.DataFrame:
     """Rows of `edition_scores` of one style, without the edition: each candidate over all disciplines and in each.
 
     `sessions` are those of `summarise_sessions`.
@@ -112,7 +115,11 @@ def estimate_scores(answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame,
     relative = _compute_relative(answers, reference)
     differences = pairs.differences
     ranks = compute_ranks(
-        scores.score.value, pairs.first, pairs.second, differences.difference, compute_holm(differences.p_value)
+        scores.score.value,
+        pairs.first,
+        pairs.second,
+        differences.difference,
+        compute_holm(differences.p_value),
     )
     whole = {
         "candidate": np.arange(count),
@@ -174,9 +181,10 @@ def estimate_pairs(answers: StyleAnswers, pairs: Pairs, bases: Mapping[str, str]
     import polars as pl
 
     adjusted = compute_holm(pairs.differences.p_value)
-    whole = _list_pairs(answers, pairs, ALL_DISCIPLINES).with_columns(
-        p_holm=pl.Series(adjusted),
-        is_distinguishable=pl.Series(np.where(np.isnan(adjusted), None, adjusted <= ERROR_RATE), dtype=pl.Boolean),
+    whole = (
+        _list_pairs(answers, pairs, ALL_DISCIPLINES)
+        .with_columns(p_holm=pl.Series(adjusted).fill_nan(None))
+        .with_columns(is_distinguishable=pl.col("p_holm") <= ERROR_RATE)
     )
     parts = [whole]
     for variant, base in sorted(bases.items()):
@@ -234,7 +242,9 @@ def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
     import polars as pl
 
     of_reference = (
-        answers.frame.filter((pl.col("model") == reference) & (pl.col("score_status") != "unparsed"))["question"]
+        answers.frame.filter((pl.col("model") == reference) & (pl.col("score_status") != "unparsed"))[
+            "question"
+        ]
         .unique()
         .implode()
     )
@@ -314,7 +324,9 @@ def _compare_by_discipline(answers: StyleAnswers, variant: str, base: str) -> li
         frame = answers.frame.filter(
             pl.col("model").is_in(names) & (pl.col("discipline") == discipline)
         ).with_columns(
-            candidate=pl.col("model").replace_strict({name: code for code, name in enumerate(names)}, return_dtype=pl.Int64),
+            candidate=pl.col("model").replace_strict(
+                {name: code for code, name in enumerate(names)}, return_dtype=pl.Int64
+            ),
             discipline_code=pl.lit(0, dtype=pl.Int64),
         )
         if frame["model"].n_unique() == len(names):
@@ -325,7 +337,12 @@ def _compare_by_discipline(answers: StyleAnswers, variant: str, base: str) -> li
 
 def _columns(name: str, estimate: Estimate) -> dict[str, Any]:
     value = "score" if name == "score" else f"{name}_score"
-    return {value: estimate.value, f"{name}_se": estimate.se, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return {
+        value: estimate.value,
+        f"{name}_se": estimate.se,
+        f"{name}_low": estimate.low,
+        f"{name}_high": estimate.high,
+    }
 
 
 def _codes(frame: pl.DataFrame, name: str) -> Codes:

@@ -52,7 +52,9 @@ def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str
     if unknown := sorted(set(overridden) - set(GATES)):
         raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
     if overridden and not (reason or "").strip():
-        raise UsageError("A gate is overridden only with a reason that the leaderboard can show: add --reason.")
+        raise UsageError(
+            "A gate is overridden only with a reason that the leaderboard can show: add --reason."
+        )
     if left := [gate for gate in shut if gate.gate not in overridden]:
         lines = "\n".join(f"  {gate.gate}: {gate.finding}" for gate in left)
         names = " ".join(f"--override {gate.gate}" for gate in left)
@@ -85,7 +87,10 @@ def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
         return None
     shares = (
         basis.answers.group_by("model")
-        .agg(count=(pl.col("score_status") == "unparsed").sum(), share=(pl.col("score_status") == "unparsed").mean())
+        .agg(
+            count=(pl.col("score_status") == "unparsed").sum(),
+            share=(pl.col("score_status") == "unparsed").mean(),
+        )
         .filter(pl.col("share") > most)
         .sort("share", "model", descending=[True, False])
     )
@@ -143,7 +148,10 @@ def _check_judge(basis: Basis, least_kappa: float, least_ratings: int) -> list[S
     found: list[ShutGate | None] = []
     if judge.mean_kappa < least_kappa:
         found.append(
-            ShutGate("agreement", f"mean kappa of {judge.judge} is {judge.mean_kappa:.3f}, below {least_kappa:.2f}.")
+            ShutGate(
+                "agreement",
+                f"mean kappa of {judge.judge} is {judge.mean_kappa:.3f}, below {least_kappa:.2f}.",
+            )
         )
     if (judge.rated_count or 0) < least_ratings:
         found.append(

@@ -33,7 +33,10 @@ def count_wins(rows: StarRows, candidate_count: int, first: Codes, second: Codes
     with np.errstate(invalid="ignore"):
         mean = np.bincount(cell, weights=rows.stars, minlength=size) / np.bincount(cell, minlength=size)
     stars = mean.reshape(candidate_count, question_count)
-    columns = {name: np.zeros(len(first)) for name in ("first_wins", "second_wins", "ties", "first_stars", "second_stars")}
+    columns = {
+        name: np.zeros(len(first))
+        for name in ("first_wins", "second_wins", "ties", "first_stars", "second_stars")
+    }
     for code in np.unique(first):
         at = np.flatnonzero(first == code)
         # Only the questions that the first one sat can be common.

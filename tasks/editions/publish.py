@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.editions.basis import Basis, Reader, hash_rows, read_basis
+from tasks.editions.basis import Basis, Reader, read_basis
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
 from tasks.editions.estimates import (
@@ -29,6 +29,7 @@ from tasks.editions.gates import check_gates, find_shut_gates
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.holds import hold_work
+from warehouse.lake.frames import hash_rows
 from warehouse.lake.provenance import read_code_version
 
 if TYPE_CHECKING:
@@ -99,9 +100,7 @@ def publish_run(
         published = lake.read("run_revisions", {"run_id": run_id})
         last = None if published.is_empty() else published.row(-1, named=True)
         step("reading what it rests on")
-        basis = read_basis(
-            lake.read, run_id, disciplines, least_ratings=settings.judge_ratings_gate
-        )
+        basis = read_basis(lake.read, run_id, disciplines, least_ratings=settings.judge_ratings_gate)
         has_changed = last is not None and last["basis_hash"] != basis.hash()
         if last is not None and not asked.is_wanted:
             return _describe_standing(last, is_outdated=has_changed)
@@ -160,11 +159,13 @@ def freeze_edition(
         parts["edition_scores"].append(scores)
         parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
         parts["edition_stars"].append(count_stars(answers))
-    frames = {table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()}
+    frames = {
+        table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()
+    }
     step("linking it to earlier months")
     equating = equate_edition(read, basis, edition_id, styles)
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
-    frames["edition_items"] = equating.items
+    frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
     if frames["edition_scores"] is not None:
         frames["edition_standings"] = list_standings(
             read, basis, edition_id, frames["edition_scores"], equating.persons
@@ -204,7 +205,11 @@ def freeze_edition(
 def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> str:
     """SHA-256 over an edition's own row (without its root) and every frozen row: what a published edition is checked against."""
     digest = hashlib.sha256()
-    own = {name: str(value) for name, value in head.items() if name not in ("root_hash", "landing_unit") and value is not None}
+    own = {
+        name: str(value)
+        for name, value in head.items()
+        if name not in ("root_hash", "landing_unit") and value is not None
+    }
     digest.update(json.dumps(own, sort_keys=True, ensure_ascii=False).encode())
     for table in sorted(rows):
         digest.update(f"{table} {hash_rows(rows[table])}\n".encode())
@@ -283,13 +288,7 @@ def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object
     if frame is None:
         return contract.frame([])
     columns = [
-        (
-            pl.lit(shared[name])
-            if name in shared
-            else pl.col(name)
-            if name in frame.columns
-            else pl.lit(None)
-        )
+        (pl.lit(shared[name]) if name in shared else pl.col(name) if name in frame.columns else pl.lit(None))
         .cast(contract.polars_schema[name])
         .alias(name)
         for name in names

@@ -37,8 +37,10 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
     if basis.answers.is_empty():
         zero = pl.lit(0, dtype=pl.Int64)
         names = ["scored_count", *(f"{status}_count" for status in _STATUSES), "star_count", "pair_count"]
-        return head.with_columns(**{name: zero for name in names})
-    answers = basis.answers.join(_read_reference_stars(basis), on=["set_id", "prompt_style", "question_uuid"], how="left")
+        return head.with_columns(**dict.fromkeys(names, zero))
+    answers = basis.answers.join(
+        _read_reference_stars(basis), on=["set_id", "prompt_style", "question_uuid"], how="left"
+    )
     is_pair = pl.col("stars").is_not_null() & pl.col("reference_stars").is_not_null()
     counts = answers.group_by("session_id").agg(
         scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
@@ -56,7 +58,12 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
         .with_columns(
             *(
                 pl.col(name).fill_null(0)
-                for name in ("scored_count", *(f"{status}_count" for status in _STATUSES), "star_count", "pair_count")
+                for name in (
+                    "scored_count",
+                    *(f"{status}_count" for status in _STATUSES),
+                    "star_count",
+                    "pair_count",
+                )
             ),
             score=pl.when("is_complete").then("score"),
         )
@@ -70,7 +77,9 @@ def _read_reference_stars(basis: Basis) -> pl.DataFrame:
     complete = basis.sessions.filter("is_complete")["session_id"]
     return (
         basis.answers.filter(
-            pl.col("is_reference") & pl.col("stars").is_not_null() & pl.col("session_id").is_in(complete.implode())
+            pl.col("is_reference")
+            & pl.col("stars").is_not_null()
+            & pl.col("session_id").is_in(complete.implode())
         )
         .group_by("set_id", "prompt_style", "question_uuid")
         .agg(reference_stars=pl.col("stars").cast(pl.Float64).mean())

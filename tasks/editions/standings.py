@@ -54,7 +54,9 @@ def list_standings(
     return (
         found.with_columns(
             **{
-                f"standing_{name}": pl.when(chosen).then(f"equated_{name}").otherwise("score" if name == "score" else f"score_{name}")
+                f"standing_{name}": pl.when(chosen)
+                .then(f"equated_{name}")
+                .otherwise("score" if name == "score" else f"score_{name}")
                 for name in ("score", "low", "high")
             },
             comparability=pl.when(is_own)

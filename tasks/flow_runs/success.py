@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.errors import FlowError
+from schemas.errors import FlowError, GateError
 
 # A document that was read and holds no question is an answer, not a failure.
 _READ = ("parsed", "no_questions")
@@ -46,6 +46,12 @@ def check_judged(result: Mapping[str, Any]) -> None:
             f"No judgement of {failed} sessions could be had from {judges}. Correct the endpoints, then run the command again.",
             dict(result),
         )
+
+
+def check_published(result: Mapping[str, Any]) -> None:
+    """Raise GateError when a gate kept the run from being published."""
+    if refusal := result.get("refusal"):
+        raise GateError(str(refusal))
 
 
 def check_written(result: Mapping[str, Any]) -> None:

@@ -59,7 +59,15 @@ def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]
     Tables and columns are only ever added: a column that this version does not know stays as it is. Raises StoreError
     when a column has another type than the contract says.
     """
-    return [*_table_statements(connection), *_view_statements(connection)]
+    views = dict(
+        connection.execute(
+            f"SELECT view_name, comment FROM duckdb_views() WHERE database_name = '{ALIAS}' AND NOT internal"
+        ).fetchall()
+    )
+    # What was a view may be a table now.
+    gone = [f"DROP VIEW {quote_name(name)}" for name in sorted(set(views) & set(TABLES))]
+    left = {name: comment for name, comment in views.items() if name not in TABLES}
+    return [*gone, *_table_statements(connection), *_view_statements(left)]
 
 
 def create_table_statements(table: Table) -> list[str]:
@@ -153,17 +161,12 @@ def _comment_on_column(table: Table, column: Column) -> str:
     )
 
 
-def _view_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
+def _view_statements(found: dict[str, str | None]) -> list[str]:
     """Views are bound by name, so when one mart's text changed, all are dropped and made again in their order.
 
     Dropped before any is made: within a transaction a view is bound to the old text of one that is replaced.
     """
     marts = read_views()
-    found = dict(
-        connection.execute(
-            f"SELECT view_name, comment FROM duckdb_views() WHERE database_name = '{ALIAS}' AND NOT internal"
-        ).fetchall()
-    )
     wanted = {name: _view_comment(query) for name, query in marts.items()}
     ours = {name for name, comment in found.items() if "[definition " in (comment or "")}
     if ours <= set(wanted) and all(found.get(name) == comment for name, comment in wanted.items()):

@@ -23,7 +23,7 @@ from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.attach import quote_name, quote_text, spill_path
-from warehouse.lake.frames import conform_frame, hash_content, row_as_json
+from warehouse.lake.frames import conform_frame, hash_content, hash_rows, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.statements import quote_list
 from warehouse.lake.validation import find_refusals
@@ -276,6 +276,7 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
                 "row_count": one.accepted.height,
                 "rejected_count": one.rejected_count,
                 "content_hash": one.content_hash,
+                "rows_hash": hash_rows(one.accepted.drop(LANDING_UNIT.name)),
                 "flow_run_id": flow_run_id,
                 "code_version": read_code_version(),
                 "landed_at": now,

@@ -187,6 +187,14 @@ class Lake:
             if (before := landed.get(one.batch.landing_unit)) is None
             or before.content_hash != one.content_hash
         ]
+        if frozen := [
+            one.batch.landing_unit
+            for one in changed
+            if get_table(one.batch.table).is_frozen and one.batch.landing_unit in landed
+        ]:
+            raise StoreError(
+                f"{', '.join(sorted(frozen)[:3])} was published and is frozen. Publish a new revision instead."
+            )
         answers = {
             name: Landing(batch.table, batch.unit, there.row_count, there.rejected_count, is_unchanged=True)
             for batch in batches

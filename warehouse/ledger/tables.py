@@ -265,6 +265,18 @@ access_heads = Table(
     Column("kept_at", String(32), nullable=False),
 )
 
+# --- what was published ---------------------------------------------------------------------------------------
+
+edition_roots = Table(
+    "edition_roots",
+    metadata,
+    Column("edition_id", Text, primary_key=True),
+    Column(
+        "root_hash", Text, nullable=False, comment="SHA-256 over every frozen row; kept once, never changed."
+    ),
+    Column("kept_at", Text, nullable=False),
+)
+
 # --- paid calls ---------------------------------------------------------------------------------------------
 
 llm_calls = Table(

@@ -1,9 +1,8 @@
 -- How has each candidate's score moved since its first month?
 -- One row per candidate per month. Months without a session have no row: nothing is carried forward.
 -- Parameters: $through_month (default null), $simulated (default null)
--- Shown: month, model, score, score_change, relative_score, rank
-SELECT * EXCLUDE (is_shown_by_default)
-    AND NOT is_repetition
+-- Shown: month, model, score, score_change, is_change_certain, rank
+SELECT * EXCLUDE (is_repetition, is_shown_by_default)
 FROM score_changes
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     AND month <= coalesce($through_month::VARCHAR, month)

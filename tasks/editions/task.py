@@ -1,0 +1,56 @@
+"""Publishing as Prefect sees it: one run, by its id."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.errors import GateError, UsageError
+from schemas.settings import load_settings
+from tasks.editions.publish import Revision
+from tasks.editions.roots import publish_and_keep_root
+from tasks.faults import hide_content
+from tasks.flow_runs.task import sign_landings
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+@task(name="publish_edition")
+@hide_content
+@sign_landings
+def publish_edition(
+    run_id: str,
+    is_revision: bool = False,
+    reason: str = "",
+    overridden: list[str] | None = None,
+    is_gate_reported: bool = False,
+) -> dict[str, object]:
+    """Publish a run once; an empty id means that there is none.
+
+    With `is_gate_reported` a shut gate is part of the result, so that the work after it is still done; else GateError is
+    raised.
+    """
+    if not run_id:
+        return {"edition_id": "", "is_published_now": False}
+    settings = load_settings()
+    revision = Revision(is_wanted=is_revision, reason=reason or None, overridden=tuple(overridden or ()))
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        Progress("publish: steps") as progress,
+    ):
+        try:
+            edition = publish_and_keep_root(
+                ledger, lake, settings, run_id, revision, step=lambda _: progress.advance()
+            )
+        except (GateError, UsageError) as error:
+            if not is_gate_reported:
+                raise
+            return {"edition_id": "", "is_published_now": False, "refusal": str(error)}
+    return {
+        "edition_id": edition.edition_id,
+        "is_published_now": edition.is_new,
+        "is_outdated": edition.is_outdated,
+        "published_candidates": edition.candidate_count,
+        "overridden_gates": list(edition.overridden),
+    }

@@ -1,0 +1,50 @@
+"""Whether what was published is still what was published: every edition's rows against its root, here and in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schemas.tables import TABLES
+from tasks.editions.publish import compute_root
+from warehouse.lake.integrity import read_unit
+
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+
+
+@dataclass(frozen=True)
+class EditionFault:
+    """An edition that is not as it was published, and how that shows."""
+
+    edition_id: str
+    finding: str
+
+
+def find_changed_editions(lake: Lake, roots: Mapping[str, str]) -> list[EditionFault]:
+    """Compute the root of every edition again; `roots` are those that the ledger keeps, by edition."""
+    faults: list[EditionFault] = []
+    editions = lake.read("run_revisions")
+    for head in editions.iter_rows(named=True):
+        name = str(head["edition_id"])
+        rows = {
+            table.name: read_unit(lake, table.name, name, str(head["month"]))
+            for table in TABLES.values()
+            if table.is_frozen and table.name != "editions"
+        }
+        if compute_root(head, rows) != head["root_hash"]:
+            faults.append(EditionFault(name, "its rows are not those that were published"))
+        elif roots.get(name) is None:
+            faults.append(
+                EditionFault(name, "the ledger has no root of it; publish the run again to keep one")
+            )
+        elif roots[name] != head["root_hash"]:
+            faults.append(
+                EditionFault(name, "its root is not the one that the ledger kept when it was published")
+            )
+    faults += [
+        EditionFault(name, "the ledger knows it, and the lake has lost it")
+        for name in sorted(set(roots) - set(editions["edition_id"]))
+    ]
+    return faults

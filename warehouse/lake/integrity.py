@@ -1,0 +1,91 @@
+"""Whether the rows of the lake are still those that were landed: each landing keeps a hash of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schemas.table import LANDING_UNIT, Table
+from schemas.tables import TABLES
+from warehouse.lake.attach import quote_name
+from warehouse.lake.frames import hash_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from warehouse.lake.store import Lake
+
+_OWN_TABLES = ("landings", "quarantine")
+
+
+@dataclass
+class Integrity:
+    """What was looked at, and what is not as it was landed.
+
+    Attributes:
+        checked: landings whose rows were hashed.
+        unhashed: landings of an earlier version, which kept no hash.
+        changed: `table/unit` of landings whose rows are others, or missing.
+    """
+
+    checked: int = 0
+    unhashed: int = 0
+    changed: list[str] = field(default_factory=list)
+
+
+def check_landings(lake: Lake, step: Callable[[int], None] = lambda _: None) -> Integrity:
+    """Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows."""
+    found = Integrity()
+    for table in TABLES.values():
+        if table.name in _OWN_TABLES:
+            continue
+        kept = lake.query(
+            "SELECT landing_unit, unit, row_count, rows_hash FROM landings WHERE table_name = $table",
+            {"table": table.name},
+        )
+        found.unhashed += kept["rows_hash"].null_count()
+        hashes = {
+            row["unit"]: row["rows_hash"]
+            for row in kept.iter_rows(named=True)
+            if row["rows_hash"] is not None and row["row_count"]
+        }
+        if not hashes:
+            continue
+        found.checked += len(hashes)
+        seen: set[str] = set()
+        for frame in _read_parts(lake, table):
+            step(frame.height)
+            for (unit,), rows in frame.partition_by(LANDING_UNIT.name, as_dict=True).items():
+                name = str(unit)
+                if name in hashes:
+                    is_same = name not in seen and hash_rows(rows.drop(LANDING_UNIT.name)) == hashes[name]
+                    seen.add(name)
+                    if not is_same:
+                        found.changed.append(f"{table.name}/{name}")
+        found.changed += [f"{table.name}/{unit}" for unit in sorted(set(hashes) - seen)]
+    found.changed = sorted(set(found.changed))
+    return found
+
+
+def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -> pl.DataFrame:
+    """The rows of one landed unit in the contract's own columns; `part` is the value that its file is split by."""
+    table = TABLES[table_name]
+    columns = ", ".join(quote_name(column.name) for column in table.own_columns)
+    where, params = f"{LANDING_UNIT.name} = $unit", {"unit": unit}
+    if table.partition_by is not None and part is not None:
+        where, params = f"{quote_name(table.partition_by)} = $part AND {where}", {**params, "part": part}
+    return lake.query(f"SELECT {columns} FROM {quote_name(table.name)} WHERE {where}", params)
+
+
+def _read_parts(lake: Lake, table: Table) -> Iterator[pl.DataFrame]:
+    """The rows in the contract's columns, by the value that the table's files are split by."""
+    columns = ", ".join(quote_name(name) for name in table.column_names)
+    source = f"SELECT {columns} FROM {quote_name(table.name)}"
+    if table.partition_by is None:
+        yield lake.query(source)
+        return
+    by = quote_name(table.partition_by)
+    values = lake.query(f"SELECT DISTINCT {by} AS value FROM {quote_name(table.name)} ORDER BY 1")["value"]
+    for value in values:
+        yield lake.query(f"{source} WHERE {by} = $value", {"value": value})
