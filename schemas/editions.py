@@ -26,13 +26,7 @@ from schemas.vocabulary import DISCIPLINES
 # The row over all disciplines together, where a table has one row for each of them and one for the whole.
 ALL_DISCIPLINES = "all"
 
-EDITION_ID = Column(
-    "edition_id",
-    "text",
-    "The edition: run and revision, as in 2026-12/1.",
-    required=True,
-    pattern=r"^.+/[0-9]+$",
-)
+EDITION_ID = Column("edition_id", "text", "The edition: run and revision, as in 2026-12/1.", required=True)
 DISCIPLINE_OR_ALL = Column(
     "discipline",
     "text",

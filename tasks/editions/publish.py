@@ -166,10 +166,6 @@ def freeze_edition(
     equating = equate_edition(read, basis, edition_id, styles)
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
     frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
-    if frames["edition_scores"] is not None:
-        frames["edition_standings"] = list_standings(
-            read, basis, edition_id, frames["edition_scores"], equating.persons
-        )
     frames["edition_sessions"] = sessions
     shared = {
         "edition_id": edition_id,
@@ -178,6 +174,8 @@ def freeze_edition(
         "is_simulated": is_simulated,
     }
     rows = {table: _conform(table, frame, shared) for table, frame in frames.items()}
+    standings = list_standings(read, basis, edition_id, rows["edition_scores"], equating.persons)
+    rows["edition_standings"] = _conform("edition_standings", standings, shared)
     head = _describe_edition(
         basis,
         rows,

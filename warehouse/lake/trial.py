@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from warehouse.lake.attach import connect_duckdb, quote_name
@@ -26,14 +26,19 @@ def run_trial(
     query: Query,
     frames: Mapping[str, pl.DataFrame],
     params: Mapping[str, object],
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None,
 ) -> pl.DataFrame:
-    """The query's rows when the tables hold `frames` (all columns, `landing_unit` included); leaves no trace."""
+    """The query's rows when the tables hold `frames` (all columns, `landing_unit` included); leaves no trace.
+
+    `prepare` may add what follows from the frames, before the query is run.
+    """
     connection.execute("BEGIN")
     try:
         for name, frame in frames.items():
             connection.register("trial_rows", frame.to_arrow())
             connection.execute(f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM trial_rows")
             connection.unregister("trial_rows")
+        prepare(connection)
         values = bind_parameters(query, params)
         return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
     finally:

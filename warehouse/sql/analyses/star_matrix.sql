@@ -8,14 +8,14 @@ SELECT
     s.set_id,
     s.question_uuid,
     s.discipline,
-    (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count) / (
-        s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count
-    ) AS stars,
-    s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count AS repeat_count
+    (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
+        / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count) AS stars,
+    s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count AS repeat_count
 FROM edition_stars AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 WHERE s.prompt_style = $prompt_style
     AND NOT e.is_repetition
+    AND s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count > 0
     AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
     AND s.month = coalesce($month::VARCHAR, (
         SELECT max(month) FROM current_editions

@@ -2,7 +2,7 @@
 -- One row per variant, its base and discipline, and one with discipline null over all. Paired: only questions of one set and
 -- style with stars for both, each candidate's repeats averaged first. gain is in points of 100 and has a 95% interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
--- A null month pools all months, each weighed by its questions.
+-- A null month pools all months, each weighed by its questions. Over all disciplines each weighs as in S.
 WITH variants AS (
     SELECT DISTINCT model, base_model, mode, is_simulated
     FROM models
@@ -16,8 +16,16 @@ gains AS (
         v.mode,
         nullif(p.discipline, 'all') AS discipline,
         p.pair_count,
-        if(p.model_a = v.model, p.stars_a, p.stars_b) AS variant_stars,
-        if(p.model_a = v.model, p.stars_b, p.stars_a) AS base_stars,
+        coalesce(
+            avg(if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count) FILTER (p.discipline <> 'all') OVER pair,
+            if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count
+        ) AS pair_variant_stars,
+        coalesce(
+            avg(if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count) FILTER (p.discipline <> 'all') OVER pair,
+            if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count
+        ) AS pair_base_stars,
+        if(p.model_a = v.model, p.stars_a, p.stars_b) / p.pair_count AS own_variant_stars,
+        if(p.model_a = v.model, p.stars_b, p.stars_a) / p.pair_count AS own_base_stars,
         if(p.model_a = v.model, p.difference, -p.difference) AS gain,
         p.difference_se,
         v.is_simulated
@@ -30,6 +38,7 @@ gains AS (
     WHERE p.prompt_style = $prompt_style
         AND p.is_paired
         AND p.month = coalesce($month::VARCHAR, p.month)
+    WINDOW pair AS (PARTITION BY p.edition_id, p.model_a, p.model_b)
 )
 
 SELECT
@@ -37,8 +46,9 @@ SELECT
     base_model,
     mode,
     discipline,
-    sum(variant_stars) / sum(pair_count) / 3 * 100 AS variant_score,
-    sum(base_stars) / sum(pair_count) / 3 * 100 AS base_score,
+    sum(if(discipline IS NULL, pair_variant_stars, own_variant_stars) * pair_count) / sum(pair_count) / 3 * 100
+        AS variant_score,
+    sum(if(discipline IS NULL, pair_base_stars, own_base_stars) * pair_count) / sum(pair_count) / 3 * 100 AS base_score,
     sum(gain * pair_count) / sum(pair_count) AS gain,
     sum(gain * pair_count) / sum(pair_count) - 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_low,
     sum(gain * pair_count) / sum(pair_count) + 1.96 * sqrt(sum((difference_se * pair_count) ** 2)) / sum(pair_count) AS gain_high,

@@ -1,0 +1,37 @@
+"""Publish every judged run that a trial of the lake holds, gates aside: its tables of editions are filled as a real lake's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import duckdb
+import polars as pl
+
+from tasks.editions.basis import read_basis
+from tasks.editions.publish import freeze_edition
+from warehouse.lake.attach import quote_name
+from warehouse.lake.queries import bind_parameters, find_read
+
+PUBLISHED_AT = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def publish_runs(connection: duckdb.DuckDBPyConnection) -> None:
+    """One edition of each run that has a judgement, the oldest run first, with the disciplines that it was asked."""
+
+    def read(name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+        query = find_read(name)
+        values = bind_parameters(query, params or {})
+        return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
+
+    for run_id in read("unpublished_runs")["run_id"]:
+        disciplines = connection.execute(
+            "SELECT DISTINCT discipline FROM allocations WHERE run_id = ? ORDER BY 1", [run_id]
+        ).fetchall()
+        basis = read_basis(read, str(run_id), [str(name) for (name,) in disciplines])
+        edition = freeze_edition(read, basis, now=PUBLISHED_AT)
+        for table, frame in edition.frames.items():
+            rows = frame.with_columns(landing_unit=pl.lit(edition.edition_id))
+            connection.register("edition_rows", rows.to_arrow())
+            connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM edition_rows")
+            connection.unregister("edition_rows")
