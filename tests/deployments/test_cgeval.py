@@ -22,6 +22,7 @@ from deployments.cli import app
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings, load_settings
 from tasks.gscore.cgeval.files import import_cgeval_submission, read_cgeval_questions
+from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
@@ -87,7 +88,7 @@ def make_world(folder: Path, question_file: Path, server: RunningServer) -> Worl
     questions = read_cgeval_questions(question_file)
     write_reference_file(folder / "references.csv", questions)
     write_registry(folder / "models.yaml", *MODELS)
-    with open_lake(Settings(home=folder / "home")):
+    with open_new_lake(Settings(home=folder / "home")):
         pass  # A home: only `proctor init` and `proctor demo` make one
     variables = {
         "PROCTOR_HOME": str(folder / "home"),

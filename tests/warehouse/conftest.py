@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from warehouse.lake.store import Lake, open_lake
+from tests.fresh import open_new_lake
+from warehouse.lake.store import Lake
 
 
 @pytest.fixture
@@ -17,5 +18,5 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
-    with open_lake(settings) as lake:
+    with open_new_lake(settings) as lake:
         yield lake

@@ -171,9 +171,16 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
 
 def order_by_dependency(queries: Mapping[str, Query]) -> list[Query]:
     """The queries so that each comes after those it reads; raises UsageError for a circle."""
-    reads = {name: sorted(names & set(queries) - {name}) for name, names in find_names_read(queries).items()}
+    return [queries[name] for name in _order_names(tuple(queries.items()))]
+
+
+# A process that makes several lakes asks for the same order each time.
+@lru_cache(maxsize=8)
+def _order_names(queries: tuple[tuple[str, Query], ...]) -> tuple[str, ...]:
+    found = find_names_read(dict(queries))
+    reads = {name: sorted(names & set(found) - {name}) for name, names in found.items()}
     try:
-        return [queries[name] for name in TopologicalSorter(reads).static_order()]
+        return tuple(TopologicalSorter(reads).static_order())
     except CycleError as error:
         raise UsageError(f"The marts {', '.join(error.args[1])} read each other in a circle.") from None
 

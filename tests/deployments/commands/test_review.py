@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from deployments.cli import app
 from deployments.demo.reviewing import Verdict, fill_workbook
 from deployments.home import create_home
+from deployments.local_server import stop_server
 from schemas.settings import Settings, load_settings
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake.store import open_lake
@@ -225,9 +226,12 @@ def test_assigning_without_annotators_is_refused(home: Path) -> None:
 def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
     paths = export()
     proctor = str(Path(sys.executable).with_name("proctor"))
-    done = subprocess.run(
-        [proctor, "review", "import", *paths], capture_output=True, text=True, timeout=300, cwd=home
-    )
+    try:
+        done = subprocess.run(
+            [proctor, "review", "import", *paths], capture_output=True, text=True, timeout=300, cwd=home
+        )
+    finally:
+        stop_server(load_settings())  # The flow started one, and it would outlive the tests
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
     assert lines[-2].endswith(": closed; the bank is at version 1")

@@ -21,6 +21,7 @@ from tasks.exam.landing import (
 from tasks.exam.sitting import sit_sessions
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
+from tests.fresh import open_new_lake
 from tests.tasks.exam.world import (
     KEY_MARKER,
     SEED,
@@ -33,7 +34,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.ledger import calls
 from warehouse.ledger.engine import Ledger
 
@@ -74,7 +75,7 @@ def run(world: World, model: str) -> None:
 
 @pytest.fixture
 def lake(sat: World) -> Iterator[Lake]:
-    with open_lake(sat.settings) as opened:
+    with open_new_lake(sat.settings) as opened:
         yield opened
 
 
@@ -145,7 +146,7 @@ def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) ->
 def test_what_the_lake_lost_is_landed_again(sat: World, lake: Lake) -> None:
     land_closed_sessions(sat.ledger, lake)
     before = counts(lake)
-    with open_lake(
+    with open_new_lake(
         sat.settings.model_copy(update={"home": sat.settings.home.with_name("another home")})
     ) as fresh:
         land_closed_sessions(sat.ledger, fresh)

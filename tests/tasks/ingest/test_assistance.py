@@ -26,9 +26,10 @@ from tasks.ingest.assistance import (
 )
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
+from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger, open_ledger
 
 # No numbers, no headings: the rules find nothing here, the simulated reader goes by the blank lines.
@@ -55,7 +56,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
-    with open_lake(settings) as opened:
+    with open_new_lake(settings) as opened:
         yield opened
 
 

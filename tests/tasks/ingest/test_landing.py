@@ -13,8 +13,9 @@ from schemas.settings import Settings
 from tasks.ingest import landing
 from tasks.ingest.documents import IngestOptions, find_companion, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
+from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_xlsx, write
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
 
@@ -28,7 +29,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
-    with open_lake(settings) as lake:
+    with open_new_lake(settings) as lake:
         yield lake
 
 

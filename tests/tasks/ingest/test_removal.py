@@ -17,8 +17,9 @@ from tasks.ingest.removal import find_document, remove_document
 from tasks.review.assignment import assign_batch
 from tasks.review.batch import list_batches
 from tasks.review.landing import read_unreviewed
+from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.tables import review_assignments, review_questions, reviews
 from warehouse.ledger.users import add_user
@@ -62,7 +63,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     write(folder, "wrong.txt", WRONG)
     write(folder, "right.txt", RIGHT)
     settings = Settings(home=tmp_path / "home")
-    with open_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
         land_documents(lake, settings, [folder], workers=1)
         yield World(lake, ledger, settings, folder)
 

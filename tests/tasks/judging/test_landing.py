@@ -13,6 +13,7 @@ from tasks.judging import judge as judging
 from tasks.judging import prompts
 from tasks.judging.landing import judge_landed
 from tasks.progress import Progress
+from tests.fresh import open_new_lake
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.first_form import unpack_first_home
@@ -49,7 +50,7 @@ def test_another_wording_is_judged_again_beside_the_first_and_changes_nothing_th
     settings = Settings(home=tmp_path / "home")
     with (
         open_ledger(settings.ledger_address) as ledger,
-        open_lake(settings) as lake,
+        open_new_lake(settings) as lake,
         start_server(b"", judge={"kind": "judge"}) as server,
     ):
         settings.registry_path.write_text(REGISTRY, "utf-8")

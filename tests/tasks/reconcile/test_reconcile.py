@@ -20,6 +20,7 @@ from tasks.review.closing import close_batch
 from tasks.review.decision import GivenDecision
 from tasks.review.desk import Submission, record_submission
 from tasks.review.landing import land_closed_batches
+from tests.fresh import open_new_lake
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
@@ -30,7 +31,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.tasks.review.conftest import add_annotators, make_frame, make_question
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
 from warehouse.ledger.engine import Ledger, open_ledger
 
@@ -54,7 +55,7 @@ def ledger(settings: Settings) -> Iterator[Ledger]:
 
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
-    with open_lake(settings) as opened:
+    with open_new_lake(settings) as opened:
         yield opened
 
 
@@ -114,7 +115,7 @@ def test_a_batch_that_was_closed_and_not_landed_lands_as_the_gate_would_have_lan
 
     assert reconcile(ledger, lake) == {"review_assignments": 4, "reviews": 4, "review_decisions": 2}
     found = read_all(lake, *REVIEW_TABLES)
-    with open_lake(settings.model_copy(update={"home": tmp_path / "undisturbed"})) as undisturbed:
+    with open_new_lake(settings.model_copy(update={"home": tmp_path / "undisturbed"})) as undisturbed:
         land_closed_batches(ledger, undisturbed, DECIDED)
         assert read_all(undisturbed, *REVIEW_TABLES) == found
 
@@ -141,7 +142,7 @@ def test_sessions_that_were_closed_and_not_landed_land_with_their_calls_and_the_
     assert set(landed) == set(tables)
     assert landed["responses"] == landed["llm_calls"] > 0
     found = read_all(lake, *tables)
-    with open_lake(settings.model_copy(update={"home": tmp_path / "undisturbed"})) as undisturbed:
+    with open_new_lake(settings.model_copy(update={"home": tmp_path / "undisturbed"})) as undisturbed:
         land_run(ledger, undisturbed, world.plan.run_id)
         land_access_log(ledger, undisturbed)
         assert read_all(undisturbed, *tables) == found

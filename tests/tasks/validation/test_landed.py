@@ -12,6 +12,7 @@ from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES, get_table
 from tasks.validation.landed import BrokenRule, validate_landed
+from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import (
     SECRET_STEM,
     allocation_frame,
@@ -20,7 +21,7 @@ from tests.warehouse.sample_rows import (
     session_frame,
 )
 from warehouse.lake.pieces import Piece, list_pieces, read_pieces
-from warehouse.lake.store import Batch, Lake, open_lake
+from warehouse.lake.store import Batch, Lake
 
 pytestmark = pytest.mark.slow  # Great Expectations takes seconds to import
 
@@ -29,7 +30,7 @@ MARKER = "机密标记-7f3a"
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[Lake]:
-    with open_lake(Settings(home=tmp_path / "home")) as lake:
+    with open_new_lake(Settings(home=tmp_path / "home")) as lake:
         yield lake
 
 
@@ -169,7 +170,7 @@ def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(
     monkeypatch.setattr(flow_runner, "run_flow", run_task)
     load_settings.cache_clear()
     try:
-        with open_lake(load_settings()) as lake:
+        with open_new_lake(load_settings()) as lake:
             lake.land("sessions", "s", session_frame(2))
             validate(table="sessions", month="2026-01")
             assert "2 rows in 1 tables: every rule is kept." in capsys.readouterr().out

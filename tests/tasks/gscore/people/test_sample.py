@@ -18,8 +18,9 @@ from tasks.gscore.people.agreement import compute_sample_agreement
 from tasks.gscore.people.landing import land_ratings
 from tasks.gscore.people.rating_workbook import compute_rating_key, export_rating_workbook
 from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
+from tests.fresh import open_new_lake
 from tests.tasks.gscore.world import write_question_file, write_reference_file
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 
 MODELS = ("alpha", "beta", "gamma")
 
@@ -44,7 +45,7 @@ def references(questions: pl.DataFrame, tmp_path: Path) -> pl.DataFrame:
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
     settings.home.mkdir(parents=True)
-    with open_lake(settings) as opened:
+    with open_new_lake(settings) as opened:
         yield opened
 
 
