@@ -25,6 +25,7 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
+from warehouse.lake import attach
 from warehouse.lake.attach import connect_duckdb, create_s3_secret, find_extension, load_extensions
 from warehouse.lake.queries import read_queries
 from warehouse.lake.store import Batch, Lake, Landing, open_lake
@@ -315,6 +316,30 @@ def test_a_writer_opens_a_finished_lake_while_another_one_writes(settings: Setti
         open_lake(settings, lock_timeout_s=0.05) as second,
     ):
         assert second.units("sessions") == set()
+
+
+@pytest.mark.parametrize("has_wheel", [True, False])
+def test_signatures_of_extensions_are_left_unchecked_only_where_all_are_from_wheels(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, has_wheel: bool
+) -> None:
+    open_lake(settings).close()
+    seen: list[object] = []
+
+    def look(connection: duckdb.DuckDBPyConnection, _: list[str]) -> None:
+        seen.append(
+            connection.execute("SELECT current_setting('allow_unsigned_extensions')").fetchall()[0][0]
+        )
+        raise StoreError("seen")
+
+    if not has_wheel:
+        found = attach.find_extension
+        monkeypatch.setattr(
+            attach, "find_extension", lambda name: None if name == "ducklake" else found(name)
+        )
+    monkeypatch.setattr(attach, "load_extensions", look)
+    with pytest.raises(StoreError, match="seen"):
+        open_lake(settings, read_only=True)
+    assert seen == [has_wheel]
 
 
 def test_a_moved_home_opens(settings: Settings, tmp_path: Path) -> None:
