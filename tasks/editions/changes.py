@@ -24,9 +24,11 @@ def estimate_changes(
     """
     import polars as pl
 
+    # Whose sittings are all borrowed has answered nothing since: there is nothing to compare.
+    sat = basis.sessions.filter(~pl.col("is_borrowed"))["model"].unique()
     own = earlier.filter(
-        (pl.col("prompt_style") == answers.style) & pl.col("model").is_in(list(answers.models))
-    )
+        (pl.col("prompt_style") == answers.style) & pl.col("model").is_in(sat.implode())
+    ).filter(pl.col("model").is_in(list(answers.models)))
     if own.is_empty():
         return pl.DataFrame(schema={"model": pl.String})
     models = own["model"].to_list()

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from tests.fresh import open_new_lake
+from tests.tasks.editions.season import land_frames
+from tests.tasks.report.synthetic import build_season
+from warehouse.lake.store import Lake, open_lake
+
+
+@pytest.fixture(scope="session")
+def season_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two months of six candidates in a lake, landed once for all tests; only copied."""
+    home = tmp_path_factory.mktemp("season") / "home"
+    with open_new_lake(Settings(home=home)) as lake:
+        land_frames(lake, build_season())
+    return home
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    return Settings(home=tmp_path / "home", judge_ratings_gate=100)
+
+
+@pytest.fixture
+def season(settings: Settings, season_home: Path) -> Iterator[Lake]:
+    """Two months of six candidates in a lake of its own; nothing is published."""
+    shutil.copytree(season_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
+    with open_lake(settings) as lake:
+        yield lake

@@ -1,0 +1,236 @@
+"""What was published never changes: later facts make later rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+from threading import Thread
+
+import polars as pl
+import pytest
+
+from schemas.errors import GateError, StoreError, UsageError
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tasks.editions.publish import Edition, Revision, publish_run
+from tests.tasks.editions.season import land_frames
+from tests.tasks.report.synthetic import REFERENCE, build_season
+from warehouse.lake.integrity import read_unit
+from warehouse.lake.store import Batch, Lake
+
+JUNE, JULY = "run-2025-06", "run-2025-07"
+FROZEN = sorted(table.name for table in TABLES.values() if table.is_frozen)
+
+
+def publish(lake: Lake, run_id: str, revision: Revision | None = None) -> Edition:
+    return publish_run(lake, lake.settings, run_id, EXAMINED_DISCIPLINES, revision)
+
+
+def read_all(lake: Lake, edition_id: str) -> dict[str, list[tuple[object, ...]]]:
+    return {table: sorted(read_unit(lake, table, edition_id).rows(), key=repr) for table in FROZEN}
+
+
+def leaderboard(lake: Lake, month: str) -> list[dict[str, object]]:
+    return lake.run_named("leaderboard", {"month": month}).to_dicts()
+
+
+def judge_again(frames: dict[str, pl.DataFrame], judge: str, prompt: str, stars: int) -> pl.DataFrame:
+    """The same answers judged by another judge or prompt, who gives everybody the same."""
+    return (
+        frames["judgements"]
+        .filter(pl.col("judge") == "judge-a")
+        .with_columns(
+            judge=pl.lit(judge),
+            prompt_version=pl.lit(prompt),
+            stars=pl.lit(stars, dtype=pl.Int64),
+            parse_status=pl.lit("parsed"),
+            judged_at=pl.lit(dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+        )
+    )
+
+
+def test_nothing_that_comes_later_changes_a_number_of_an_edition(season: Lake) -> None:
+    frames = build_season()
+    june = publish(season, JUNE)
+    before, board = read_all(season, june.edition_id), leaderboard(season, "2025-06")
+    assert {table for table, rows in before.items() if rows} == set(FROZEN)
+
+    # A judge that comes first in the alphabet and agrees best with people; another prompt of the one that counted.
+    land_frames(season, {"judgements": judge_again(frames, "aaa", "v1", 3)})
+    land_frames(season, {"judgements": judge_again(frames, "judge-a", "v2", 0)})
+    calibration = (
+        frames["calibration"]
+        .filter(pl.col("judge") == "judge-a")
+        .with_columns(
+            judge=pl.lit("aaa"),
+            occasion=pl.lit("2026-01"),
+            kappa=pl.lit(0.99),
+            pair_count=pl.lit(900, dtype=pl.Int64),
+        )
+    )
+    land_frames(season, {"calibration": calibration})
+    # The reference sits the same sets again, and the month is run again.
+    again = build_season(months=("2025-06",), seed=99)
+    renamed = {
+        table: frame.with_columns(
+            *(
+                pl.col(name).str.replace(JUNE, f"{JUNE}-again", literal=True)
+                for name in ("run_id", "session_id", "call_key")
+                if name in frame.columns
+            ),
+            *([pl.col("planned_at").dt.offset_by("1d")] if table == "runs" else []),
+        )
+        for table, frame in again.items()
+        if table not in ("sets", "calibration")
+    }
+    land_frames(season, renamed)
+    # Rows of June itself are judged anew, with another outcome.
+    first = frames["judgements"].filter((pl.col("run_id") == JUNE) & (pl.col("judge") == "judge-a"))
+    unit = first["session_id"][0]
+    season.land(
+        "judgements",
+        f"{unit}/judge-a/v1",
+        first.filter(pl.col("session_id") == unit).with_columns(stars=pl.lit(3, dtype=pl.Int64)),
+    )
+    publish(season, JULY)
+    repetition = publish(season, f"{JUNE}-again")
+
+    assert read_all(season, june.edition_id) == before
+    now = leaderboard(season, "2025-06")
+    assert [row for row in now if row["run_id"] == JUNE] == board
+    # The second run of the month stands beside the first, below it, and says so.
+    assert [row["is_repetition"] for row in now] == [False] * len(board) + [True] * len(board)
+    assert {row["edition_id"] for row in now[len(board) :]} == {repetition.edition_id}
+    assert publish(season, JUNE).is_outdated
+
+    revised = publish(season, JUNE, Revision(is_wanted=True, reason="a session was judged anew"))
+    assert revised.edition_id == f"{JUNE}/2"
+    assert read_all(season, june.edition_id) == before
+    shown = [row for row in leaderboard(season, "2025-06") if row["run_id"] == JUNE]
+    assert {row["edition_id"] for row in shown} == {f"{JUNE}/2"}
+    assert {row["model"]: row["score"] for row in shown} != {row["model"]: row["score"] for row in board}
+    assert {row["judge"] for row in shown} == {"aaa"}
+    editions = season.run_named("editions_published").filter(pl.col("run_id") == JUNE).sort("revision")
+    assert editions["replaces"].to_list() == [None, june.edition_id]
+    assert editions["reason"].to_list() == [None, "a session was judged anew"]
+    assert editions["is_current"].to_list() == [False, True]
+
+
+def test_publishing_again_changes_nothing(season: Lake) -> None:
+    first = publish(season, JUNE)
+    before = season.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
+    again = publish(season, JUNE)
+    assert (first.is_new, again.is_new, again.is_outdated) == (True, False, False)
+    assert again.edition_id == first.edition_id
+    assert season.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows() == before
+
+
+def test_a_correction_needs_a_reason_and_a_change(season: Lake) -> None:
+    publish(season, JUNE)
+    with pytest.raises(UsageError, match="needs its reason"):
+        publish(season, JUNE, Revision(is_wanted=True))
+    with pytest.raises(UsageError, match="Nothing that run-2025-06/1 rests on has changed"):
+        publish(season, JUNE, Revision(is_wanted=True, reason="to be sure"))
+
+
+def test_a_frozen_unit_is_never_landed_with_other_content(season: Lake) -> None:
+    june = publish(season, JUNE)
+    rows = read_unit(season, "edition_scores", june.edition_id)
+    assert season.land("edition_scores", june.edition_id, rows).is_unchanged
+    with pytest.raises(StoreError, match=r"edition_scores/run-2025-06/1 was published and is frozen"):
+        season.land_together(
+            [Batch("edition_scores", june.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
+        )
+    assert read_unit(season, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
+
+
+def test_publishers_at_once_publish_one_edition(season: Lake) -> None:
+    found: list[Edition] = []
+    threads = [Thread(target=lambda: found.append(publish(season, JUNE))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(edition.is_new for edition in found) == [False, False, False, True]
+    assert {edition.edition_id for edition in found} == {f"{JUNE}/1"}
+
+
+def test_a_run_that_is_not_there_or_not_judged_is_named(season: Lake) -> None:
+    with pytest.raises(UsageError, match="There is no run 'other'"):
+        publish(season, "other")
+    season.land_together(
+        [Batch("runs", "empty", build_season()["runs"].head(1).with_columns(run_id=pl.lit("empty")))]
+    )
+    with pytest.raises(UsageError, match="Nothing of run empty has been judged"):
+        publish(season, "empty")
+
+
+def test_the_month_before_gives_the_change_and_the_standing(season: Lake) -> None:
+    june, july = publish(season, JUNE), publish(season, JULY)
+    trend = season.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
+    boards = {
+        edition.month: {row["model"]: row["score"] for row in leaderboard(season, edition.month)}
+        for edition in (june, july)
+    }
+    for row in trend.iter_rows(named=True):
+        model = row["model"]
+        # The reference's answers of June serve July: it has answered nothing since.
+        if model == REFERENCE:
+            assert (row["previous_month"], row["score_change"]) == (None, None)
+            continue
+        assert row["previous_month"] == "2025-06"
+        moved = boards["2025-07"][model] - boards["2025-06"][model]
+        assert row["score_change"] == pytest.approx(moved, abs=1e-9)
+        assert row["score_change_low"] < row["score_change"] < row["score_change_high"]
+    standings = season.run_named("standings")
+    assert set(standings["sat_month"]) == {"2025-07"}
+    assert set(standings["comparability"]) == {"same_edition"}
+
+
+def test_who_did_not_sit_stands_by_its_last_edition(season: Lake) -> None:
+    publish(season, JUNE)
+    absent = "south-chat"
+    for table in ("sessions", "responses", "judgements", "allocations"):
+        units = season.query(
+            f"SELECT DISTINCT landing_unit AS unit FROM {table} WHERE session_id LIKE '{JULY}/{absent}/%'"
+        )
+        with season.transaction() as connection:
+            for unit in units["unit"]:
+                connection.execute(f"DELETE FROM {table} WHERE landing_unit = ?", [unit])
+    publish(season, JULY)
+    assert absent not in {row["model"] for row in leaderboard(season, "2025-07")}
+    standing = season.run_named("standings").filter(pl.col("model") == absent).row(0, named=True)
+    assert (standing["sat_month"], standing["sat_edition_id"]) == ("2025-06", f"{JUNE}/1")
+    # Both months sat the same two sets: the questions link them.
+    assert standing["comparability"] == "anchors"
+    assert standing["rank"] is not None
+    assert standing["standing_low"] < standing["standing_score"] < standing["standing_high"]
+
+
+def test_the_gate_is_named_when_a_run_is_not_whole(season: Lake) -> None:
+    unit = f"{JULY}/south-chat/zero_shot/1/judge-a/v1"
+    for judge in ("judge-a", "judge-b"):
+        name = unit.replace("judge-a", judge)
+        frame = read_unit(season, "judgements", name, "2025-07")
+        season.land("judgements", name, frame.head(frame.height - 1))
+    with pytest.raises(
+        GateError, match=r"incomplete: 0 sessions are open and 1 not wholly judged, of south-chat"
+    ):
+        publish(season, JULY)
+    forced = publish(season, JULY, Revision(reason="the paper goes to print", overridden=("incomplete",)))
+    assert forced.overridden == ("incomplete",)
+    row = leaderboard(season, "2025-07")[0]
+    assert (row["overridden_gates"], row["override_reason"]) == (["incomplete"], "the paper goes to print")
+    south = next(row for row in leaderboard(season, "2025-07") if row["model"] == "south-chat")
+    assert south["repeat_count"] == 1
+
+
+def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:
+    """A run planned over nine disciplines weighs nine, whatever is examined now."""
+    nine = EXAMINED_DISCIPLINES[:-1]
+    edition = publish_run(season, settings, JUNE, nine)
+    head = edition.frames["editions"].row(0, named=True)
+    assert head["disciplines"] == list(nine)
+    shown = leaderboard(season, "2025-06")[0]
+    ninth = sum(float(str(shown[name.lower().replace(" ", "_")])) for name in nine) / 9 * 10
+    assert shown["score"] == pytest.approx(ninth)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.errors import GateError, UsageError
+from schemas.settings import Settings
+from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tasks.editions.basis import Basis, read_basis
+from tasks.editions.gates import GATES, ShutGate, check_gates, find_shut_gates
+from tasks.editions.publish import Revision, publish_run
+from tests.tasks.editions.season import land_frames
+from tests.tasks.report.synthetic import REFERENCE, build_season
+from warehouse.lake.store import Lake
+
+JUNE, JULY = "run-2025-06", "run-2025-07"
+
+
+@pytest.fixture
+def basis(season: Lake) -> Basis:
+    return read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100)
+
+
+def shut(basis: Basis, settings: Settings) -> dict[str, str]:
+    return {gate.gate: gate.finding for gate in find_shut_gates(basis, settings)}
+
+
+def with_answers(basis: Basis, change: Mapping[str, pl.Expr]) -> Basis:
+    return replace(basis, answers=basis.answers.with_columns(**change))
+
+
+def test_a_whole_run_with_a_calibrated_judge_passes_every_gate(basis: Basis, settings: Settings) -> None:
+    assert shut(basis, settings) == {}
+
+
+def test_open_and_unjudged_sessions_shut_the_gate(basis: Basis, settings: Settings) -> None:
+    sessions = basis.sessions.with_columns(
+        is_closed=pl.col("session_id") != f"{JUNE}/east-7b/zero_shot/1",
+        is_complete=~pl.col("session_id").is_in(
+            [f"{JUNE}/east-7b/zero_shot/1", f"{JUNE}/north-1/few_shot/2"]
+        ),
+    )
+    found = shut(replace(basis, sessions=sessions), settings)
+    assert found["incomplete"].startswith("1 sessions are open and 1 not wholly judged, of east-7b, north-1.")
+
+
+def test_unread_judgements_above_the_share_name_the_candidate_and_the_count(
+    basis: Basis, settings: Settings
+) -> None:
+    of_one = (pl.col("model") == "east-7b") & (pl.col("seq") == 1)
+    spoiled = with_answers(
+        basis,
+        {
+            "stars": pl.when(of_one).then(None).otherwise("stars"),
+            "score_status": pl.when(of_one).then(pl.lit("unparsed")).otherwise("score_status"),
+        },
+    )
+    # 6 sessions of 40 questions: 6 of 240 answers.
+    assert "east-7b 6 (2.5%)" in shut(spoiled, settings)["unparsed"]
+    assert "unparsed" not in shut(basis, settings)
+
+
+def test_sittings_of_the_reference_that_were_not_judged_shut_the_gate(
+    season: Lake, settings: Settings
+) -> None:
+    july = read_basis(season.read, JULY, EXAMINED_DISCIPLINES)
+    assert set(july.sessions.filter("is_borrowed")["model"]) == {REFERENCE}
+    assert shut(july, settings) == {}
+    late = replace(july, sessions=july.sessions.with_columns(is_complete=~pl.col("is_borrowed")))
+    assert shut(late, settings)["reference"].startswith(
+        f"6 sittings of {REFERENCE} in {JUNE} have answers without"
+    )
+
+
+def test_a_missing_discipline_shuts_the_gate_and_leaves_no_score(season: Lake, settings: Settings) -> None:
+    wanted = (*EXAMINED_DISCIPLINES, "Philosophy")
+    with pytest.raises(GateError, match="did not sit all of 11 disciplines"):
+        publish_run(season, settings, JUNE, wanted)
+    publish_run(
+        season, settings, JUNE, wanted, Revision(reason="shown all the same", overridden=("discipline",))
+    )
+    board = season.run_named("leaderboard", {"month": "2025-06"})
+    assert board["score"].null_count() == board.height == 6
+    assert set(board["verdict"]) == {"no score: a discipline is missing"}
+
+
+def test_a_judge_that_agrees_too_little_or_was_rated_too_little_shuts_the_gate(
+    basis: Basis, settings: Settings
+) -> None:
+    def judged(**changes: Any) -> dict[str, str]:
+        return shut(replace(basis, judges=(replace(basis.judges[0], **changes), *basis.judges[1:])), settings)
+
+    assert judged(mean_kappa=0.79) == {"agreement": "mean kappa of judge-a is 0.790, below 0.80."}
+    assert judged(rated_count=99) == {
+        "ratings": "judge-a was compared with people on 99 responses, below 100."
+    }
+    # Before any calibration the edition is provisional, and no gate is shut.
+    assert judged(mean_kappa=None, rated_count=None) == {}
+
+
+def test_many_ratings_come_before_a_higher_kappa_on_few(season: Lake) -> None:
+    few = (
+        build_season()["calibration"]
+        .head(1)
+        .with_columns(
+            judge=pl.lit("judge-b"),
+            occasion=pl.lit("few"),
+            model=pl.lit("only"),
+            kappa=pl.lit(1.0),
+            pair_count=pl.lit(3, dtype=pl.Int64),
+        )
+    )
+    with season.transaction() as connection:
+        connection.execute("DELETE FROM calibration WHERE judge = 'judge-b'")
+    land_frames(season, {"calibration": few})
+    chosen = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100).judges
+    assert [(one.judge, one.rated_count) for one in chosen] == [("judge-a", 240), ("judge-b", 3)]
+    assert read_basis(season.read, JUNE, EXAMINED_DISCIPLINES).judges[0].judge == "judge-b"
+
+
+def test_people_come_last_and_are_never_the_judge_of_a_run(season: Lake) -> None:
+    judgements = build_season()["judgements"].filter(pl.col("judge") == "judge-a")
+    land_frames(season, {"judgements": judgements.with_columns(judge=pl.lit("person:ann"))})
+    assert [one.judge for one in read_basis(season.read, JUNE, EXAMINED_DISCIPLINES).judges] == [
+        "judge-a",
+        "judge-b",
+        "person:ann",
+    ]
+
+
+def test_a_gate_is_overridden_by_name_with_a_reason() -> None:
+    gates = [ShutGate("unparsed", "above 0.5% of the answers of x 9 (9.0%)")]
+    with pytest.raises(GateError) as refused:
+        check_gates(gates, (), None, "2026-12")
+    assert "unparsed: above 0.5%" in str(refused.value)
+    assert "--override unparsed --reason TEXT" in str(refused.value)
+    assert refused.value.exit_code == 3
+    with pytest.raises(UsageError, match="--reason"):
+        check_gates(gates, ("unparsed",), "  ", "2026-12")
+    with pytest.raises(UsageError, match=f"There is no gate all. The gates are {', '.join(GATES)}"):
+        check_gates(gates, ("all",), "because", "2026-12")
+    check_gates(gates, ("unparsed",), "because", "2026-12")
+
+
+def test_a_candidate_that_breaks_its_judges_ends_last(season: Lake, settings: Settings) -> None:
+    """A tenth of the answers of one candidate can be read, and those have three stars."""
+    game = "east-7b"
+    is_read = pl.col("seq") <= 4
+    broken = build_season()["judgements"].filter((pl.col("run_id") == JUNE) & (pl.col("model") == game))
+    land_frames(
+        season,
+        {
+            "judgements": broken.with_columns(
+                stars=pl.when(is_read).then(pl.lit(3, dtype=pl.Int64)),
+                parse_status=pl.when(is_read).then(pl.lit("parsed")).otherwise(pl.lit("unparsed")),
+            )
+        },
+    )
+    with pytest.raises(GateError, match=r"unparsed: above 0\.5% of the answers of east-7b 216 \(90\.0%\)"):
+        publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES)
+    forced = Revision(reason="shown", overridden=("unparsed",))
+    publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES, forced)
+    last = season.run_named("leaderboard", {"month": "2025-06"}).row(-1, named=True)
+    assert (last["model"], last["rank"], last["score"]) == (game, 6, pytest.approx(10.0))
+    assert (last["question_count"], last["scored_count"], last["unparsed_count"]) == (80, 8, 72)
+    assert last["rank_low"] == 6

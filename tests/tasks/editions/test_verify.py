@@ -1,0 +1,123 @@
+"""Changed stars, answers and published numbers are found, whoever changed them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from tasks.editions.roots import publish_and_keep_root
+from tasks.editions.verify import find_changed_editions
+from warehouse.lake.attach import remember_data_path
+from warehouse.lake.integrity import check_landings
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.editions import read_roots
+from warehouse.ledger.engine import Ledger, open_ledger
+
+JUNE = "run-2025-06"
+SESSION = f"{JUNE}/east-7b/zero_shot/1"
+
+
+@pytest.fixture(scope="session")
+def published_home(season_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The season with June published, made once for all tests; only copied."""
+    settings = Settings(home=tmp_path_factory.mktemp("published") / "home", judge_ratings_gate=100)
+    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        publish_and_keep_root(ledger, lake, settings, JUNE)
+    return settings.home
+
+
+@pytest.fixture
+def ledger(settings: Settings, published_home: Path) -> Iterator[Ledger]:
+    shutil.copytree(published_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
+    with open_ledger(settings.ledger_address) as opened:
+        yield opened
+
+
+@pytest.fixture
+def published(settings: Settings, ledger: Ledger) -> Iterator[Lake]:
+    with open_lake(settings) as lake:
+        yield lake
+
+
+def roots(ledger: Ledger) -> dict[str, str]:
+    with ledger.read() as connection:
+        return read_roots(connection)
+
+
+def change(lake: Lake, sql: str) -> None:
+    with lake.transaction() as connection:
+        connection.execute(sql)
+
+
+def test_nothing_is_found_where_nothing_was_changed(published: Lake, ledger: Ledger) -> None:
+    found = check_landings(published)
+    assert (found.changed, found.unhashed) == ([], 0)
+    landed = "SELECT count(*) AS n FROM landings WHERE row_count > 0"
+    assert found.checked == published.query(landed).item() > 0
+    assert list(roots(ledger)) == [f"{JUNE}/1"]
+    assert find_changed_editions(published, roots(ledger)) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "unit"),
+    [
+        (
+            f"UPDATE judgements SET stars = 3 - stars WHERE session_id = '{SESSION}' AND seq = 1 AND judge = 'judge-a'",
+            f"judgements/{SESSION}/judge-a/v1",
+        ),
+        (
+            f"UPDATE responses SET response = 'A better answer.' WHERE session_id = '{SESSION}' AND seq = 1",
+            f"responses/{SESSION}",
+        ),
+        (f"DELETE FROM responses WHERE session_id = '{SESSION}'", f"responses/{SESSION}"),
+        (
+            f"INSERT INTO sessions SELECT * FROM sessions WHERE session_id = '{SESSION}'",
+            f"sessions/{SESSION}",
+        ),
+    ],
+)
+def test_changed_stars_and_answers_are_found_with_their_unit(published: Lake, sql: str, unit: str) -> None:
+    change(published, sql)
+    assert check_landings(published).changed == [unit]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE edition_scores SET score = 99 WHERE model = 'east-7b' AND discipline = 'all'",
+        "UPDATE edition_stars SET stars_3_count = stars_3_count + 1 WHERE model = 'east-7b'",
+        "DELETE FROM edition_pairs WHERE model_a = 'east-70b'",
+        "UPDATE editions SET judge = 'judge-b'",
+        "UPDATE editions SET overridden_gates = ['unparsed']",
+    ],
+)
+def test_a_changed_edition_is_not_what_was_published(published: Lake, ledger: Ledger, sql: str) -> None:
+    change(published, sql)
+    (fault,) = find_changed_editions(published, roots(ledger))
+    assert (fault.edition_id, fault.finding) == (f"{JUNE}/1", "its rows are not those that were published")
+
+
+def test_an_edition_that_is_lost_or_has_another_root_is_held_to_the_ledger(
+    published: Lake, ledger: Ledger
+) -> None:
+    (other,) = find_changed_editions(published, {f"{JUNE}/1": "of something else"})
+    assert other.finding == "its root is not the one that the ledger kept when it was published"
+    change(published, "DELETE FROM editions")
+    (lost,) = find_changed_editions(published, roots(ledger))
+    assert lost.finding == "the ledger knows it, and the lake has lost it"
+
+
+def test_the_first_root_stays_and_a_missing_one_is_said(
+    published: Lake, ledger: Ledger, settings: Settings
+) -> None:
+    before = roots(ledger)
+    publish_and_keep_root(ledger, published, settings, JUNE)
+    assert roots(ledger) == before
+    (fault,) = find_changed_editions(published, {})
+    assert "publish the run again" in fault.finding
