@@ -41,7 +41,13 @@ class Parameters:
     discrimination_sd: float
 
 
-def guess_parameters(rows: GradedRows) -> tuple[Parameters, Floats]:
+def find_origin(rows: GradedRows, answered: Floats) -> NDArray[np.bool_]:
+    """The questions whose mean sets the scale: answered ones of the first season that has any."""
+    known = answered > 0
+    return known & (rows.question_season == rows.question_season[known].min())
+
+
+def guess_parameters(rows: GradedRows, is_origin: NDArray[np.bool_]) -> tuple[Parameters, Floats]:
     """Parameters and abilities to start from: stars on a logit scale as ability less difficulty, by least squares.
 
     The linear problem links editions at once, which EM alone would do in small steps.
@@ -79,8 +85,7 @@ def guess_parameters(rows: GradedRows) -> tuple[Parameters, Floats]:
         discrimination_mean=0.0,
         discrimination_sd=0.3,
     )
-    origin = guess.season_mean[0]
-    return put_on_scale(guess, season), ability - origin
+    return put_on_scale(guess, is_origin), ability - float(difficulty[is_origin].mean())
 
 
 def fill_start(start: Parameters, guess: Parameters) -> Parameters:
@@ -100,11 +105,10 @@ def fill_start(start: Parameters, guess: Parameters) -> Parameters:
     return replace(start, **values)
 
 
-def put_on_scale(found: Parameters, season: NDArray[np.int64]) -> Parameters:
-    """The same model with mean difficulty 0 and mean log discrimination 0 in the first season."""
-    is_first = season == season.min(initial=0)
-    origin = float(found.difficulty[is_first].mean())
-    log_unit = float(found.log_discrimination[is_first].mean())
+def put_on_scale(found: Parameters, is_origin: NDArray[np.bool_]) -> Parameters:
+    """The same model with mean difficulty 0 and mean log discrimination 0 over the questions of the origin."""
+    origin = float(found.difficulty[is_origin].mean())
+    log_unit = float(found.log_discrimination[is_origin].mean())
     unit = float(np.exp(log_unit))
     return Parameters(
         difficulty=(found.difficulty - origin) * unit,

@@ -74,7 +74,9 @@ def measure_coverage(exams: int, candidates: int, questions: int, repeats: int, 
         apart = draw_month(number, ability=ability, set_count=2, **size)
         pairs = compute_pairs(apart.rows, weights, candidate_count=candidates)
         truth = apart.score[pairs.first] - apart.score[pairs.second]
-        tally.add("difference of two candidates, different sets", *_pick(pairs.differences, truth, ~pairs.is_paired))
+        tally.add(
+            "difference of two candidates, different sets", *_pick(pairs.differences, truth, ~pairs.is_paired)
+        )
         later = draw_month(number, ability=ability, month=1, **size)
         changes = compute_changes(month.rows, later.rows, weights, candidate_count=candidates)
         tally.add("change from month to month", changes.differences, later.score - month.score)
@@ -91,7 +93,9 @@ def measure_coverage(exams: int, candidates: int, questions: int, repeats: int, 
     return tally
 
 
-def measure_family_error(exams: int, levels: NDArray[np.float64], *, questions: int, seed: int = 0) -> dict[str, float]:
+def measure_family_error(
+    exams: int, levels: NDArray[np.float64], *, questions: int, seed: int = 0
+) -> dict[str, float]:
     """Shares of exams with one wrong group, rank range or pair; candidates of one level are exactly equal."""
     weights = np.full(_DISCIPLINES, 1 / _DISCIPLINES)
     count = len(levels)
@@ -135,7 +139,9 @@ def measure_month() -> tuple[int, float, float]:
 
 def main(arguments: Sequence[str] = ()) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--exams", type=int, default=200)
     parser.add_argument("--candidates", type=int, default=20)
     parser.add_argument("--questions", type=int, default=1000)
@@ -154,7 +160,9 @@ def main(arguments: Sequence[str] = ()) -> None:
         shares = measure_family_error(chosen.exams, levels, questions=chosen.questions)
         print(f"{name:<40}" + "  ".join(f"{kind} {share:.3f}" for kind, share in shares.items()))
     count, scores, pairs = measure_month()
-    print(f"\nA month of {count:,} rows: scores with R {scores:.2f} CPU s, all pairs of each style {pairs:.2f} CPU s")
+    print(
+        f"\nA month of {count:,} rows: scores with R {scores:.2f} CPU s, all pairs of each style {pairs:.2f} CPU s"
+    )
 
 
 def _pick(
