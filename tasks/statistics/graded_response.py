@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.statistics.cells import Floats
-from tasks.statistics.graded_model import GradedRows, sum_by
+from tasks.statistics.cells import Floats, sum_by
+from tasks.statistics.graded_model import GradedRows
 from tasks.statistics.graded_start import Parameters, fill_start, find_origin, guess_parameters
 from tasks.statistics.graded_steps import (
     LEAST_GAP,
@@ -152,7 +152,8 @@ def _leap(now: Parameters, once: Parameters, twice: Parameters, largest: float) 
     length = min(length, _LARGEST_LEAP)
     leaped = start + 2.0 * length * step + length**2 * curve
     parts = np.split(leaped, np.cumsum([len(getattr(now, name)) for name in names])[:-1])
-    found = replace(twice, **dict(zip(names, parts, strict=True)))
+    values: dict[str, Any] = dict(zip(names, parts, strict=True))
+    found = replace(twice, **values)
     if bool((np.diff(found.thresholds) < LEAST_GAP).any()):
         return twice, residual
     return found, residual

@@ -44,7 +44,7 @@ class Parameters:
 def find_origin(rows: GradedRows, answered: Floats) -> NDArray[np.bool_]:
     """The questions whose mean sets the scale: answered ones of the first season that has any."""
     known = answered > 0
-    return known & (rows.question_season == rows.question_season[known].min())
+    return np.asarray(known & (rows.question_season == rows.question_season[known].min()))
 
 
 def guess_parameters(rows: GradedRows, is_origin: NDArray[np.bool_]) -> tuple[Parameters, Floats]:
@@ -91,15 +91,17 @@ def guess_parameters(rows: GradedRows, is_origin: NDArray[np.bool_]) -> tuple[Pa
 def fill_start(start: Parameters, guess: Parameters) -> Parameters:
     """The earlier parameters, and the guess moved onto their scale where there are none."""
     names = ("difficulty", "log_discrimination", "edition_mean", "season_mean")
-    known = ~np.isnan(start.difficulty)
-    shift = float(np.mean(start.difficulty[known] - guess.difficulty[known])) if known.any() else 0.0
-    values: dict[str, Any] = {}
     for name in names:
         earlier, guessed = getattr(start, name), getattr(guess, name)
         if earlier.shape != guessed.shape:
             raise UsageError(
                 f"The start has {len(earlier)} values of {name}, the rows have {len(guessed)}. Put NaN where there is none."
             )
+    known = ~np.isnan(start.difficulty)
+    shift = float(np.mean(start.difficulty[known] - guess.difficulty[known])) if known.any() else 0.0
+    values: dict[str, Any] = {}
+    for name in names:
+        earlier, guessed = getattr(start, name), getattr(guess, name)
         moved = guessed if name == "log_discrimination" else guessed + shift
         values[name] = np.where(np.isnan(earlier), moved, earlier)
     return replace(start, **values)
@@ -123,10 +125,8 @@ def put_on_scale(found: Parameters, is_origin: NDArray[np.bool_]) -> Parameters:
     )
 
 
-def average_by(
-    values: Floats, codes: NDArray[np.int64], count: int, otherwise: Floats | None = None
-) -> Floats:
-    """Mean of the values of each code; 0, or the value given, for a code without any."""
+def average_by(values: Floats, codes: NDArray[np.int64], count: int) -> Floats:
+    """Mean of the values of each code; the mean of all values for a code without any."""
     number = np.bincount(codes, minlength=count)
     mean = np.bincount(codes, weights=values, minlength=count) / np.maximum(number, 1)
-    return np.where(number > 0, mean, 0.0 if otherwise is None else otherwise)
+    return np.where(number > 0, mean, values.mean())

@@ -66,8 +66,8 @@ def make_grid(ability: Floats, parameters: Parameters) -> Grid:
     least = min(float(ability.min()) - _MARGIN, float(means.min()) - reach)
     most = max(float(ability.max()) + _MARGIN, float(means.max()) + reach)
     count = max(int(np.ceil((most - least) / _STEP)) + 1, _STENCIL)
-    coarse = least + _STEP * np.arange(count)
-    place = np.arange((count - 1) * _FINER + 1) / _FINER
+    coarse = least + _STEP * np.arange(count, dtype=float)
+    place = np.arange((count - 1) * _FINER + 1, dtype=float) / _FINER
     first = np.clip(np.floor(place).astype(int) - _STENCIL // 2 + 1, 0, count - _STENCIL)
     nodes = first[:, None] + np.arange(_STENCIL)
     weights = np.zeros((len(place), count))
@@ -75,7 +75,9 @@ def make_grid(ability: Floats, parameters: Parameters) -> Grid:
         others = np.delete(nodes, one, axis=1)
         value = ((place[:, None] - others) / (nodes[:, [one]] - others)).prod(axis=1)
         weights[np.arange(len(place)), nodes[:, one]] = value
-    return Grid(coarse, least + _STEP * place, weights)
+    return Grid(
+        np.asarray(coarse, dtype=np.float64), np.asarray(least + _STEP * place, dtype=np.float64), weights
+    )
 
 
 def compute_posterior(
@@ -162,7 +164,7 @@ class MaximisationStep:
         move_b = np.clip((aa * slope_b - ba * slope_a) / determinant, -_LARGEST_MOVE, _LARGEST_MOVE)
         move_a = np.clip((bb * slope_a - ba * slope_b) / determinant, -_LARGEST_MOVE, _LARGEST_MOVE)
         difficulty, log_a = now.difficulty + move_b, now.log_discrimination + move_a
-        season_mean = average_by(difficulty[known], season[known], len(now.season_mean), now.season_mean)
+        season_mean = average_by(difficulty[known], season[known], len(now.season_mean))
         a_mean = float(log_a[known].mean())
         # What nobody answered says nothing: it stands at the mean.
         difficulty = np.where(known, difficulty, season_mean[season])
@@ -172,7 +174,7 @@ class MaximisationStep:
             difficulty_sd = _compute_sd((difficulty - season_mean[season])[known], (aa / determinant)[known])
             a_sd = _compute_sd((log_a - a_mean)[known], (bb / determinant)[known])
         edition, ability = self._rows.entry_edition[self._has_rows], posterior.ability[self._has_rows]
-        mean = average_by(ability, edition, len(now.edition_mean), now.edition_mean)
+        mean = average_by(ability, edition, len(now.edition_mean))
         found = Parameters(
             difficulty=difficulty,
             log_discrimination=log_a,

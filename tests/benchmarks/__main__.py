@@ -22,6 +22,8 @@ ALL = (
     "dedupe_speed",
     "gscore_speed",
     "cgeval_run",
+    "validity_intervals",
+    "validity_equating",
 )
 
 
