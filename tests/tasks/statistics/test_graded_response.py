@@ -210,8 +210,9 @@ def test_a_wrong_key_goes_to_review_and_few_others_do(drawn: Season) -> None:
     assert found.slope[found.slope_se < 0.5].min() == found.slope[chosen]
     assert np.median(found.slope) == pytest.approx(1.0, abs=0.15)
     others = np.arange(rows.question_count) != chosen
-    assert found.infit[others].mean() == pytest.approx(1.0, abs=0.05)
-    assert found.outfit[others].mean() == pytest.approx(1.0, abs=0.1)
+    # A question fits its own forty answers better than chance would have it, by two parameters of forty.
+    assert 0.85 < found.infit[others].mean() < 1.02
+    assert 0.8 < found.outfit[others].mean() < 1.1
 
 
 def test_a_question_with_few_answers_is_never_sent_to_review(drawn: Season) -> None:
