@@ -205,7 +205,12 @@ def sum_lineages(cell: Codes, lineage: Codes, value: Floats) -> tuple[Codes, Flo
         return cell, value, lineage
     found, inverse = np.unique(whole, return_inverse=True)
     total = np.bincount(inverse, weights=value, minlength=len(found))
-    return found // width, total, found % width
+    return found // width, np.asarray(total, dtype=float), found % width
+
+
+def sum_by(codes: Codes, values: Floats, count: int) -> Floats:
+    """Sums of the values by code."""
+    return np.asarray(np.bincount(codes, weights=values, minlength=count), dtype=float)
 
 
 def _number(codes: Codes) -> Codes:

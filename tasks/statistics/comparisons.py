@@ -22,6 +22,7 @@ from tasks.statistics.cells import (
     average_repeats,
     check_weights,
     compute_cells,
+    sum_by,
     sum_lineages,
 )
 from tasks.statistics.intervals import combine_cells, compute_interval, count_equal
@@ -143,7 +144,7 @@ def compute_changes(
     both, at_earlier, at_later = np.intersect1d(keys[0], keys[1], return_indices=True)
     candidate = both // (len(lineages) + 1)
     product = earlier.part[earlier.is_counted][at_earlier] * later.part[later.is_counted][at_later]
-    covariance = np.bincount(candidate, weights=product, minlength=candidate_count)
+    covariance = sum_by(candidate, product, candidate_count)
     cells = _join(later.cells, earlier.cells)
     return Changes(
         common_count=np.bincount(candidate, minlength=candidate_count),
@@ -220,12 +221,10 @@ def _compute_covariance(sitting: _Sitting, number: int, candidate_count: int) ->
     """Covariance of S of one candidate with that of each later one, in stars."""
     size = int(sitting.lineage.max(initial=-1)) + 1
     own = sitting.owner == number
-    part = np.bincount(sitting.lineage[own], weights=sitting.part[own], minlength=size)
+    part = sum_by(sitting.lineage[own], sitting.part[own], size)
     later = sitting.owner > number
     product = sitting.part[later] * part[sitting.lineage[later]]
-    return np.bincount(
-        sitting.owner[later] - number - 1, weights=product, minlength=candidate_count - number - 1
-    )
+    return sum_by(sitting.owner[later] - number - 1, product, candidate_count - number - 1)
 
 
 def _compare_together(cells: Cells, weights: Floats) -> Differences:

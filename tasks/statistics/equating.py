@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.cells import Codes, Floats, check_weights
+from tasks.statistics.cells import Codes, Floats, check_weights, sum_by
 from tasks.statistics.graded_model import (
     GradedRows,
     compute_curves,
     compute_expected,
     compute_information,
-    sum_by,
 )
 from tasks.statistics.graded_response import GradedFit
 from tasks.statistics.intervals import compute_interval
@@ -125,8 +124,13 @@ def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = No
         _equate_some(rows, fit, system, ability, form, lineage, wanted[start : start + _AT_ONCE])
         for start in range(0, len(wanted), _AT_ONCE)
     ]
-    joined = [np.concatenate(parts) for parts in zip(*columns, strict=True)] if columns else [np.zeros(0)] * 8
-    return EquatedDiscipline(wanted, *joined[:7], joined[7].astype(np.int64))
+    names = ("ability", "ability_se", "score", "score_se", "own_score", "own_se", "covariance")
+    found = {
+        name: np.concatenate([np.zeros(0), *(part[place] for part in columns)])
+        for place, name in enumerate((*names, "lineage_count"))
+    }
+    counts = found.pop("lineage_count").astype(np.int64)
+    return EquatedDiscipline(entry=wanted, lineage_count=counts, **found)
 
 
 def compute_abilities(rows: GradedRows, fit: GradedFit) -> Floats:

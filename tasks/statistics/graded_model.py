@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from schemas.errors import ContractError
 from tasks.statistics.cells import Codes, Floats
@@ -148,8 +147,3 @@ def compute_information(curves: Curves) -> tuple[Floats, Floats, Floats]:
         (weighted * curves.stretch).sum(axis=-1),
         (curves.chance * curves.stretch**2).sum(axis=-1),
     )
-
-
-def sum_by(codes: Codes, values: NDArray[np.float64], count: int) -> Floats:
-    """Sums of the values by code."""
-    return np.bincount(codes, weights=values, minlength=count)

@@ -41,7 +41,13 @@ class Parameters:
     discrimination_sd: float
 
 
-def guess_parameters(rows: GradedRows) -> tuple[Parameters, Floats]:
+def find_origin(rows: GradedRows, answered: Floats) -> NDArray[np.bool_]:
+    """The questions whose mean sets the scale: answered ones of the first season that has any."""
+    known = answered > 0
+    return np.asarray(known & (rows.question_season == rows.question_season[known].min()))
+
+
+def guess_parameters(rows: GradedRows, is_origin: NDArray[np.bool_]) -> tuple[Parameters, Floats]:
     """Parameters and abilities to start from: stars on a logit scale as ability less difficulty, by least squares.
 
     The linear problem links editions at once, which EM alone would do in small steps.
@@ -79,32 +85,32 @@ def guess_parameters(rows: GradedRows) -> tuple[Parameters, Floats]:
         discrimination_mean=0.0,
         discrimination_sd=0.3,
     )
-    origin = guess.season_mean[0]
-    return put_on_scale(guess, season), ability - origin
+    return put_on_scale(guess, is_origin), ability - float(difficulty[is_origin].mean())
 
 
 def fill_start(start: Parameters, guess: Parameters) -> Parameters:
     """The earlier parameters, and the guess moved onto their scale where there are none."""
     names = ("difficulty", "log_discrimination", "edition_mean", "season_mean")
-    known = ~np.isnan(start.difficulty)
-    shift = float(np.mean(start.difficulty[known] - guess.difficulty[known])) if known.any() else 0.0
-    values: dict[str, Any] = {}
     for name in names:
         earlier, guessed = getattr(start, name), getattr(guess, name)
         if earlier.shape != guessed.shape:
             raise UsageError(
                 f"The start has {len(earlier)} values of {name}, the rows have {len(guessed)}. Put NaN where there is none."
             )
+    known = ~np.isnan(start.difficulty)
+    shift = float(np.mean(start.difficulty[known] - guess.difficulty[known])) if known.any() else 0.0
+    values: dict[str, Any] = {}
+    for name in names:
+        earlier, guessed = getattr(start, name), getattr(guess, name)
         moved = guessed if name == "log_discrimination" else guessed + shift
         values[name] = np.where(np.isnan(earlier), moved, earlier)
     return replace(start, **values)
 
 
-def put_on_scale(found: Parameters, season: NDArray[np.int64]) -> Parameters:
-    """The same model with mean difficulty 0 and mean log discrimination 0 in the first season."""
-    is_first = season == season.min(initial=0)
-    origin = float(found.difficulty[is_first].mean())
-    log_unit = float(found.log_discrimination[is_first].mean())
+def put_on_scale(found: Parameters, is_origin: NDArray[np.bool_]) -> Parameters:
+    """The same model with mean difficulty 0 and mean log discrimination 0 over the questions of the origin."""
+    origin = float(found.difficulty[is_origin].mean())
+    log_unit = float(found.log_discrimination[is_origin].mean())
     unit = float(np.exp(log_unit))
     return Parameters(
         difficulty=(found.difficulty - origin) * unit,
@@ -119,10 +125,8 @@ def put_on_scale(found: Parameters, season: NDArray[np.int64]) -> Parameters:
     )
 
 
-def average_by(
-    values: Floats, codes: NDArray[np.int64], count: int, otherwise: Floats | None = None
-) -> Floats:
-    """Mean of the values of each code; 0, or the value given, for a code without any."""
+def average_by(values: Floats, codes: NDArray[np.int64], count: int) -> Floats:
+    """Mean of the values of each code; the mean of all values for a code without any."""
     number = np.bincount(codes, minlength=count)
     mean = np.bincount(codes, weights=values, minlength=count) / np.maximum(number, 1)
-    return np.where(number > 0, mean, 0.0 if otherwise is None else otherwise)
+    return np.where(number > 0, mean, values.mean())

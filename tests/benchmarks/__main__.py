@@ -24,6 +24,7 @@ ALL = (
     "cgeval_run",
     "validity_intervals",
     "history_cost",
+    "validity_equating",
 )
 
 

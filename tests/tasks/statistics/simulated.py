@@ -26,11 +26,17 @@ class Month:
 
 @dataclass(frozen=True)
 class Season:
-    """Six seasons, say, of one discipline; truth is the expected score (0 to 10) on the first season's bank."""
+    """Several seasons of one discipline; `score` is the expected score (0 to 10) on the first season's bank.
+
+    `form_score` is that on the first season's questions, `own_bank` on the bank of the entry's own season.
+    """
 
     rows: GradedRows
     score: NDArray[np.float64]
+    form_score: NDArray[np.float64]
     own_bank: NDArray[np.float64]
+    discrimination: NDArray[np.float64]
+    difficulty: NDArray[np.float64]
 
 
 def draw_chances(
@@ -123,7 +129,7 @@ def draw_seasons(
     a, b, season = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
     columns: list[list[NDArray[np.int64]]] = [[], [], []]
     for number in range(seasons):
-        anchors = int(round(questions * anchor_share)) if number else 0
+        anchors = round(questions * anchor_share) if number else 0
         new = len(a) + np.arange(questions - anchors)
         asked = np.concatenate([new, generator.choice(len(a), anchors, replace=False)]) if anchors else new
         a, b = (
@@ -140,14 +146,15 @@ def draw_seasons(
             columns[1].append(those)
             columns[2].append(draw_stars(generator, chance))
     entry, question, stars = (np.concatenate(column) for column in columns)
-    truth, own_bank = (
+    form = (a[season == 0], b[season == 0])
+    score, form_score, own_bank = (
         np.array(
             [
                 draw_chances(ability[:, number], *bank).mean(axis=1) @ _STARS / 3 * 10
                 for number, bank in enumerate(chosen)
             ]
         ).T.ravel()
-        for chosen in ([banks[0]] * seasons, banks)
+        for chosen in ([banks[0]] * seasons, [form] * seasons, banks)
     )
     rows = GradedRows(
         entry=entry,
@@ -158,4 +165,4 @@ def draw_seasons(
         question_season=season,
         question_lineage=np.arange(len(season)),
     )
-    return Season(rows, truth, own_bank)
+    return Season(rows, score, form_score, own_bank, a, b)

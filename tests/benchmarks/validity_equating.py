@@ -1,0 +1,239 @@
+"""How near equated scores come to the truth while the bank gets harder, beside raw S: simulated seasons.
+
+    python -m tests.benchmarks.validity_equating [--exams 200] [--candidates 60] [--seasons 6] [--questions 1000]
+                                                 [--anchors 0.2] [--harder 0.15] [--refits 100] [--editions 36]
+
+Every exam is fitted discipline by discipline through the estimators of an edition. Truth is the expected score on the whole
+bank of the first season; one line takes the questions drawn from it instead, as the score is defined. Also: the jackknife's errors beside those of a bootstrap over lineages (refits), and the CPU
+seconds of one discipline at full size, from nothing and warm (--editions).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.statistics.equating import EquatedScores, combine_disciplines, compute_equated
+from tasks.statistics.graded_model import GradedRows
+from tasks.statistics.graded_response import fit_graded_response
+from tasks.statistics.spearman import compute_spearman
+from tests.tasks.statistics.simulated import draw_seasons
+
+DISCIPLINES = 10
+
+
+@dataclass(frozen=True)
+class Seasons:
+    """One simulated exam: equated scores of all entries but the reference's, and the truth (0 to 100).
+
+    `truth` is the expected score on the whole bank of the first season, `form` on the questions that were drawn from it.
+    """
+
+    found: EquatedScores
+    truth: NDArray[np.float64]
+    form: NDArray[np.float64]
+    own_bank: NDArray[np.float64]
+    season: NDArray[np.int64]
+
+
+def draw_abilities(generator: np.random.Generator, candidates: int, seasons: int) -> NDArray[np.float64]:
+    """General abilities, candidates × seasons: each candidate improves at its own pace; the last one is the reference."""
+    first = generator.normal(1.4, 0.9, candidates)
+    pace = np.abs(generator.normal(0.06, 0.06, candidates))
+    ability = first[:, None] + pace[:, None] * np.arange(seasons)
+    ability[-1] = first.max()
+    return ability
+
+
+def measure_seasons(
+    seed: int,
+    *,
+    candidates: int = 60,
+    seasons: int = 6,
+    questions: int = 1000,
+    anchor_share: float = 0.2,
+    harder: float = 0.15,
+    disciplines: int = DISCIPLINES,
+) -> Seasons:
+    """Draw, fit and equate one exam of all disciplines."""
+    generator = np.random.default_rng(seed)
+    general = draw_abilities(generator, candidates + 1, seasons)
+    wanted = np.arange(candidates * seasons)
+    equated = []
+    truth, form, own_bank = (np.zeros(len(wanted)) for _ in range(3))
+    for _ in range(disciplines):
+        ability = general + generator.normal(0, 0.4, (candidates + 1, 1))
+        drawn = draw_seasons(
+            generator,
+            ability,
+            questions=questions // disciplines,
+            anchor_share=anchor_share,
+            harder=harder,
+        )
+        fit = fit_graded_response(drawn.rows)
+        assert fit.is_converged
+        equated.append(compute_equated(drawn.rows, fit, wanted))
+        truth += drawn.score[wanted] / disciplines * 10
+        form += drawn.form_score[wanted] / disciplines * 10
+        own_bank += drawn.own_bank[wanted] / disciplines * 10
+    found = combine_disciplines(equated, np.full(disciplines, 1 / disciplines))
+    return Seasons(found, truth, form, own_bank, wanted % seasons)
+
+
+def resample_lineages(rows: GradedRows, generator: np.random.Generator) -> GradedRows:
+    """The rows of as many lineages drawn with replacement; one drawn twice becomes two questions with two lineages."""
+    of_row = np.argsort(rows.question, kind="stable")
+    counts = np.bincount(rows.question, minlength=rows.question_count)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    drawn = generator.integers(0, rows.question_count, rows.question_count)
+    kept = np.concatenate([of_row[starts[one] : starts[one + 1]] for one in drawn])
+    question = np.repeat(np.arange(len(drawn)), counts[drawn])
+    return replace(
+        rows,
+        entry=rows.entry[kept],
+        question=question,
+        stars=rows.stars[kept],
+        weight=rows.weight[kept],
+        question_season=rows.question_season[drawn],
+        question_lineage=np.arange(len(drawn)),
+    )
+
+
+def measure_bootstrap(
+    refits: int, *, candidates: int = 60, seasons: int = 6, questions: int = 100
+) -> tuple[float, float]:
+    """Mean standard error of a discipline's equated score (0 to 10): by the jackknife, and by a bootstrap over lineages."""
+    generator = np.random.default_rng(5)
+    ability = draw_abilities(generator, candidates + 1, seasons)
+    drawn = draw_seasons(generator, ability, questions=questions)
+    fit = fit_graded_response(drawn.rows)
+    wanted = np.arange(candidates * seasons)
+    jackknife = compute_equated(drawn.rows, fit, wanted).score_se
+    scores = []
+    for _ in range(refits):
+        again = resample_lineages(drawn.rows, generator)
+        scores.append(compute_equated(again, fit_graded_response(again), wanted).score)
+    return float(jackknife.mean()), float(np.std(scores, axis=0, ddof=1).mean())
+
+
+def measure_full_size(editions: int) -> None:
+    """CPU seconds of one discipline: all editions from nothing, and with one more edition, warm."""
+    generator = np.random.default_rng(3)
+    ability = draw_abilities(generator, 61, editions + 1)
+    ability += 0.3 - 0.06 * np.arange(editions + 1)
+    drawn = draw_seasons(generator, ability, harder=0.03)
+    rows = drawn.rows
+    is_old = rows.entry_edition[rows.entry] < editions
+    is_old &= rows.question_season[rows.question] < editions
+    old = replace(
+        rows, **{name: getattr(rows, name)[is_old] for name in ("entry", "question", "stars", "weight")}
+    )
+    begun = time.process_time()
+    first = fit_graded_response(old)
+    fitted = time.process_time()
+    newest = np.flatnonzero(rows.entry_edition == editions - 1)
+    compute_equated(old, first, newest[newest < 60 * (editions + 1)])
+    equated = time.process_time()
+    compute_equated(old, first)
+    every = time.process_time()
+    answered = first.answer_weight > 0
+    start = replace(
+        first.parameters,
+        difficulty=np.where(answered, first.parameters.difficulty, np.nan),
+        log_discrimination=np.where(answered, first.parameters.log_discrimination, np.nan),
+        edition_mean=np.append(first.parameters.edition_mean[:-1], np.nan),
+        season_mean=np.append(first.parameters.season_mean[:-1], np.nan),
+    )
+    again = time.process_time()
+    warm = fit_graded_response(rows, start=start)
+    done = time.process_time()
+    cold = fit_graded_response(rows)
+    apart = np.abs(warm.parameters.difficulty - cold.parameters.difficulty).max()
+    print(
+        f"{len(old.stars):,} rows, {60 * editions:,} entries, {int(answered.sum()):,} questions: "
+        f"fit from nothing {fitted - begun:.1f} CPU s ({first.round_count} rounds), errors of the newest edition "
+        f"{equated - fitted:.1f}, of all entries {every - equated:.1f}; one more edition, warm: {done - again:.1f} "
+        f"({warm.round_count} rounds; from nothing {time.process_time() - done:.1f}, {cold.round_count} rounds; "
+        f"largest difference of a difficulty {apart:.4f} logits)"
+    )
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--exams", type=int, default=200)
+    parser.add_argument("--candidates", type=int, default=60)
+    parser.add_argument("--seasons", type=int, default=6)
+    parser.add_argument("--questions", type=int, default=1000)
+    parser.add_argument("--anchors", type=float, default=0.2)
+    parser.add_argument("--harder", type=float, default=0.15)
+    parser.add_argument("--refits", type=int, default=100)
+    parser.add_argument("--editions", type=int, default=36)
+    chosen = parser.parse_args(arguments)
+    print(
+        f"\n## Equating: {chosen.exams} exams of {chosen.seasons} seasons, {chosen.candidates} candidates and the "
+        f"reference, {chosen.questions} questions a season, {chosen.anchors:.0%} anchors, harder by {chosen.harder} "
+        "logits a season\n"
+    )
+    columns: dict[str, list[float]] = {}
+    by_season: list[NDArray[np.float64]] = []
+    for exam in range(chosen.exams):
+        drawn = measure_seasons(
+            exam,
+            candidates=chosen.candidates,
+            seasons=chosen.seasons,
+            questions=chosen.questions,
+            anchor_share=chosen.anchors,
+            harder=chosen.harder,
+        )
+        found, truth = drawn.found, drawn.truth
+        held = (found.low <= truth) & (truth <= found.high)
+        by_season.append(np.bincount(drawn.season, weights=held) / np.bincount(drawn.season))
+        own_low, own_high = found.own_score - 1.96 * found.own_se, found.own_score + 1.96 * found.own_se
+        for name, value in {
+            "raw S: RMSE": np.sqrt(np.mean((found.own_score - truth) ** 2)),
+            "raw S: bias": np.mean(found.own_score - truth),
+            "raw S: rank correlation": compute_spearman(found.own_score, truth).rho,
+            "raw S: coverage on its own season's bank": np.mean(
+                (own_low <= drawn.own_bank) & (drawn.own_bank <= own_high)
+            ),
+            "equated: RMSE": np.sqrt(np.mean((found.score - truth) ** 2)),
+            "equated: RMSE on the first season's own questions": np.sqrt(
+                np.mean((found.score - drawn.form) ** 2)
+            ),
+            "equated: bias": np.mean(found.score - truth),
+            "equated: rank correlation": compute_spearman(found.score, truth).rho,
+            "equated: coverage of the 95% interval": np.mean(held),
+            "equated: mean standard error": np.mean(found.se),
+            "disagree, first season": np.mean(found.is_disagreeing[drawn.season == 0]),
+            "disagree, last season": np.mean(found.is_disagreeing[drawn.season == chosen.seasons - 1]),
+        }.items():
+            columns.setdefault(name, []).append(float(value if value is not None else np.nan))
+    for name, values in columns.items():
+        error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        print(f"{name:<52}{np.mean(values):>9.4f} ± {error:.4f}")
+    print(
+        "coverage by season: " + " ".join(f"{value:.3f}" for value in np.mean(by_season, axis=0)), flush=True
+    )
+    if chosen.refits:
+        jackknife, bootstrap = measure_bootstrap(chosen.refits)
+        print(
+            f"\nStandard error of a discipline (0 to 10): jackknife {jackknife:.4f}, bootstrap of {chosen.refits} refits "
+            f"{bootstrap:.4f}, ratio {jackknife / bootstrap:.3f}",
+            flush=True,
+        )
+    if chosen.editions:
+        measure_full_size(chosen.editions)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])
