@@ -94,6 +94,14 @@ class Settings(BaseSettings):
     budget_usd: float | None = Field(None, ge=0, description="Budget of a run; no limit by default.")
 
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
+    session_days: float = Field(
+        14.0, gt=0, description="Days after the planning in which a session must be finished; then it is closed."
+    )
+    question_s: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds in which an outside candidate must answer a question that it was handed.",
+    )
     pending_window: int = Field(
         1, ge=1, description="Questions that may be pending at once (more only in house)."
     )

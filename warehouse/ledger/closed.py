@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, RowMapping, and_, select
+from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import allocations, responses, runs, sessions, set_numbers, sets
+
+
+def list_run_ids(connection: Connection) -> list[str]:
+    """The ids of all runs, in the order in which they were planned; nothing else of them is read."""
+    return list(
+        connection.execute(select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)).scalars()
+    )
+
+
+def count_closed_sessions(connection: Connection) -> int:
+    """How many sessions are closed, over all runs."""
+    query = select(func.count()).select_from(sessions).where(sessions.c.status == "closed")
+    return int(connection.execute(query).scalar_one())
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
