@@ -82,8 +82,9 @@ _UPDATES: dict[int, tuple[str, ...]] = {
         WHERE parse_status IS NULL
         """,
     ),
-    # The audit log lies in pages of 10,000 entries by number, no longer in days.
+    # Judgements can be asked for again; the audit log lies in pages of 10,000 entries by number, no longer in days.
     3: (
+        "UPDATE judgements SET occasion = 'first' WHERE occasion IS NULL",
         "UPDATE access_log SET landing_unit = 'page-' || lpad((access_id // 10000)::VARCHAR, 8, '0')",
         """
         INSERT INTO landings BY NAME

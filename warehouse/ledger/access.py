@@ -150,10 +150,11 @@ def keep_past_heads(ledger: Ledger, now: datetime | None = None) -> int:
         ]
     if not heads:
         return 0
-    insert = postgresql.insert if not ledger.is_sqlite else sqlite.insert
+    insert = sqlite.insert if ledger.is_sqlite else postgresql.insert
+    statement = insert(access_heads).on_conflict_do_nothing()
     with ledger.write() as connection:
         return sum(
-            connection.execute(insert(access_heads).values(**head).on_conflict_do_nothing()).rowcount
+            len(connection.execute(statement.values(**head).returning(access_heads.c.day)).all())
             for head in heads
         )
 

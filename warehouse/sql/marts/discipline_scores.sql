@@ -1,13 +1,17 @@
 -- How does each candidate do in each discipline?
 -- One row per month, candidate, prompt style and discipline. discipline_score is on a 0 to 10 scale, mean of the repeats;
--- over ten disciplines in equal shares the ten add up to S. Unparsed judgements are left out and counted.
+-- over ten disciplines in equal shares the ten add up to S. N is the allocated count, as in S; only sessions that are complete
+-- in edition_repeat_scores speak here.
 -- A candidate that sat in two runs of a month is taken from the later one.
 WITH complete_sessions AS (
     SELECT
         *,
-        star_count / (3 * nullif(scored_count, 0)) * 10 AS discipline_score
+        star_count / (3 * question_count) * 10 AS discipline_score
     FROM session_discipline_stars
-    QUALIFY sum(unjudged_count) OVER (PARTITION BY run_id, session_id) = 0
+    QUALIFY
+        sum(unjudged_count) OVER (PARTITION BY run_id, session_id) = 0
+        AND sum(unparsed_count) OVER (PARTITION BY run_id, model)
+        <= 0.005 * sum(question_count) OVER (PARTITION BY run_id, model)
 )
 
 SELECT

@@ -26,6 +26,7 @@ WITH answers AS (
         ja.prompt_wording,
         ja.stars,
         ja.score_status,
+        ja.counted_judge,
         ja.answer_status,
         p.is_provisional,
         ja.is_simulated

@@ -1,6 +1,7 @@
 -- What are the scores of an edition added up from?
 -- One row per edition (run), session and discipline: counts and sums of stars, from which edition_repeat_scores
--- and discipline_scores are made. The pair columns cover only questions with stars for both the candidate and the reference.
+-- and discipline_scores are made. The pair columns cover the questions for which the reference has stars and the candidate was
+-- judged; a judgement of the candidate that nobody could read counts 0 in them, as in S.
 SELECT
     run_id,
     month,
@@ -19,12 +20,13 @@ SELECT
     discipline,
     count(*) AS question_count,
     count(stars) AS scored_count,
+    count(*) FILTER (score_status = 'resolved') AS resolved_count,
     count(*) FILTER (score_status = 'unparsed') AS unparsed_count,
     count(*) FILTER (score_status = 'unjudged') AS unjudged_count,
-    sum(stars)::BIGINT AS star_count,
-    count(*) FILTER (stars IS NOT NULL AND reference_stars IS NOT NULL) AS pair_count,
-    sum(stars) FILTER (reference_stars IS NOT NULL) AS pair_stars,
-    sum(reference_stars) FILTER (stars IS NOT NULL) AS reference_pair_stars,
+    coalesce(sum(stars), 0)::BIGINT AS star_count,
+    count(*) FILTER (score_status <> 'unjudged' AND reference_stars IS NOT NULL) AS pair_count,
+    sum(coalesce(stars, 0)) FILTER (score_status <> 'unjudged' AND reference_stars IS NOT NULL) AS pair_stars,
+    sum(reference_stars) FILTER (score_status <> 'unjudged') AS reference_pair_stars,
     is_provisional,
     is_simulated
 FROM edition_responses
