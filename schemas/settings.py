@@ -95,7 +95,9 @@ class Settings(BaseSettings):
 
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
     session_days: float = Field(
-        14.0, gt=0, description="Days after the planning in which a session must be finished; then it is closed."
+        14.0,
+        gt=0,
+        description="Days after the planning in which a session must be finished; then it is closed.",
     )
     question_s: float = Field(
         3600.0,

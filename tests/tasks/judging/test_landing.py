@@ -104,3 +104,4 @@ def land_run(lake: Lake) -> None:
 def test_another_wording_makes_other_units() -> None:
     assert judging.name_unit("s", "judge") == "s/judge/prompt-1"
     assert judging.name_unit("s", "judge", judging.read_wording("2/zh")) == "s/judge/prompt-2"
+    assert judging.name_unit("s", "judge", occasion="again-1") == "s/judge/prompt-1/again-1"
