@@ -43,7 +43,7 @@ def export(
         raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
     with open_lake(load_settings(), read_only=True) as lake:
         count = export_unparsed(lake, out, run_id or None)
-    then = f"proctor unparsed import {out} --user USER" if count else None
+    then = f"proctor unparsed import {out} --user USER" if count else ""
     print_result({"out": str(out), "responses": count}, as_json=as_json, then=then)
 
 

@@ -106,16 +106,13 @@ def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None
 def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
 
-    A run that the lake knows as closed is there as a whole and is not looked at again, unless the lake has fewer sessions than
-    the ledger has closed (a lake that was lost, or restored from a backup).
+    A run that the lake knows as closed is there as a whole and is not looked at again, unless the lake has fewer of its
+    sessions than the ledger has closed (a lake that was lost, or restored from a backup).
     """
     with ledger.read() as connection:
-        run_ids = closed.list_run_ids(connection)
-        closed_count = closed.count_closed_sessions(connection)
-    landed = dict(lake.read("landed_unit_counts").rows())
-    if landed.get("sessions", 0) >= closed_count:
-        settled = set(lake.read("settled_runs")["run_id"])
-        run_ids = [run_id for run_id in run_ids if run_id not in settled]
+        closed_counts = closed.count_closed_sessions(connection)
+    settled = dict(lake.read("settled_runs").rows())
+    run_ids = [name for name, count in closed_counts.items() if settled.get(name, -1) < count]
     counts: Counter[str] = Counter()
     for run_id in run_ids:
         counts.update(land_run(ledger, lake, run_id, flow_run_id=flow_run_id))

@@ -10,17 +10,16 @@ from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import allocations, responses, runs, sessions, set_numbers, sets
 
 
-def list_run_ids(connection: Connection) -> list[str]:
-    """The ids of all runs, in the order in which they were planned; nothing else of them is read."""
-    return list(
-        connection.execute(select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)).scalars()
+def count_closed_sessions(connection: Connection) -> dict[str, int]:
+    """How many sessions of each run are closed, in the order in which the runs were planned; nothing else of them is read."""
+    counts = (
+        select(sessions.c.run_id, func.count())
+        .where(sessions.c.status == "closed")
+        .group_by(sessions.c.run_id)
     )
-
-
-def count_closed_sessions(connection: Connection) -> int:
-    """How many sessions are closed, over all runs."""
-    query = select(func.count()).select_from(sessions).where(sessions.c.status == "closed")
-    return int(connection.execute(query).scalar_one())
+    found = {str(run_id): int(count) for run_id, count in connection.execute(counts)}
+    planned = connection.execute(select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)).scalars()
+    return {str(run_id): found.get(run_id, 0) for run_id in planned}
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
