@@ -30,6 +30,7 @@ UNITS_PER_LANDING = 500
 MARK = "llm_calls"
 # A call is dated before its transaction ends, and clocks of two hosts may differ.
 _SLACK_S = 3600.0
+_OLD_MARK_S = 6 * 3600.0
 
 _COPIED = (
     "call_key",
@@ -91,8 +92,10 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
             [Batch("llm_calls", unit, frame) for unit, frame in frames.items()], stage="reconcile"
         )
         landed += sum(landing.row_count for landing in landings if not landing.is_unchanged)
-    with ledger.write() as connection:
-        write_mark(connection, MARK, Mark(began_at, _count_landed(lake)))
+    # A mark that is not old is left where it is: little lies behind it, and a flow need not wait for the disk.
+    if names or not is_known or mark is None or mark.marked_at < write_moment(time.time() - _OLD_MARK_S):
+        with ledger.write() as connection:
+            write_mark(connection, MARK, Mark(began_at, _count_landed(lake)))
     return {"llm_calls": landed} if landed else {}
 
 
