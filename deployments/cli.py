@@ -26,6 +26,7 @@ from deployments.commands import (
     query,
     review,
     scoring,
+    unparsed,
     validate,
 )
 
@@ -78,6 +79,7 @@ for module in (
     models,
     exam,
     scoring,
+    unparsed,
     gscore,
     cgeval,
     query,

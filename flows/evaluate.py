@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import land_run, plan_month, sit_run
+from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.flow_runs.success import check_sat
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
@@ -14,16 +14,17 @@ from tasks.reconcile.task import reconcile_stores
 def evaluate(
     month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
 ) -> dict[str, object]:
-    """Plan the month's run (unless it is planned), let every due candidate sit it, land what closed.
+    """Plan the month's run (unless it is planned), let every due candidate sit it, close what is overdue, land what closed.
 
     An empty `month` is the present one; an interrupted run continues where its answers end.
     """
     reconcile_stores()
     run_id = plan_month(month, candidates, run_id, outside)
     sat = sit_run(run_id)
+    overdue = close_overdue_sessions()
     landed = land_run(run_id)
 
-    result = {"run_id": run_id} | sat | landed
+    result = {"run_id": run_id} | sat | overdue | landed
     publish_summary(result)
     check_sat(result)
     return result

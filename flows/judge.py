@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.exam.task import close_overdue_sessions
 from tasks.flow_runs.success import check_judged
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.judging.task import judge_run
@@ -11,10 +12,14 @@ from tasks.reconcile.task import reconcile_stores
 
 
 @flow(name="judge", flow_run_name=name_run)
-def judge(run_id: str = "") -> dict[str, object]:
-    """Judge every response of a run that has no judgement yet; an empty `run_id` means every run."""
+def judge(run_id: str = "", only_unparsed: bool = False) -> dict[str, object]:
+    """Judge every response of a run that has no judgement yet; an empty `run_id` means every run.
+
+    `only_unparsed` asks the judges again where no judgement could be read.
+    """
+    overdue = close_overdue_sessions()
     reconcile_stores()
-    result = judge_run(run_id)
+    result = overdue | judge_run(run_id, only_unparsed)
     publish_summary(result)
     check_judged(result)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.editions.task import publish_edition
-from tasks.exam.task import land_run, plan_month, sit_run
+from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.flow_runs.success import check_judged, check_published, check_sat
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.judging.task import judge_run
@@ -22,12 +22,13 @@ def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, o
     reconcile_stores()
     run_id = plan_month(month, candidates, "")
     sat = sit_run(run_id)
+    overdue = close_overdue_sessions()
     landed = land_run(run_id)
     judged = judge_run(run_id)
     edition = publish_edition(run_id, is_gate_reported=True)
     published = render_reports("")
 
-    result = {"run_id": run_id} | sat | landed | judged | edition | published
+    result = {"run_id": run_id} | sat | overdue | landed | judged | edition | published
     publish_summary(result)
     check_sat(result)
     check_judged(result)

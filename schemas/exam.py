@@ -128,7 +128,15 @@ SESSIONS = Table(
         Column("question_count", "int", "Questions allocated (N of S).", required=True, low=0),
         Column("answered_count", "int", "Questions answered.", required=True, low=0),
         Column("opened_at", "timestamp", "First opening."),
-        Column("closed_at", "timestamp", "When its last answer was acknowledged."),
+        Column(
+            "closed_at",
+            "timestamp",
+            "When its last answer was acknowledged, or when it was closed unfinished.",
+        ),
+        Column("deadline_at", "timestamp", "When it had to be finished; null where none was set."),
+        Column(
+            "close_reason", "text", "Why it was closed unfinished; null where all questions had their turn."
+        ),
         IS_SIMULATED,
     ),
 )

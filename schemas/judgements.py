@@ -32,9 +32,9 @@ ERROR_CLASSES = (
 
 JUDGEMENTS = Table(
     name="judgements",
-    grain="One row per response, judge and version of its prompt.",
-    key=("session_id", "seq", "judge", "prompt_version"),
-    unit="a session, judge and version of the prompt",
+    grain="One row per response, judge, version of its prompt and occasion.",
+    key=("session_id", "seq", "judge", "prompt_version", "occasion"),
+    unit="a session, judge, version of the prompt and occasion",
     stage="judge",
     partition_by="month",
     own_columns=(
@@ -45,12 +45,19 @@ JUDGEMENTS = Table(
         MODEL,
         PROMPT_STYLE,
         MONTH,
-        JUDGE,
+        replace(JUDGE, about="The judge's name in the registry; `person:` and the user for a person."),
         Column("stars", "int", "0 to 3; null means unparsed, never 0.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
         RAW,
         PARSE_STATUS,
-        PROMPT_VERSION,
+        replace(
+            PROMPT_VERSION,
+            about="Version of the wording that was asked with and its language; `person` and the language for a person.",
+        ),
+        replace(
+            OCCASION,
+            about="`first`, or `again-1`, `again-2` … where nobody's judgement of the response could be read before.",
+        ),
         Column("judged_at", "timestamp", "When.", required=True),
         COST_USD,
         Column(

@@ -109,6 +109,16 @@ class Settings(BaseSettings):
         300, ge=0, description="Rated responses below which a calibration counts as too small."
     )
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
+    session_days: float = Field(
+        14.0,
+        gt=0,
+        description="Days after the planning in which a session must be finished; then it is closed.",
+    )
+    question_s: float = Field(
+        3600.0,
+        gt=0,
+        description="Seconds in which an outside candidate must answer a question that it was handed.",
+    )
     pending_window: int = Field(
         1, ge=1, description="Questions that may be pending at once (more only in house)."
     )

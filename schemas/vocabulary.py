@@ -48,8 +48,12 @@ SOURCE_KINDS = ("undergraduate_final", "postgraduate_entrance", "other")
 LANGUAGES = ("zh", "en")
 PROMPT_STYLES = ("zero_shot", "few_shot", "chain_of_thought")
 
-# What became of an answer. A refused or empty answer gets 0 stars and keeps its status (SPEC 6.2).
-ANSWER_STATUSES = ("answered", "empty", "refused", "truncated", "error")
+# What a candidate may say of its answer. A refused or empty answer gets 0 stars and keeps its status (SPEC 6.2).
+GIVEN_STATUSES = ("answered", "empty", "refused", "truncated")
+# `error`: the call to an in-house candidate had failed for good when its session was closed; no candidate can claim it.
+ANSWER_STATUSES = (*GIVEN_STATUSES, "error")
+# In the ledger alone: the time for the question was over. It lands as an allocation without a response.
+UNANSWERED = "unanswered"
 PARSE_STATUSES = ("parsed", "unparsed")
 
 ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")

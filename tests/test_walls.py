@@ -41,6 +41,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     "judging": {
         "models": "judges are called through the one door",
         "questions": "a judge sees the question, and the reference answer in its form",
+        "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
         "statistics": "agreement between a judge and people: kappa",
     },
     "gscore": {

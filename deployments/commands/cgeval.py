@@ -9,7 +9,7 @@ import typer
 
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore import Embedding, Profile, Several
-from deployments.commands.options import AsJson, NoServer
+from deployments.commands.options import AsJson, NoServer, split_names
 
 cgeval_app = typer.Typer(
     no_args_is_help=True,
@@ -239,7 +239,7 @@ def run(
     from deployments.output import print_result
     from schemas.errors import UsageError
 
-    names = _split(models)
+    names = split_names(models)
     if not names:
         raise UsageError("--models names nobody; write for example --models sim-example.")
     check_registry(names)
@@ -285,7 +285,7 @@ def sample(
     settings = load_settings()
     questions = read_questions(settings)
     with open_ledger(settings.ledger_address) as ledger:
-        answers = list_answering_models(ledger, settings, questions, run_id, _split(models))
+        answers = list_answering_models(ledger, settings, questions, run_id, split_names(models) or [])
     drawn = draw_sample(answers, read_references(references, questions), seed, size)
     is_new = write_sample(settings, name, drawn)
     print_result(
@@ -365,10 +365,6 @@ def agreement(
     with open_lake(settings, read_only=True) as lake:
         found = compute_sample_agreement(lake.run_named, sample_name, seed, rating_round)
     print_frame(found, format="json" if as_json else "table")
-
-
-def _split(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _check_writable(out: Path) -> Path:

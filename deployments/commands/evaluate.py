@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson, Month, NoServer, Run, read_month
+from deployments.commands.options import AsJson, Month, NoServer, Run, read_month, split_names
 
 Candidates = Annotated[
     str,
@@ -84,8 +84,8 @@ def preview(month: str, candidates: str, run_id: str | None, outside: str) -> di
             lake,
             settings,
             month=month,
-            candidates=_split(candidates),
-            outside=_split(outside) or (),
+            candidates=split_names(candidates),
+            outside=split_names(outside) or (),
             run_id=run_id,
         )
         return None if found is None else found.summary()
@@ -154,9 +154,9 @@ def _run_exam(
         print_note(line)
     if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
         typer.confirm("Run it?", abort=True)
-    parameters: dict[str, Any] = {"month": month, "candidates": _split(candidates)}
+    parameters: dict[str, Any] = {"month": month, "candidates": split_names(candidates)}
     if flow == "evaluate":
-        parameters |= {"run_id": run_id, "outside": _split(outside)}
+        parameters |= {"run_id": run_id, "outside": split_names(outside)}
     result = run_flow(flow, without_server=no_server, **parameters)
     if not result["run_id"]:
         then = "proctor models shows who is registered"
@@ -165,8 +165,3 @@ def _run_exam(
     print_result(result, as_json=as_json, lines=render_exam(result), then=then)
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)
-
-
-def _split(candidates: str) -> list[str] | None:
-    names = [name.strip() for name in candidates.split(",") if name.strip()]
-    return names or None

@@ -1,4 +1,4 @@
-"""The exam step by step: `exam plan|sit|sessions|token|audit|serve`, and its users."""
+"""The exam step by step: `exam plan|sit|sessions|close|token|audit|serve`, and its users."""
 
 from __future__ import annotations
 
@@ -77,6 +77,8 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
         "status",
         "answered_count",
         "question_count",
+        "deadline_at",
+        "close_reason",
     )
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [
@@ -84,6 +86,37 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
             for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
         ]
     print_records(columns, rows, as_json=as_json)
+
+
+@exam_app.command()
+def close(
+    target: Annotated[str, typer.Argument(help="A run, or one session.")],
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why; kept with the sessions. Up to 200 characters.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Close what is unfinished as it stands: answers stay, and every question without one counts 0 stars.
+
+    A closed session never opens again. Sessions past their deadline are closed by the next evaluate, judge or monthly.
+
+    Example: proctor exam close 2026-11 --reason "the endpoint was shut down"
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.exam.closing import force_close
+    from warehouse.ledger.engine import open_ledger
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        report = force_close(ledger, target, reason)
+    lines = [
+        f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
+        f"({report.error_count} of them because their call had failed).",
+        *(f"Run {run_id} is closed." for run_id in report.run_ids),
+    ]
+    print_result(asdict(report), as_json=as_json, lines=lines, then="proctor judge")
 
 
 @exam_app.command()

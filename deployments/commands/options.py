@@ -31,3 +31,9 @@ def read_month(text: str) -> str:
     if not re.match(MONTH_PATTERN, text):
         raise UsageError(f"--month {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
     return text
+
+
+def split_names(text: str) -> list[str] | None:
+    """The names in a list with commas; None when there are none."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return names or None

@@ -21,12 +21,18 @@ def judge(
     run_id: Annotated[
         str, typer.Option("--run", help="The run. Default: every run that is not judged whole.")
     ] = "",
+    unparsed: Annotated[
+        bool,
+        typer.Option("--unparsed", help="Only ask again, judge by judge, where no judgement could be read."),
+    ] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge every landed response that has no judgement yet; what could not be parsed stays unparsed, never 0.
+    """Judge every landed response that has no judgement yet; what could not be parsed goes to the next judge of the registry.
 
-    A changed prompt judges again only the run that is named; without --run, what was judged before is left.
+    A changed prompt judges again only the run that is named; without --run, what was judged before is left. What nobody could
+    be read of counts 0 and blocks publication above 0.5% of a candidate's answers: ask again with --unparsed, then let a
+    person give the stars (proctor unparsed export).
 
     Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
 
@@ -38,8 +44,11 @@ def judge(
 
     check_registry()
     check_run(run_id)
-    result = run_flow("judge", without_server=no_server, run_id=run_id)
-    print_result(result, as_json=as_json, then="proctor publish RUN")
+    result = run_flow("judge", without_server=no_server, run_id=run_id, only_unparsed=unparsed)
+    then = "proctor publish"
+    if result["unresolved_responses"]:
+        then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
+    print_result(result, as_json=as_json, then=then)
     if result["failed_judgements"]:
         raise typer.Exit(1)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from tasks.exam.protocol.words import LONGEST_RESPONSE
+from schemas.vocabulary import GIVEN_STATUSES
 
 _LARGEST_INT = 2**31 - 1
 
@@ -73,6 +73,8 @@ class LeaseBody(_Body):
     prompt_style: str
     question_count: int
     answered_count: int
+    deadline_at: str | None
+    question_s: float | None
 
 
 class RenewedLease(_Body):
@@ -84,6 +86,8 @@ class RenewedLease(_Body):
     prompt_style: str
     question_count: int
     answered_count: int
+    deadline_at: str | None
+    question_s: float | None
 
 
 class QuestionBody(_Body):
@@ -94,6 +98,7 @@ class QuestionBody(_Body):
     prompt_style: str
     content: dict[str, Any]
     is_repeat: bool
+    answer_by: str | None
 
 
 class NextBody(_Body):
@@ -103,12 +108,16 @@ class NextBody(_Body):
 
 
 class AnswerRequest(_Body):
-    """The answer to the question at `seq`; everything but the response is the caller's own account."""
+    """The answer to the question at `seq`; everything but the response is the caller's own account.
+
+    A response beyond 1,000,000 characters is cut there and kept as `truncated`.
+    """
 
     seq: int = Field(ge=1, le=_LARGEST_INT)
-    response: str = Field(max_length=LONGEST_RESPONSE)
-    reasoning: str | None = Field(None, max_length=LONGEST_RESPONSE)
-    answer_status: Literal["answered", "empty", "refused", "truncated", "error"] = "answered"
+    response: str
+    reasoning: str | None = None
+    # What is none of them is refused by the protocol, whose message says what to do.
+    answer_status: str = Field("answered", max_length=20, json_schema_extra={"enum": list(GIVEN_STATUSES)})
     finish_reason: str | None = Field(None, max_length=40)
     input_tokens: Count | None = None
     output_tokens: Count | None = None
@@ -157,6 +166,8 @@ class StatusBody(_Body):
     organisation: QuotaBody | None
     opened_at: str | None
     closed_at: str | None
+    deadline_at: str | None
+    question_s: float | None
 
 
 class SessionLine(_Body):
@@ -167,6 +178,7 @@ class SessionLine(_Body):
     prompt_style: str
     question_count: int
     answered_count: int
+    deadline_at: str | None
     run_id: str | None
     model: str | None
     organisation: str | None

@@ -11,7 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from schemas.errors import StoreError
 
-LARGEST_BODY_BYTES: Final = 8_000_000
+LARGEST_BODY_BYTES: Final = 1_000_000
+# A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
+LARGEST_ANSWER_BYTES: Final = 32_000_000
 
 _log = logging.getLogger("proctor.exam_api")
 
@@ -29,13 +31,17 @@ class Guard:
             return
         is_started = False
         body_bytes = 0
+        most_bytes = LARGEST_ANSWER_BYTES if scope["path"].endswith("/answers") else LARGEST_BODY_BYTES
 
         async def receive_limited() -> Message:
             nonlocal body_bytes
             message = await receive()
             body_bytes += len(message.get("body", b""))
-            if body_bytes > LARGEST_BODY_BYTES:
-                raise HTTPException(413)
+            if body_bytes > most_bytes:
+                raise HTTPException(
+                    413,
+                    f"The request is larger than {most_bytes:,} bytes. Send less: a response is kept up to 1,000,000 characters.",
+                )
             return message
 
         async def send_noted(message: Message) -> None:

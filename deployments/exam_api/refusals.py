@@ -67,9 +67,8 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
         413: "body_too_large",
     }
     code = words.get(error.status_code, "refused")
-    reply = _error(
-        error.status_code, code, "The address, the method or the body is not one that the API takes."
-    )
+    message = "The address, the method or the body is not one that the API takes."
+    reply = _error(error.status_code, code, error.detail if error.status_code == 413 else message)
     for name, value in (error.headers or {}).items():
         reply.headers[name] = value
     return reply

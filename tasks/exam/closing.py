@@ -1,10 +1,42 @@
-"""The end of a run."""
+"""The end of sessions and of a run: with the last answer, by force, or because the deadline has passed.
+
+A session that is closed unfinished keeps what was answered. What was not counts 0 stars: as `error` where the call to an
+in-house candidate had failed for good, else as unanswered.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
 from schemas.errors import GateError, UsageError
-from warehouse.ledger import exam, seats
-from warehouse.ledger.engine import Ledger, now_text
+from schemas.settings import Settings
+from tasks.exam.protocol.deadlines import Deadlines
+from warehouse.ledger import access, deadlines, exam, seats
+from warehouse.ledger.engine import Ledger, now_text, write_moment
+
+LONGEST_REASON = 200
+BY_FORCE = "forced"
+BY_DEADLINE = "deadline"
+
+
+@dataclass(frozen=True)
+class ClosingReport:
+    """What was closed unfinished.
+
+    Attributes:
+        session_ids: the sessions, in order of name.
+        unanswered_count: questions of theirs without an answer; they count 0.
+        error_count: how many of these are without one because the call had failed.
+        run_ids: the runs that are closed now, their last session being closed.
+    """
+
+    session_ids: tuple[str, ...] = ()
+    unanswered_count: int = 0
+    error_count: int = 0
+    run_ids: tuple[str, ...] = ()
 
 
 def close_run(ledger: Ledger, run_id: str) -> bool:
@@ -20,6 +52,115 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
         if unfinished:
             raise GateError(
                 f"Run {run_id}: {unfinished} of {sum(counts.values())} sessions are not closed. Let them be sat "
-                "(`proctor exam sit`) before closing the run."
+                "(`proctor exam sit`), or close them as they are (`proctor exam close`)."
             )
+        return seats.write_run_closed(connection, run_id, now_text())
+
+
+def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None) -> int:
+    """Set the deadlines of a run's sessions (of all open runs) that have none yet, counted from now; returns how many."""
+    limits = Deadlines.from_settings(settings)
+    with ledger.write() as connection:
+        return deadlines.write_deadlines(
+            connection,
+            run_id=run_id,
+            deadline_at=write_moment(time.time() + limits.session_s),
+            question_s=limits.question_s,
+        )
+
+
+def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
+    """Close a session, or every session of a run, as it stands; what is closed already stays as it is.
+
+    Raises UsageError for an unknown run or session, and for a reason that is empty or longer than 200 characters.
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > LONGEST_REASON:
+        raise UsageError(
+            f"A session is closed for a reason of 1 to {LONGEST_REASON} characters; this one has {len(reason)}. It is kept, and "
+            "shown beside the scores."
+        )
+    with ledger.read() as connection:
+        run_id = deadlines.read_run_of(connection, target)
+        names = deadlines.list_unfinished(connection, target=target)
+    if run_id is None:
+        raise UsageError(
+            f"There is no run and no session {target!r}. `proctor exam sessions` lists those that there are."
+        )
+    return _close_all(ledger, names, reason, BY_FORCE, [run_id])
+
+
+def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
+    """Close the sessions of open runs whose deadline has passed, and the runs that are then finished."""
+    with ledger.read() as connection:
+        names = deadlines.list_unfinished(
+            connection, before=write_moment(time.time() if now is None else now)
+        )
+        run_ids = {deadlines.read_run_of(connection, name) for name in names}
+    return _close_all(
+        ledger, names, "the deadline had passed", BY_DEADLINE, sorted(name for name in run_ids if name)
+    )
+
+
+def _close_all(
+    ledger: Ledger, names: Sequence[str], reason: str, code: str, run_ids: Sequence[str]
+) -> ClosingReport:
+    """Each session in a transaction of its own, so that those who sit the others never wait long."""
+    closed = {
+        name: left for name in names if (left := _close_session(ledger, name, reason, code)) is not None
+    }
+    return ClosingReport(
+        tuple(closed),
+        sum(left.unanswered for left in closed.values()),
+        sum(left.errors for left in closed.values()),
+        tuple(run_id for run_id in run_ids if _close_if_done(ledger, run_id)),
+    )
+
+
+class _Left(NamedTuple):
+    """Questions without an answer, and how many of them have none because the call had failed."""
+
+    unanswered: int
+    errors: int
+
+
+def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _Left | None:
+    """Close a session as it stands; null when its last answer came first."""
+    with ledger.write() as connection:
+        seat = seats.read_seat(connection, session_id, caller="")
+        if seat is None or seat.status == "closed":
+            return None
+        at = now_text()
+        left = deadlines.read_unanswered(connection, session_id)
+        failed = [row for row in left if row["error"] is not None]
+        for row in failed:
+            seats.write_mark(connection, session_id, row["seq"], "error", at, row["error"])
+        head = access.append_access(
+            connection,
+            user_id=None,
+            session_id=session_id,
+            action="close",
+            status=200,
+            code=code,
+            previous_hash=seat.access_hash,
+            at=at,
+        )
+        seats.write_session(
+            connection,
+            session_id,
+            status="closed",
+            answered_count=seat.answered_count + len(failed),
+            closed_at=at,
+            close_reason=reason,
+            access_hash=head,
+        )
+        return _Left(len(left), len(failed))
+
+
+def _close_if_done(ledger: Ledger, run_id: str) -> bool:
+    """Close a run when none of its sessions is left; false when some are, or when it was closed before."""
+    with ledger.write() as connection:
+        counts = exam.count_sessions(connection, run_id)
+        if set(counts) != {"closed"}:
+            return False
         return seats.write_run_closed(connection, run_id, now_text())

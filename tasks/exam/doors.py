@@ -145,7 +145,7 @@ class HttpDoor:
         return [SessionSummary(**item) for item in body["sessions"]]
 
     async def _submit(self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool) -> Any:
-        body = {"seq": seq, "wants_next": wants_next, **asdict(answer)}
+        body = {"seq": seq, "wants_next": wants_next, **asdict(answer.fitted())}
         return await self._call(
             "POST", f"/sessions/{_segment(lease.session_id)}/answers", token, lease, json=body
         )

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
 
-def describe_run(run: RowMapping) -> dict[str, object]:
-    """A run for `runs`; of its secret seed only the hash lands."""
+def describe_run(run: RowMapping, *, is_whole: bool) -> dict[str, object]:
+    """A run for `runs`; of its secret seed only the hash lands.
+
+    It lands as closed when `is_whole`: everything that it closed is in the lake already.
+    """
     return {
         "run_id": run["run_id"],
         "month": run["month"],
@@ -23,10 +26,10 @@ def describe_run(run: RowMapping) -> dict[str, object]:
         "reference_model": run["reference_model"],
         "set_size": run["set_size"],
         "policy": run["policy"],
-        "status": run["status"],
+        "status": run["status"] if is_whole else "open",
         "seed_hash": hashlib.sha256(run["seed"].encode()).hexdigest(),
         "planned_at": _time(run["planned_at"]),
-        "closed_at": _time(run["closed_at"]),
+        "closed_at": _time(run["closed_at"]) if is_whole else None,
         "is_simulated": run["is_simulated"],
     }
 
@@ -54,8 +57,8 @@ def describe_models(run: RowMapping) -> list[dict[str, object]]:
     ]
 
 
-def describe_session(row: RowMapping) -> dict[str, object]:
-    """A closed session for `sessions`."""
+def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
+    """A closed session for `sessions`; `answered_count` is how many of its questions have an answer."""
     copied = (
         "session_id",
         "run_id",
@@ -67,14 +70,16 @@ def describe_session(row: RowMapping) -> dict[str, object]:
         "is_reference",
         "status",
         "question_count",
-        "answered_count",
+        "close_reason",
         "is_simulated",
     )
     return {
         **{name: row[name] for name in copied},
+        "answered_count": answered_count,
         "organisation": name_organisation(row["organisation"]),
         "opened_at": _time(row["opened_at"]),
         "closed_at": _time(row["closed_at"]),
+        "deadline_at": _time(row["deadline_at"]),
     }
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
+from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
 from tasks.exam.lake_rows import (
     describe_access,
     describe_allocation,
@@ -33,74 +33,86 @@ if TYPE_CHECKING:
 
     from warehouse.lake.store import Batch, Lake
 
+FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
+
 # Rows of a transaction, counted in the larger of its tables: fewer give small files, many more give nothing.
 ROWS_PER_CHUNK: Final = 20_000
+# Fixed, for a page is known by its number: another size needs a step in warehouse/lake/migrations.py.
+ENTRIES_PER_PAGE: Final = 10_000
+PAGES_PER_CHUNK: Final = 10
+_PAGE_PREFIX: Final = "page-"
 
 
 def iter_landings(
-    ledger: Ledger,
-    run_id: str,
-    landed_units: Mapping[str, AbstractSet[str]],
-    *,
-    rows_per_chunk: int = ROWS_PER_CHUNK,
+    ledger: Ledger, run_id: str, find_landed: FindLanded, *, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[list[Batch]]:
-    """What is to be landed of a run, as lists of batches that each belong in one transaction.
+    """What is to be landed of a run, as lists of batches that each belong in one transaction, in this order.
 
-    `landed_units` names what the lake has, by table (`sessions`, `sets`); sessions and sets are landed once, the run and
-    its models whenever asked (the same content changes nothing). Raises UsageError for an unknown run.
+    `find_landed` says which of the units asked for a table (`sessions`, `sets`) the lake has; these are landed once, the run
+    and its models whenever asked (the same content changes nothing). A run lands as closed only after its last session: what
+    the lake knows as closed is there as a whole. Raises UsageError for an unknown run.
     """
     with ledger.read() as connection:
         run = exam.read_run(connection, run_id)
         if run is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         sessions = closed.list_closed_sessions(connection, run_id)
-        set_ids = [
-            set_id
-            for set_id in closed.list_run_sets(connection, run_id)
-            if set_id not in landed_units.get("sets", frozenset())
-        ]
-    yield [_batch("runs", run_id, [describe_run(run)]), _batch("models", run_id, describe_models(run))]
-    for names in _chunk(set_ids, lambda _: run["set_size"], rows_per_chunk):
+        set_ids = closed.list_run_sets(connection, run_id)
+    landed_sessions = find_landed("sessions", [row["session_id"] for row in sessions])
+    waiting = [row for row in sessions if row["session_id"] not in landed_sessions]
+    landed_sets = find_landed("sets", set_ids)
+    yield [
+        _batch("runs", run_id, [describe_run(run, is_whole=not waiting)]),
+        _batch("models", run_id, describe_models(run)),
+    ]
+    missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
+    for names in _chunk(missing_sets, lambda _: run["set_size"], rows_per_chunk):
         with ledger.read() as connection:
             rows = closed.read_set_rows(connection, names)
         yield _group("sets", "set_id", [dict(row) for row in rows], names)
-    waiting = [row for row in sessions if row["session_id"] not in landed_units.get("sessions", frozenset())]
     for chunk in _chunk(waiting, lambda row: row["question_count"], rows_per_chunk):
         with ledger.read() as connection:
             yield _read_sessions(connection, chunk)
+    if waiting and run["status"] != "open":
+        yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
 
 
-def iter_access_landings(
-    ledger: Ledger, landed_days: AbstractSet[str], *, today: date | None = None
-) -> Iterator[list[Batch]]:
-    """The audit log by day: days that the lake lacks, and the last two again, which may have grown since."""
-    recent = (today or datetime.now(UTC).date()) - timedelta(days=1)
-    with ledger.read() as connection:
-        days = access.list_access_days(connection)
-    for day in days:
-        if day in landed_days and day < recent.isoformat():
-            continue
+def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Iterator[list[Batch]]:
+    """The audit log in pages of 10,000 entries by number, from the first page of `landed_pages` on (unit → entries landed).
+
+    An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
+    page is read, and it is replaced until it is full.
+    """
+    end = access.read_last_id(ledger)
+    first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
+    for start in range(first, end // ENTRIES_PER_PAGE + 1, PAGES_PER_CHUNK):
+        batches = []
         with ledger.read() as connection:
-            rows = access.read_access_rows(connection, day)
-        yield [
-            _batch(
-                "access_log",
-                day,
-                [describe_access(row) for row in rows],
-            )
-        ]
+            for page in range(start, start + PAGES_PER_CHUNK):
+                unit = f"{_PAGE_PREFIX}{page:08d}"
+                span = (page * ENTRIES_PER_PAGE, min((page + 1) * ENTRIES_PER_PAGE - 1, end))
+                if access.count_entries(connection, *span) != landed_pages.get(unit, 0):
+                    rows = access.read_entries(connection, *span)
+                    batches.append(_batch("access_log", unit, [describe_access(row) for row in rows]))
+        if batches:
+            yield batches
 
 
 def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land what the ledger has of a run and the lake lacks; returns rows newly landed by table."""
-    units = {table: lake.units(table) for table in ("sessions", "sets")}
-    return _land(lake, iter_landings(ledger, run_id, units), flow_run_id)
+    return _land(lake, iter_landings(ledger, run_id, lake.landed), flow_run_id)
 
 
 def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Land what the ledger has closed and the lake lacks, of all runs; returns rows newly landed by table."""
+    """Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
+
+    A run that the lake knows as closed is there as a whole and is not looked at again, unless the lake has fewer of its
+    sessions than the ledger has closed (a lake that was lost, or restored from a backup).
+    """
     with ledger.read() as connection:
-        run_ids = [str(row["run_id"]) for row in exam.list_runs(connection)]
+        closed_counts = closed.count_closed_sessions(connection)
+    settled = dict(lake.read("settled_runs").rows())
+    run_ids = [name for name, count in closed_counts.items() if settled.get(name, -1) < count]
     counts: Counter[str] = Counter()
     for run_id in run_ids:
         counts.update(land_run(ledger, lake, run_id, flow_run_id=flow_run_id))
@@ -108,10 +120,13 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 
 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Anchor the days of the audit log that are over, and land what the lake lacks; returns rows newly landed."""
-    with ledger.write() as connection:
-        access.keep_past_heads(connection)
-    return _land(lake, iter_access_landings(ledger, lake.units("access_log")), flow_run_id)
+    """Keep the heads of the days that are over, and land the entries that the lake lacks; returns rows newly landed.
+
+    Rows of a page that had to be replaced count again.
+    """
+    access.keep_past_heads(ledger)
+    pages = dict(lake.read("access_log_pages").rows())
+    return _land(lake, iter_access_landings(ledger, pages), flow_run_id)
 
 
 def _land(lake: Lake, chunks: Iterator[list[Batch]], flow_run_id: str | None) -> dict[str, int]:
@@ -132,14 +147,21 @@ def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> li
     for row in closed.read_response_rows(connection, names):
         session = by_id[row["session_id"]]
         allocations.append(describe_allocation(session, row))
-        if row["answered_at"] is not None:
+        # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.
+        if row["answered_at"] is not None and row["answer_status"] != UNANSWERED:
             responses.append(describe_response(session, row))
+    answered = Counter(str(row["session_id"]) for row in responses if row["answer_status"] in GIVEN_STATUSES)
     paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, names)]
     units = [str(row["unit"]) for row in paid]
     for call in paid:
         del call["unit"]
     return [
-        *_group("sessions", "session_id", [describe_session(row) for row in sessions], names),
+        *_group(
+            "sessions",
+            "session_id",
+            [describe_session(row, answered[row["session_id"]]) for row in sessions],
+            names,
+        ),
         *_group("allocations", "session_id", allocations, names),
         *_group("responses", "session_id", responses, names),
         *_group_by("llm_calls", paid, units, [name for name in names if name in set(units)]),

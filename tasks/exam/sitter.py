@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from schemas.errors import ExamError
+from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.settings import Settings
 from tasks.exam.doors import Door
 from tasks.exam.protocol.tokens import derive_lease_secret, issue_token
@@ -51,7 +51,9 @@ class Sitter:
         model: RegisteredModel,
         session: Mapping[str, Any],
         progress: Callable[[SittingProgress], None],
+        note_error: Callable[[str, int, str], Awaitable[None]] | None = None,
     ) -> None:
+        """`note_error` is told of a call that failed for good: session, position, error class."""
         self._door = door
         self._client = client
         self._settings = settings
@@ -60,6 +62,7 @@ class Sitter:
         self._session = session
         self._session_id: str = session["session_id"]
         self._progress = progress
+        self._note_error = note_error
         self._token = ""
         self._lease: Lease | None = None
         self._opening = asyncio.Lock()
@@ -125,7 +128,16 @@ class Sitter:
                 await self._call(self._door.renew_lease)
         finally:
             call.cancel()
-        reply = call.result()
+        try:
+            reply = call.result()
+        except BudgetError:
+            raise
+        except ProctorError as error:
+            # Without an answer when the session is closed, the question is then known to have failed, not to be unanswered.
+            if self._note_error is not None:
+                word = str(getattr(error, "error", type(error).__name__))
+                await self._note_error(self._session_id, put.seq, word)
+            raise
         return Answer(
             response=reply.text,
             reasoning=reply.reasoning,

@@ -20,11 +20,15 @@ from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens import read_secret
 from tasks.exam.sitter import Client, Sitter, SittingProgress
 from tasks.holds import hold_work
-from warehouse.ledger import exam
+from warehouse.ledger import deadlines, exam
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
     from tasks.models.registry import Registry
+
+
+# The client tries each call several times; a session in which one failed for good is sat once more after all others.
+ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ async def sit_sessions(
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
 
-    A session whose model cannot be called stays open and is reported; the others continue. `door` defaults to the one that
+    A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is reported,
+    and what failed is noted in the ledger. `door` defaults to the one that
     the settings name. `models` sits only the sessions of those. Limits per provider are the client's.
 
     Raises UsageError for an unknown run, StoreError when another process on this host sits the run, BudgetError when the
@@ -94,26 +99,42 @@ async def sit_sessions(
             secret = read_secret(settings)
             seats = asyncio.Semaphore(max_sessions)
             stop = asyncio.Event()
+            failures: dict[str, SittingFailure] = {}
 
             def count(answered: SittingProgress) -> None:
                 report.answer_count += 1
                 if progress is not None:
                     progress(answered)
 
+            async def note_error(session_id: str, seq: int, error: str) -> None:
+                await ledger.writer.run_async(
+                    lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
+                )
+
             async def sit(row: Mapping[str, Any]) -> None:
                 async with seats:
                     if stop.is_set():
                         return
-                    sitter = Sitter(used, client, settings, secret, candidates[row["model"]], row, count)
+                    model = candidates[row["model"]]
+                    sitter = Sitter(used, client, settings, secret, model, row, count, note_error)
                     try:
                         await sitter.sit(stop)
                     except BudgetError:
                         stop.set()
                         raise
                     except ProctorError as error:
-                        report.failures.append(SittingFailure(row["session_id"], row["model"], str(error)))
+                        failures[row["session_id"]] = SittingFailure(
+                            row["session_id"], row["model"], str(error)
+                        )
 
-            outcomes = await asyncio.gather(*(sit(row) for row in waiting), return_exceptions=True)
+            outcomes: list[BaseException | None] = []
+            for _ in range(ROUNDS):
+                failures.clear()
+                outcomes += await asyncio.gather(*(sit(row) for row in waiting), return_exceptions=True)
+                waiting = [row for row in waiting if row["session_id"] in failures]
+                if not waiting or stop.is_set():
+                    break
+            report.failures = list(failures.values())
         with ledger.read() as connection:
             counts = exam.count_sessions(connection, run_id)
         report.closed_count = counts.get("closed", 0)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
+from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan.run_plan import read_plan
@@ -42,7 +43,11 @@ def plan_month(
             outside=outside or (),
             run_id=run_id or None,
         )
-        return "" if plan is None else publish_month(ledger, settings, plan)
+        if plan is None:
+            return ""
+        published = publish_month(ledger, settings, plan)
+        set_deadlines(ledger, settings, published)
+        return published
 
 
 @task(name="sit_run")
@@ -65,6 +70,17 @@ def sit_run(run_id: str) -> dict[str, object]:
             for failure in report.failures
         ],
     }
+
+
+@task(name="close_overdue_sessions")
+@hide_content
+def close_overdue_sessions() -> dict[str, object]:
+    """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        set_deadlines(ledger, settings)
+        report = close_overdue(ledger)
+    return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
 @task(name="land_run")

@@ -18,10 +18,13 @@ from tasks.models.client import CallFailed, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.question import QuestionContent
 
+JudgementRow = dict[str, object]
+
 PURPOSE = "judge"
 MOST_TRIES = 3
 UNITS_AT_ONCE = 4
 NO_ANSWER_REASON = "no answer"
+FIRST_OCCASION = "first"
 
 _QUESTION_COLUMNS = (
     "question_type",
@@ -44,8 +47,6 @@ _RESPONSE_COLUMNS = (
     "answer_status",
     "is_simulated",
 )
-
-JudgementRow = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,23 @@ class JudgingIncomplete(ProctorError):
         self.failed_count = failed_count
 
 
-def name_unit(session_id: str, judge: str, wording: str | None = None) -> str:
-    """The unit that a judge's judgements of a session are landed with; another wording of the prompt makes another one.
+def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
+    """The unit that a judge's judgements of a session are landed with; another wording or occasion makes another one.
 
     `wording` is the version of the prompt without its language (default: the present one).
     """
-    return f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
+    unit = f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
+    return unit if occasion == FIRST_OCCASION else f"{unit}/{occasion}"
+
+
+def name_unit_of(row: JudgementRow) -> str:
+    """The unit that a judgement belongs to."""
+    return name_unit(
+        str(row["session_id"]),
+        str(row["judge"]),
+        read_wording(str(row["prompt_version"])),
+        str(row["occasion"]),
+    )
 
 
 def read_wording(prompt_version: str) -> str:
@@ -120,14 +132,14 @@ async def judge_responses(
     *,
     most_tries: int = MOST_TRIES,
     units_at_once: int = UNITS_AT_ONCE,
-    salt: str = "",
+    occasion: str = FIRST_OCCASION,
 ) -> AsyncGenerator[list[JudgementRow], None]:
     """Rows of `judgements`, one list per session and judge, as the units are finished; all by the present prompt.
 
     `responses` has the columns of join_questions. Empty and refused answers get 0 stars by rule, in each judge's name,
     without a call (`attempt` 0); answers that failed as calls are left out; a truncated answer is judged as it stands.
     A reply without readable stars is asked for again up to `most_tries` times in all, then recorded as unparsed. To
-    judge unparsed ones again later, pass their responses with a new `salt`: without it their replies are replayed.
+    judge unparsed ones again later, pass their responses with a new `occasion`: without it their replies are replayed.
     Raises JudgingIncomplete at the end when calls failed; BudgetError and RegistryError at once.
     """
     groups = responses.filter(pl.col("answer_status") != "error").partition_by(
@@ -141,7 +153,7 @@ async def judge_responses(
             while work and len(running) < units_at_once:
                 group, judge = work.pop(0)
                 put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
-                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, salt)))
+                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, occasion)))
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 try:
@@ -162,9 +174,11 @@ async def judge_responses(
 
 
 async def _judge_unit(
-    client: ModelClient, judge: RegisteredModel, responses: list[PutResponse], most_tries: int, salt: str
+    client: ModelClient, judge: RegisteredModel, responses: list[PutResponse], most_tries: int, occasion: str
 ) -> list[JudgementRow]:
-    tasks = [asyncio.create_task(_judge_response(client, judge, put, most_tries, salt)) for put in responses]
+    tasks = [
+        asyncio.create_task(_judge_response(client, judge, put, most_tries, occasion)) for put in responses
+    ]
     try:
         # A failed call does not waste those that run at the same time: their replies reach the ledger.
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
@@ -178,7 +192,7 @@ async def _judge_unit(
 
 
 async def _judge_response(
-    client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, salt: str
+    client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, occasion: str
 ) -> JudgementRow:
     messages, prompt_version = render_judging_prompt(put.question, put.response)
     judgement: JudgementRow = {
@@ -191,11 +205,13 @@ async def _judge_response(
         "month": put.month,
         "judge": judge.name,
         "prompt_version": prompt_version,
+        "occasion": occasion,
         "is_simulated": put.is_simulated or judge.is_simulated,
     }
     if put.answer_status in ("empty", "refused") or not put.response.strip():
         return judgement | _rule_stars()
     cost_usd = 0.0
+    salt = "" if occasion == FIRST_OCCASION else occasion
     for attempt in range(1, most_tries + 1):
         reply = await client.complete(
             judge,
@@ -203,7 +219,7 @@ async def _judge_response(
                 purpose=PURPOSE,
                 messages=messages,
                 run_id=put.run_id,
-                unit=name_unit(put.session_id, judge.name),
+                unit=name_unit(put.session_id, judge.name, occasion=occasion),
                 salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
             ),
         )

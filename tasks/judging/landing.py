@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.holds import hold_work
@@ -17,12 +19,12 @@ from tasks.judging.judge import (
     join_questions,
     judge_responses,
     name_unit,
-    read_wording,
+    name_unit_of,
 )
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, read_registry
+from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
 from warehouse.ledger.engine import Ledger
@@ -31,13 +33,29 @@ from warehouse.ledger.engine import Ledger
 ROWS_PER_LANDING = 20_000
 SESSIONS_PER_READ = 50
 
+# A response: its session and its position there.
+Place = tuple[str, int]
+
 
 @dataclass
 class JudgingSummary:
-    """What a run of the judges came to."""
+    """What a run of the judges came to.
+
+    Attributes:
+        judged: judgements with stars.
+        unparsed: judgements that could not be read.
+        resolved: responses of which somebody else, or the same judge asked again, could be read.
+        unresolved: responses that nobody's judgement could be read of so far: they count 0, and block publication.
+        failed: units that a judge gave no reply for.
+        judges: who judged.
+        calls: what became of the calls.
+        failure: what went wrong, in a sentence; null where nothing did.
+    """
 
     judged: int = 0
     unparsed: int = 0
+    resolved: int = 0
+    unresolved: int = 0
     failed: int = 0
     judges: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
@@ -45,102 +63,268 @@ class JudgingSummary:
 
 
 async def judge_landed(
-    ledger: Ledger, lake: Lake, settings: Settings, run_id: str | None, progress: Progress
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    run_id: str | None,
+    progress: Progress,
+    *,
+    only_unparsed: bool = False,
 ) -> JudgingSummary:
     """Judge every landed response of the run that a judge has not judged, and land the judgements.
 
     Judged means by the present version of the prompt: a new one makes new rows next to the old, which stay as they are.
     Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left: a
-    changed prompt must not pay for the whole history because nobody named a run.
+    changed prompt must not pay for the whole history because nobody named a run. Runs of a kind that no judge of the
+    registry may judge are then left, too.
 
-    Simulated judges judge simulated runs only, real ones real runs only: one value per run.
+    A response of which no judgement can be read goes to the next judge of the registry that has not been asked for it.
+    `only_unparsed` judges nothing else, and asks all judges again, in order, until one can be read.
+
+    Simulated judges judge simulated runs only, real ones real runs only: one value per run. Raises RegistryError when a run
+    is named that no judge of the registry may judge.
     """
     registry = read_registry(settings.registry_path)
     summary = JudgingSummary()
     for kind in (False, True):
-        sessions = _read_sessions(lake, run_id, is_simulated=kind)
+        judges = _list_judges(registry, settings, is_simulated=kind)
+        sessions = _read_sessions(lake, judges, run_id, is_simulated=kind, only_unparsed=only_unparsed)
         if sessions.is_empty():
             continue
-        judges = [judge for judge in registry.judges(settings.judges) if judge.is_simulated is kind]
+        if not judges:
+            raise RegistryError(_describe_missing_judge(run_id, settings, is_simulated=kind))
         summary.judges += [judge.name for judge in judges]
+        chain = _list_chain(registry, judges, is_simulated=kind)
         for run in sessions["run_id"].unique(maintain_order=True):
+            of_run = sessions.filter(pl.col("run_id") == run)
             budget = open_budget(ledger, settings.budget_usd, run)
             async with ModelClient(ledger, settings, budget=budget) as client:
-                names = sessions.filter(pl.col("run_id") == run)["session_id"].to_list()
+                judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
                 # Two judges of one run at once would pay for the same calls.
                 with hold_work(settings, "judge", run, what=f"judging run {run}"):
-                    for judge in judges:
-                        left = _list_unjudged(lake, judge, names, is_named=run_id is not None)
-                        await _judge_sessions(ledger, lake, client, judge, left, summary, progress)
+                    if not only_unparsed:
+                        for judge in judges:
+                            await judging.judge_all(judge, is_named=run_id is not None)
+                    await judging.resolve(chain, is_simulated=kind, asks_again=only_unparsed)
                 summary.calls.update(client.counts)
     return summary
 
 
-async def _judge_sessions(
-    ledger: Ledger,
-    lake: Lake,
-    client: ModelClient,
-    judge: RegisteredModel,
-    waiting: list[str],
-    summary: JudgingSummary,
-    progress: Progress,
-) -> None:
-    for start in range(0, len(waiting), SESSIONS_PER_READ):
-        responses = _read_responses(lake, waiting[start : start + SESSIONS_PER_READ])
+class RunJudging:
+    """The judging of one run.
+
+    Args:
+        sessions: the run's sessions (session_id, month), in order.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        lake: Lake,
+        client: ModelClient,
+        run_id: str,
+        sessions: pl.DataFrame,
+        summary: JudgingSummary,
+        progress: Progress,
+    ) -> None:
+        self._ledger = ledger
+        self._lake = lake
+        self._client = client
+        self._run_id = run_id
+        self._months: dict[str, str] = dict(sessions.select("session_id", "month").iter_rows())
+        self._summary = summary
+        self._progress = progress
+
+    async def judge_all(self, judge: RegisteredModel, *, is_named: bool) -> None:
+        """Every session that the judge has not judged, a few at a time."""
+        waiting = self._list_unjudged(judge, is_named=is_named)
+        for start in range(0, len(waiting), SESSIONS_PER_READ):
+            names = waiting[start : start + SESSIONS_PER_READ]
+            responses = self._read_responses(names)
+            await self._land_judged(judge_responses(self._client, [judge], responses))
+            judged = responses.filter(pl.col("answer_status") != "error")["session_id"]
+            self._land_empty(judge, sorted(set(names) - set(judged)))
+
+    async def resolve(
+        self, chain: Sequence[RegisteredModel], *, is_simulated: bool, asks_again: bool
+    ) -> None:
+        """Hand what nobody could be read of from judge to judge, until somebody can be, or all were asked.
+
+        Without `asks_again` a judge that was asked for a response is left out.
+        """
+        unread = self._read_unparsed(is_simulated)
+        first = len(unread)
+        for judge in chain:
+            asked = [place for place, names in unread.items() if asks_again or judge.name not in names]
+            if not asked:
+                continue
+            for occasion, places in name_occasions(self._lake, asked, judge.name).items():
+                names = sorted({session_id for session_id, _ in places})
+                for start in range(0, len(names), SESSIONS_PER_READ):
+                    some = names[start : start + SESSIONS_PER_READ]
+                    wanted = pl.DataFrame(
+                        [place for place in places if place[0] in set(some)],
+                        schema={"session_id": pl.String, "seq": pl.Int64},
+                        orient="row",
+                    )
+                    responses = self._read_responses(some).join(wanted, on=["session_id", "seq"], how="semi")
+                    await self._land_judged(
+                        judge_responses(self._client, [judge], responses, occasion=occasion)
+                    )
+            unread = self._read_unparsed(is_simulated)
+        self._summary.resolved += first - len(unread)
+        self._summary.unresolved += len(unread)
+
+    async def _land_judged(self, judged: AsyncGenerator[list[JudgementRow], None]) -> None:
         pending: list[list[JudgementRow]] = []
         try:
-            async with aclosing(judge_responses(client, [judge], responses)) as judged:
+            async with aclosing(judged):
                 async for rows in judged:
                     pending.append(rows)
-                    progress.advance(len(rows))
+                    self._progress.advance(len(rows))
                     if sum(map(len, pending)) >= ROWS_PER_LANDING:
-                        _land(ledger, lake, pending, summary)
+                        self._land(pending)
                         pending = []
         except JudgingIncomplete as error:
-            summary.failed += error.failed_count
-            summary.failure = str(error)
+            self._summary.failed += error.failed_count
+            self._summary.failure = str(error)
         finally:
             # What was judged before a budget ran out is paid for, and stays.
             if pending:
-                _land(ledger, lake, pending, summary)
+                self._land(pending)
+
+    def _land(self, units: list[list[JudgementRow]]) -> None:
+        frames = land_judgements(self._ledger, self._lake, units)
+        self._summary.judged += sum(frame["stars"].drop_nulls().len() for frame in frames)
+        self._summary.unparsed += sum(frame["stars"].null_count() for frame in frames)
+
+    def _land_empty(self, judge: RegisteredModel, names: Sequence[str]) -> None:
+        """Sessions in which nothing was answered are judged: they must not wait for ever."""
+        if names:
+            empty = get_table("judgements").frame([])
+            self._lake.land_together(
+                [Batch("judgements", name_unit(name, judge.name), empty) for name in names], stage="judge"
+            )
+
+    def _list_unjudged(self, judge: RegisteredModel, *, is_named: bool) -> list[str]:
+        """The sessions of the run that wait for the judge, in order.
+
+        A run that was not named waits only where some session was never judged; it is then judged whole by one version.
+        """
+        names = list(self._months)
+        if not is_named:
+            found = self._lake.read("judged_sessions", {"judge": judge.name, "session_ids": names})
+            if found.height == len(names):
+                return []
+        units = {name_unit(name, judge.name): name for name in names}
+        done = {units[unit] for unit in self._lake.landed("judgements", units)}
+        return [name for name in names if name not in done]
+
+    def _read_responses(self, names: Sequence[str]) -> pl.DataFrame:
+        """Responses of these sessions with their questions, one scan of each table, of the sessions' months alone."""
+        return read_put_responses(self._lake, names, sorted({self._months[name] for name in names}))
+
+    def _read_unparsed(self, is_simulated: bool) -> dict[Place, set[str]]:
+        """Where nobody could be read (session and position), and who was asked."""
+        return read_unparsed(
+            self._lake, sorted(set(self._months.values())), run_id=self._run_id, is_simulated=is_simulated
+        )
 
 
-def _list_unjudged(lake: Lake, judge: RegisteredModel, sessions: list[str], *, is_named: bool) -> list[str]:
-    """The sessions of a run that wait for the judge, in the given order.
+def name_occasions(
+    lake: Lake, places: Sequence[Place], judge: str, wording: str | None = None
+) -> dict[str, list[Place]]:
+    """The places (session and position) by the next occasion on which the judge is asked in their session: `again-1` and so on.
 
-    A run that was not named waits only where some session was never judged; it is then judged whole by one version.
+    An occasion is used up when it has landed: after a kill the same one is asked again, and its replies are replayed.
     """
-    if not is_named:
-        found = lake.read("judged_sessions", {"judge": judge.name, "session_ids": sessions})
-        if found.height == len(set(sessions)):
-            return []
-    units = {name_unit(name, judge.name): name for name in sessions}
-    done = {units[unit] for unit in lake.landed("judgements", units)}
-    return [name for name in sessions if name not in done]
+    left = {session_id for session_id, _ in places}
+    occasions: dict[str, list[Place]] = {}
+    while left:
+        occasion = f"again-{len(occasions) + 1}"
+        units = {name_unit(name, judge, wording, occasion): name for name in left}
+        free = left - {units[unit] for unit in lake.landed("judgements", units)}
+        occasions[occasion] = [place for place in places if place[0] in free]
+        left -= free
+    return {occasion: found for occasion, found in occasions.items() if found}
 
 
-def _land(ledger: Ledger, lake: Lake, units: list[list[JudgementRow]], summary: JudgingSummary) -> None:
+def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
+    """The responses of these sessions with what a judge needs of their questions (join_questions)."""
+    named = {"session_ids": list(session_ids), "months": list(months)}
+    responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
+    return join_questions(responses, bank)
+
+
+def read_unparsed(
+    lake: Lake, months: Sequence[str], *, run_id: str | None, is_simulated: bool
+) -> dict[Place, set[str]]:
+    """Responses (session and position) that were judged, and by nobody who could be read, with the names of who was asked."""
+    rows = lake.read(
+        "unparsed_responses", {"months": list(months), "run_id": run_id, "is_simulated": is_simulated}
+    )
+    found: dict[Place, set[str]] = {}
+    for session_id, seq, judge in rows.select("session_id", "seq", "judge").iter_rows():
+        found.setdefault((session_id, seq), set()).add(judge)
+    return found
+
+
+def land_judgements(
+    ledger: Ledger, lake: Lake, units: Sequence[Sequence[JudgementRow]]
+) -> list[pl.DataFrame]:
+    """Land judgements with the calls that they cost, each list a unit of its own; returns them as frames."""
     table = get_table("judgements")
-    frames = {
-        name_unit(
-            str(rows[0]["session_id"]), str(rows[0]["judge"]), read_wording(str(rows[0]["prompt_version"]))
-        ): table.frame(rows)
-        for rows in units
-    }
+    frames = {name_unit_of(rows[0]): table.frame(list(rows)) for rows in units}
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
     batches = [Batch("judgements", unit, frame) for unit, frame in frames.items()]
     batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items()]
     lake.land_together(batches, stage="judge")
-    summary.judged += sum(frame["stars"].drop_nulls().len() for frame in frames.values())
-    summary.unparsed += sum(frame["stars"].null_count() for frame in frames.values())
+    return list(frames.values())
 
 
-def _read_sessions(lake: Lake, run_id: str | None, *, is_simulated: bool) -> pl.DataFrame:
-    return lake.read("sessions_to_judge", {"is_simulated": is_simulated, "run_id": run_id})
+def _list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
+    """The judges of runs of a kind, the primary one first; none where the registry has no such judge."""
+    if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
+        return []
+    return [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
 
 
-def _read_responses(lake: Lake, sessions: list[str]) -> pl.DataFrame:
-    """Responses of these sessions with their questions, one scan of each table."""
-    named = {"session_ids": sessions}
-    responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
-    return join_questions(responses, bank)
+def _read_sessions(
+    lake: Lake,
+    judges: Sequence[RegisteredModel],
+    run_id: str | None,
+    *,
+    is_simulated: bool,
+    only_unparsed: bool,
+) -> pl.DataFrame:
+    """session_id, run_id and month of what there is to judge."""
+    if only_unparsed and run_id is None:
+        months = lake.read("months_of_runs", {"is_simulated": is_simulated})["month"].to_list()
+        unread = read_unparsed(lake, months, run_id=None, is_simulated=is_simulated)
+        return lake.read("sessions_named", {"session_ids": sorted({name for name, _ in unread})})
+    return lake.read(
+        "sessions_to_judge",
+        {"is_simulated": is_simulated, "run_id": run_id, "judges": [judge.name for judge in judges]},
+    )
+
+
+def _list_chain(
+    registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
+) -> list[RegisteredModel]:
+    """Who is asked, one after the other: the judges of the run, then the others that the registry has."""
+    named = {judge.name for judge in judges}
+    others = [
+        model
+        for model in registry.models.values()
+        if "judge" in model.roles and model.is_simulated is is_simulated and model.name not in named
+    ]
+    return [*judges, *others]
+
+
+def _describe_missing_judge(run_id: str | None, settings: Settings, *, is_simulated: bool) -> str:
+    kind = "simulated" if is_simulated else "real"
+    where = "PROCTOR_JUDGES names none" if settings.judges else f"{settings.registry_path} has none"
+    return (
+        f"Run {run_id or 'to be judged'} is {kind}, and only a {kind} judge may judge it: {where}. Give the role `judge` to a {kind} model, "
+        "then judge again."
+    )

@@ -18,18 +18,25 @@ from warehouse.ledger.engine import open_ledger
 @task(name="judge_run")
 @hide_content
 @sign_landings
-def judge_run(run_id: str = "") -> dict[str, object]:
-    """Judge what a run's candidates answered and no judge has judged; an empty id means every run."""
+def judge_run(run_id: str = "", only_unparsed: bool = False) -> dict[str, object]:
+    """Judge what a run's candidates answered and no judge has judged; an empty id means every run.
+
+    `only_unparsed` asks again for what nobody could be read of, and judges nothing else.
+    """
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
         Progress("judge: responses") as progress,
     ):
-        summary = asyncio.run(judge_landed(ledger, lake, settings, run_id or None, progress))
+        summary = asyncio.run(
+            judge_landed(ledger, lake, settings, run_id or None, progress, only_unparsed=only_unparsed)
+        )
     return {
         "judged_responses": summary.judged,
         "unparsed_judgements": summary.unparsed,
+        "resolved_responses": summary.resolved,
+        "unresolved_responses": summary.unresolved,
         "failed_judgements": summary.failed,
         "failure": summary.failure,
         "judges": sorted(set(summary.judges)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -9,8 +10,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from schemas.tables import get_table
-from warehouse.ledger.calls import count_unit_calls, read_call_months, read_call_rows
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.calls import (
+    count_unit_calls,
+    list_units_since,
+    read_call_months,
+    read_call_rows,
+)
+from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.marks import Mark, read_mark, write_mark
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
@@ -19,6 +26,11 @@ if TYPE_CHECKING:
 EXAM_PURPOSE = "exam"
 
 UNITS_PER_LANDING = 500
+
+MARK = "llm_calls"
+# A call is dated before its transaction ends, and clocks of two hosts may differ.
+_SLACK_S = 3600.0
+_OLD_MARK_S = 6 * 3600.0
 
 _COPIED = (
     "call_key",
@@ -58,14 +70,19 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
     """Land the calls that a stage paid for and was killed before it landed them; returns rows newly landed by table.
 
     Such a unit has fewer calls in the lake than in the ledger, or some that the lake knows only as started. The calls of
-    the exam are not among them.
+    the exam are not among them. Only units with a call since the last time are looked at; where the lake has fewer units than
+    it had then (it was lost, or restored), all of them.
     """
     from warehouse.lake.store import Batch
 
-    units = _list_units_behind(ledger, lake)
+    began_at = write_moment(time.time() - _SLACK_S)
     with ledger.read() as connection:
+        mark = read_mark(connection, MARK)
+        is_known = mark is not None and _count_landed(lake) >= mark.unit_count
+        units = list_units_since(connection, mark.marked_at if mark is not None and is_known else None)
         months = read_call_months(connection, units, without_purpose=EXAM_PURPOSE)
-    names = list(months)
+        paid = count_unit_calls(connection, list(months))
+    names = _list_units_behind(lake, paid, months)
     landed = 0
     for start in range(0, len(names), UNITS_PER_LANDING):
         frames = read_call_frames(
@@ -75,17 +92,24 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
             [Batch("llm_calls", unit, frame) for unit, frame in frames.items()], stage="reconcile"
         )
         landed += sum(landing.row_count for landing in landings if not landing.is_unchanged)
+    # A mark that is not old is left where it is: little lies behind it, and a flow need not wait for the disk.
+    if names or not is_known or mark is None or mark.marked_at < write_moment(time.time() - _OLD_MARK_S):
+        with ledger.write() as connection:
+            write_mark(connection, MARK, Mark(began_at, _count_landed(lake)))
     return {"llm_calls": landed} if landed else {}
 
 
-def _list_units_behind(ledger: Ledger, lake: Lake) -> list[str]:
-    with ledger.read() as connection:
-        paid = count_unit_calls(connection)
+def _count_landed(lake: Lake) -> int:
+    return int(dict(lake.read("landed_unit_counts").rows()).get("llm_calls", 0))
+
+
+def _list_units_behind(lake: Lake, paid: Mapping[str, int], months: Mapping[str, str]) -> list[str]:
     if not paid:
         return []
+    asked = {"units": sorted(paid), "months": sorted(set(months.values()))}
     whole = {
         (unit, count)
-        for unit, count, has_started in lake.read("landed_call_counts").rows()
+        for unit, count, has_started in lake.read("landed_call_counts", asked).rows()
         if not has_started
     }
-    return [unit for unit, count in paid.items() if (unit, count) not in whole]
+    return [unit for unit, count in sorted(paid.items()) if (unit, count) not in whole]

@@ -15,6 +15,7 @@ ALL = (
     "lake_speed",
     "call_speed",
     "exam_speed",
+    "reconcile_speed",
     "demo_stages",
     "ingest_accuracy",
     "ingest_speed",

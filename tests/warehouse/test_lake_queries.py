@@ -36,9 +36,12 @@ GIVEN = {
     "hashes": ["0f"],
     "is_simulated": False,
     "judge": "j",
+    "judges": ["j"],
+    "months": ["2025-06"],
     "name": "n",
     "session_ids": ["s"],
     "transient": ["timeout"],
+    "units": ["u"],
 }
 QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 
@@ -277,7 +280,7 @@ def test_columns_of_tables_and_views_can_be_asked_for_by_name() -> None:
 def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:
     section = render_query_list().split("### `judged_allocations`\n")[1].split("### ")[0]
     entries = [line.split("`")[1] for line in section.splitlines() if line.startswith("- `")]
-    assert entries == ["scored", "unanswered", "unparsed", "unjudged"]
+    assert entries == ["scored", "resolved", "unanswered", "error", "unparsed", "unjudged"]
 
 
 def test_a_query_may_name_the_columns_that_a_narrow_screen_shows_first() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
 
 # Raised with every change below.
-FORM = 2
+FORM = 3
 _FORM_IN_COMMENT = re.compile(r"\[form (\d+)\]")
 
 # Before the contract is applied, by the form that they lead to.
@@ -81,6 +81,31 @@ _UPDATES: dict[int, tuple[str, ...]] = {
             occasion = 'round'
         WHERE parse_status IS NULL
         """,
+    ),
+    # Judgements can be asked for again; the audit log lies in pages of 10,000 entries by number, no longer in days.
+    3: (
+        "UPDATE judgements SET occasion = 'first' WHERE occasion IS NULL",
+        "UPDATE access_log SET landing_unit = 'page-' || lpad((access_id // 10000)::VARCHAR, 8, '0')",
+        """
+        INSERT INTO landings BY NAME
+        SELECT
+            'access_log/' || log.landing_unit AS landing_unit,
+            'access_log' AS table_name,
+            log.landing_unit AS unit,
+            count(*) AS row_count,
+            0 AS rejected_count,
+            'moved from days to pages' AS content_hash,
+            last.code_version,
+            last.landed_at
+        FROM access_log AS log
+        CROSS JOIN (
+            SELECT max(code_version) AS code_version, max(landed_at) AS landed_at
+            FROM landings
+            WHERE table_name = 'access_log'
+        ) AS last
+        GROUP BY log.landing_unit, last.code_version, last.landed_at
+        """,
+        "DELETE FROM landings WHERE table_name = 'access_log' AND unit NOT LIKE 'page-%'",
     ),
 }
 

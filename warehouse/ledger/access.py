@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.engine import Ledger, now_text
 from warehouse.ledger.statements import HotStatement
 from warehouse.ledger.tables import access_heads, access_log, sessions
 
@@ -128,49 +128,35 @@ def compute_entry_hash(
     return hashlib.sha256(entry.encode()).hexdigest()
 
 
-def keep_heads(connection: Connection, day: str) -> int:
-    """Keep the head that every chain had at the end of `day` (YYYY-MM-DD); returns how many heads were new.
+def keep_past_heads(ledger: Ledger, now: datetime | None = None) -> int:
+    """Keep the head that every chain had at the end of each day that is over; returns how many heads were new.
 
-    A head once kept is never changed: entries that appear later for its day break the check.
-    """
-    last = (
-        select(func.max(access_log.c.access_id).label("access_id"))
-        .where(
-            access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
-        )  # 'U' sorts after the 'T' of a time
-        .group_by(access_log.c.session_id)
-        .subquery()
-    )
-    heads = connection.execute(
-        select(access_log.c.session_id, access_log.c.entry_hash).join(
-            last, access_log.c.access_id == last.c.access_id
-        )
-    ).all()
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    count = 0
-    for session_id, entry_hash in heads:
-        count += connection.execute(
-            insert(access_heads)
-            .values(day=day, session_id=session_id or NO_SESSION, entry_hash=entry_hash, kept_at=now_text())
-            .on_conflict_do_nothing()
-        ).rowcount
-    return count
-
-
-def keep_past_heads(connection: Connection, now: datetime | None = None) -> int:
-    """Keep the heads of every day that is over and has none yet; returns how many heads were new.
-
-    A day is over an hour after midnight: an attempt is dated before its transaction is committed.
+    Days are kept in order, so only those after the last kept one are read, and the ledger is held only to write. A day is over
+    an hour after midnight: an attempt is dated before its transaction is committed. A head once kept is never changed: entries
+    that appear later for its day break the check.
     """
     today = ((now or datetime.now(UTC)) - timedelta(hours=1)).date().isoformat()
-    day = func.substr(access_log.c.accessed_at, 1, 10)
-    days = connection.execute(
-        select(day)
-        .where(access_log.c.accessed_at < today, day.not_in(select(access_heads.c.day)))
-        .distinct()
-        .order_by(day)
-    ).scalars()
-    return sum(keep_heads(connection, found) for found in list(days))
+    with ledger.read() as connection:
+        last_day = connection.execute(select(func.max(access_heads.c.day))).scalar() or ""
+        heads = [
+            {
+                "day": day,
+                "session_id": session_id or NO_SESSION,
+                "entry_hash": entry_hash,
+                "kept_at": now_text(),
+            }
+            for day in _list_days(connection, last_day, today)
+            for session_id, entry_hash in _read_day_heads(connection, day)
+        ]
+    if not heads:
+        return 0
+    insert = sqlite.insert if ledger.is_sqlite else postgresql.insert
+    statement = insert(access_heads).on_conflict_do_nothing()
+    with ledger.write() as connection:
+        return sum(
+            len(connection.execute(statement.values(**head).returning(access_heads.c.day)).all())
+            for head in heads
+        )
 
 
 def verify_access_log(connection: Connection) -> list[ChainFault]:
@@ -220,22 +206,64 @@ def verify_access_log(connection: Connection) -> list[ChainFault]:
     return faults
 
 
-def list_access_days(connection: Connection) -> list[str]:
-    """The days that have entries in the audit log, oldest first."""
-    day = func.substr(access_log.c.accessed_at, 1, 10)
-    return list(connection.execute(select(day).distinct().order_by(day)).scalars())
+def read_last_id(ledger: Ledger) -> int:
+    """The number of the last entry of the audit log, 0 when there is none; no entry below it is still to come.
+
+    On a server numbers are given out before their transactions end: those under way are waited for.
+    """
+    last = select(func.coalesce(func.max(access_log.c.access_id), 0))
+    if ledger.is_sqlite:
+        with ledger.read() as connection:
+            return int(connection.execute(last).scalar_one())
+    with ledger.write() as connection:
+        connection.execute(text("lock table access_log in share mode"))
+        return int(connection.execute(last).scalar_one())
 
 
-def read_access_rows(connection: Connection, day: str) -> list[RowMapping]:
-    """The entries of the audit log of one day (YYYY-MM-DD)."""
+def count_entries(connection: Connection, first_id: int, last_id: int) -> int:
+    """How many entries have numbers from `first_id` to `last_id`."""
+    query = select(func.count()).where(access_log.c.access_id.between(first_id, last_id))
+    return int(connection.execute(query).scalar_one())
+
+
+def read_entries(connection: Connection, first_id: int, last_id: int) -> list[RowMapping]:
+    """The entries with numbers from `first_id` to `last_id`, in order."""
     query = (
         select(access_log)
-        .where(
-            access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U"
-        )  # 'U' sorts after the 'T' of a time
+        .where(access_log.c.access_id.between(first_id, last_id))
         .order_by(access_log.c.access_id)
     )
     return list(connection.execute(query).mappings())
+
+
+def _list_days(connection: Connection, after: str, before: str) -> list[str]:
+    """The days with entries between two days (both left out), oldest first; found one by one in the index."""
+    days: list[str] = []
+    while True:
+        next_at = connection.execute(
+            select(func.min(access_log.c.accessed_at)).where(
+                access_log.c.accessed_at >= (after and after + "U"),  # 'U' sorts after the 'T' of a time
+                access_log.c.accessed_at < before,
+            )
+        ).scalar()
+        if next_at is None:
+            return days
+        after = str(next_at)[:10]
+        days.append(after)
+
+
+def _read_day_heads(connection: Connection, day: str) -> list[tuple[str | None, str]]:
+    """Every chain's last entry of a day: session (null for attempts that name none) and hash."""
+    last = (
+        select(func.max(access_log.c.access_id).label("access_id"))
+        .where(access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U")
+        .group_by(access_log.c.session_id)
+        .subquery()
+    )
+    query = select(access_log.c.session_id, access_log.c.entry_hash).join(
+        last, access_log.c.access_id == last.c.access_id
+    )
+    return [(row.session_id, row.entry_hash) for row in connection.execute(query)]
 
 
 def _read_head(connection: Connection, session_id: str | None) -> str | None:

@@ -7,26 +7,15 @@ engine and sent as driver SQL: SQLAlchemy's own execution would cost more than S
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import (
-    ClauseElement,
-    Connection,
-    CursorResult,
-    RowMapping,
-    bindparam,
-    func,
-    insert,
-    select,
-    update,
-)
-from sqlalchemy.engine import Dialect
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, union, update
 
 from warehouse.ledger.engine import now_text
-from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import llm_calls, runs
+from warehouse.ledger.statements import HotStatement, iter_chunks
+from warehouse.ledger.tables import NOT_EXAM, llm_calls, runs
 
 
 @dataclass(frozen=True)
@@ -69,23 +58,36 @@ class FinishedCall:
     error: str | None = None
 
 
+_CALLS = llm_calls.c
+_BY_KEY = _CALLS.call_key == bindparam("key")
+_FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
+_LAST = (*(name for name in FinishedCall.__dataclass_fields__ if name != "call_key"), "finished_at")
+_FIND = HotStatement(select(*(_CALLS[name] for name in FoundCall.__dataclass_fields__)).where(_BY_KEY))
+_START = HotStatement(insert(llm_calls).values({name: bindparam(name) for name in _FIRST}))
+_RESTART = HotStatement(
+    update(llm_calls).values(status=bindparam("new_status"), error=bindparam("new_error")).where(_BY_KEY)
+)
+_FINISH = HotStatement(
+    update(llm_calls)
+    .values({name: bindparam(f"new_{name}") for name in _LAST})
+    .where(_BY_KEY, _CALLS.status != bindparam("done"))
+)
+
+
 def start_call(connection: Connection, call: NewCall) -> FoundCall | None:
     """Write the `started` row and return what was there before: null for a new call.
 
     A `done` call is returned with its reply and left as it is: it must not be sent again.
     """
-    statements = _statements(connection)
-    row = statements.find.run(connection, {"key": call.call_key}).first()
+    row = _FIND.run(connection, {"key": call.call_key}).first()
     if row is None:
-        statements.start.run(
-            connection, {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
-        )
+        _START.run(connection, {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()})
         return None
     found = FoundCall(*row)
     if isinstance(found.reply, str):
         found = replace(found, reply=json.loads(found.reply))
     if found.status != "done":
-        statements.restart.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
+        _RESTART.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
     return found
 
 
@@ -94,7 +96,7 @@ def finish_call(connection: Connection, call: FinishedCall) -> None:
     values = {f"new_{name}": value for name, value in vars(call).items() if name != "call_key"}
     values["new_reply"] = None if call.reply is None else json.dumps(call.reply, ensure_ascii=False)
     values |= {"new_finished_at": now_text(), "key": call.call_key, "done": "done"}
-    _statements(connection).finish.run(connection, values)
+    _FINISH.run(connection, values)
 
 
 def read_calls(
@@ -122,12 +124,26 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
     ]
 
 
-def count_unit_calls(connection: Connection) -> dict[str, int]:
-    """Calls by the unit that they are landed with; answered from the index alone, whatever the replies weigh."""
-    query = (
-        select(llm_calls.c.unit, func.count()).where(llm_calls.c.unit.is_not(None)).group_by(llm_calls.c.unit)
-    )
-    return {unit: int(count) for unit, count in connection.execute(query)}
+def list_units_since(connection: Connection, since: str | None) -> list[str]:
+    """The units with a call that was started or finished at `since` or later (null: all units), the exam's left out.
+
+    The calls of the exam land with their sessions; an index holds only the others, in order of time.
+    """
+    queries = [
+        select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
+        for moment in (llm_calls.c.started_at, llm_calls.c.finished_at)
+    ]
+    return sorted(str(unit) for unit in connection.execute(union(*queries)).scalars())
+
+
+def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, int]:
+    """Calls of each of these units that has any; answered from the index alone, whatever the replies weigh."""
+    query = select(llm_calls.c.unit, func.count()).group_by(llm_calls.c.unit)
+    return {
+        unit: int(count)
+        for names in iter_chunks(units)
+        for unit, count in connection.execute(query.where(llm_calls.c.unit.in_(names)))
+    }
 
 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
@@ -167,62 +183,3 @@ def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
     for status, count in connection.execute(query):
         counts[status] = count
     return counts
-
-
-class _Statement:
-    """A statement compiled once, run as driver SQL with its values by name."""
-
-    def __init__(self, statement: ClauseElement, dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=dialect)
-        self.sql = str(compiled)
-        names = getattr(compiled, "positiontup", None)
-        self.names: tuple[str, ...] | None = None if names is None else tuple(names)
-
-    def run(self, connection: Connection, values: Mapping[str, Any]) -> CursorResult[Any]:
-        if self.names is None:
-            return connection.exec_driver_sql(self.sql, dict(values))
-        return connection.exec_driver_sql(self.sql, tuple([values[name] for name in self.names]))
-
-
-@dataclass(frozen=True)
-class _Statements:
-    find: _Statement
-    start: _Statement
-    restart: _Statement
-    finish: _Statement
-
-
-_compiled: dict[str, _Statements] = {}
-
-
-def _statements(connection: Connection) -> _Statements:
-    """The hot statements for this engine's dialect."""
-    dialect = connection.dialect
-    statements = _compiled.get(dialect.name)
-    if statements is None:
-        statements = _compiled[dialect.name] = _compile_statements(dialect)
-    return statements
-
-
-def _compile_statements(dialect: Dialect) -> _Statements:
-    calls = llm_calls.c
-    by_key = calls.call_key == bindparam("key")
-    first = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
-    last = (*(name for name in FinishedCall.__dataclass_fields__ if name != "call_key"), "finished_at")
-    found = [calls[name] for name in FoundCall.__dataclass_fields__]
-    return _Statements(
-        find=_Statement(select(*found).where(by_key), dialect),
-        start=_Statement(insert(llm_calls).values({name: bindparam(name) for name in first}), dialect),
-        restart=_Statement(
-            update(llm_calls)
-            .values(status=bindparam("new_status"), error=bindparam("new_error"))
-            .where(by_key),
-            dialect,
-        ),
-        finish=_Statement(
-            update(llm_calls)
-            .values({name: bindparam(f"new_{name}") for name in last})
-            .where(by_key, calls.status != bindparam("done")),
-            dialect,
-        ),
-    )

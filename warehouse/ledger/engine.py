@@ -22,6 +22,11 @@ def now_text() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
 
+def write_moment(now: float) -> str:
+    """A moment (Unix time) in the form of now_text."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+
+
 class Ledger:
     """One process's door to the ledger.
 

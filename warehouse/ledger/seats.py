@@ -37,6 +37,16 @@ class Seat(NamedTuple):
     organisation_limit: int | None
     role: str | None
     is_active: bool | None
+    deadline_at: str | None
+    question_s: float | None
+    close_reason: str | None
+
+
+class Place(NamedTuple):
+    """A position of a session: when its question was handed out, and what became of the answer (null: there is none)."""
+
+    delivered_at: str | None
+    answer_status: str | None
 
 
 _ELSEWHERE: Final = {
@@ -82,6 +92,16 @@ _PENDING = HotStatement(
     )
     .order_by(allocations.c.seq)
 )
+_PLACE = HotStatement(
+    select(allocations.c.delivered_at, responses.c.answer_status)
+    .select_from(
+        allocations.outerjoin(
+            responses,
+            and_(responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq),
+        )
+    )
+    .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
+)
 _DELIVER = HotStatement(
     update(allocations)
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
@@ -123,6 +143,13 @@ def read_pending_seqs(connection: Connection, session_id: str, before: int) -> l
     return [int(row[0]) for row in _PENDING.run(connection, {"session": session_id, "before": before})]
 
 
+def read_place(connection: Connection, session_id: str, seq: int) -> Place:
+    """How far a position of a session is."""
+    row = _PLACE.fetch_first(connection, {"session": session_id, "position": seq})
+    assert row is not None, "the position is one of the session"
+    return Place._make(row)
+
+
 def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -> None:
     """Note that a question was handed out for the first time."""
     _DELIVER.run(connection, {"session": session_id, "position": seq, "at": at})
@@ -136,6 +163,22 @@ def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
         raise ConflictError(
             "This position has a response, and the first one stays. Ask for the next question."
         ) from None
+
+
+def write_mark(
+    connection: Connection, session_id: str, seq: int, status: str, at: str, error: str | None = None
+) -> None:
+    """Write down that a question stays without an answer, and why; raises ConflictError when it has one."""
+    marked = dict.fromkeys(_RESPONSE_COLUMNS) | {
+        "session_id": session_id,
+        "seq": seq,
+        "response": "",
+        "answer_status": status,
+        "error": error,
+        "prompt_version": "none",
+        "answered_at": at,
+    }
+    write_response(connection, marked)
 
 
 def write_advance(

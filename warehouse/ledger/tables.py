@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData(
@@ -194,7 +195,13 @@ sessions = Table(
     Column("pending_window", Integer, nullable=False, default=1),
     Column("question_count", Integer, nullable=False),
     Column("next_seq", Integer, nullable=False, default=1, comment="First position not handed out yet."),
-    Column("answered_count", Integer, nullable=False, default=0),
+    Column(
+        "answered_count",
+        Integer,
+        nullable=False,
+        default=0,
+        comment="Answered, or given up when time was over.",
+    ),
     Column("status", String(8), nullable=False, default="planned"),
     Column("lease_generation", Integer, nullable=False, default=0),
     Column("lease_hash", String(64), comment="SHA-256 of the lease secret."),
@@ -202,6 +209,9 @@ sessions = Table(
     Column("access_hash", String(64), comment="Head of the session's chain in access_log."),
     Column("opened_at", String(32)),
     Column("closed_at", String(32)),
+    Column("deadline_at", String(32), comment="Nothing is taken after it; null until it is set."),
+    Column("question_s", Float, comment="Seconds for each question handed out; null means no limit."),
+    Column("close_reason", String(200), comment="Why it was closed unfinished; null where it was not."),
     UniqueConstraint("run_id", "set_id", "model", "prompt_style", "repeat", name="uq_sessions_sitting"),
     CheckConstraint("status in ('planned','open','closed')", name="status"),
     Index("ix_sessions_run", "run_id"),
@@ -218,6 +228,7 @@ allocations = Table(
     Column("lineage_uuid", String(36), nullable=False),
     Column("allocated_at", String(32), nullable=False),
     Column("delivered_at", String(32)),
+    Column("error", String(200), comment="Error class of the last call that failed for good; null for none."),
 )
 
 responses = Table(
@@ -279,6 +290,8 @@ edition_roots = Table(
 
 # --- paid calls ---------------------------------------------------------------------------------------------
 
+NOT_EXAM = text("purpose <> 'exam'")
+
 llm_calls = Table(
     "llm_calls",
     metadata,
@@ -301,4 +314,20 @@ llm_calls = Table(
     CheckConstraint("status in ('started','done','failed')", name="status"),
     Index("ix_llm_calls_run", "run_id"),
     Index("ix_llm_calls_unit", "unit"),
+    # Calls of the exam land with their sessions; only the others are looked for by their time.
+    Index("ix_llm_calls_started_at", "started_at", sqlite_where=NOT_EXAM, postgresql_where=NOT_EXAM),
+    Index("ix_llm_calls_finished_at", "finished_at", sqlite_where=NOT_EXAM, postgresql_where=NOT_EXAM),
+)
+
+landing_marks = Table(
+    "landing_marks",
+    metadata,
+    Column("name", String(40), primary_key=True, comment="What is landed up to the mark."),
+    Column("marked_at", String(32), nullable=False, comment="Everything older is in the lake."),
+    Column(
+        "unit_count",
+        Integer,
+        nullable=False,
+        comment="Units the lake had then; a lake with fewer is another.",
+    ),
 )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from schemas.errors import ExamError
 from schemas.settings import Settings
 from tasks.exam.protocol import watching
+from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.moves import Move, Moves
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_secret, verify_token
@@ -41,6 +42,7 @@ class ExamProtocol:
         lease_s: seconds that a lease lasts without a call.
         is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
         clock: seconds since 1970; tests inject one.
+        deadlines: for sessions that are opened before any were set; null sets none.
     """
 
     def __init__(
@@ -51,11 +53,14 @@ class ExamProtocol:
         lease_s: float,
         is_in_house: bool = False,
         clock: Callable[[], float] = time.time,
+        deadlines: Deadlines | None = None,
     ) -> None:
         self._ledger = ledger
         self._secret = secret
         self._tokens = VerifiedTokens(secret, clock)
-        self._moves = Moves(self._tokens, lease_s=lease_s, is_in_house=is_in_house, clock=clock)
+        self._moves = Moves(
+            self._tokens, lease_s=lease_s, is_in_house=is_in_house, clock=clock, deadlines=deadlines
+        )
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -66,7 +71,7 @@ class ExamProtocol:
         shows its secret may open; every opening begins a new generation, so that an earlier holder is shut out.
         `lease_secret` is the secret to resume with, or one of the caller's own choice (32 characters or more).
 
-        Raises ExamError 401 (token), 403 (user, role, session, lease held by another, session closed), 422 (secret).
+        Raises ExamError 401 (token), 403 (user, role, session, lease held by another, session closed, deadline), 422 (secret).
         """
         return self._perform(self._moves.open(token, session_id, lease_secret))
 
@@ -87,7 +92,8 @@ class ExamProtocol:
     def next_question(self, token: str, lease: Lease) -> Put | None:
         """The next question in order; while one is pending, that one again, marked as a repeat; null when finished.
 
-        Raises ExamError 401, 403 (`lease_expired`, `lease_lost`, `quota_reached` and those of opening).
+        A question whose time is over is given up: it counts as unanswered, and the next one comes.
+        Raises ExamError 401, 403 (`lease_expired`, `lease_lost`, `quota_reached`, `deadline_passed` and those of opening).
         """
         return self._perform(self._moves.ask(token, lease))
 
@@ -98,7 +104,7 @@ class ExamProtocol:
     def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
         """Store the answer to a question that was handed out; the last one closes the session.
 
-        Raises ExamError 409 (`already_answered`, `not_delivered`), 422, and those of next_question.
+        Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
         return self._perform(self._moves.answer(token, lease, seq, answer))
 
@@ -219,4 +225,10 @@ class ExamProtocol:
 def make_protocol(ledger: Ledger, settings: Settings, *, is_in_house: bool) -> ExamProtocol:
     """The protocol of this installation. An in-house lease outlasts the longest call to a model."""
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
-    return ExamProtocol(ledger, read_secret(settings), lease_s=lease_s, is_in_house=is_in_house)
+    return ExamProtocol(
+        ledger,
+        read_secret(settings),
+        lease_s=lease_s,
+        is_in_house=is_in_house,
+        deadlines=Deadlines.from_settings(settings),
+    )

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from schemas.errors import ConflictError, ExamError
+from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
+from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
 from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.questions.question import BareQuestion
+from warehouse.ledger import deadlines as ledger_deadlines
 from warehouse.ledger import seats
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.engine import now_text, write_moment
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -39,12 +42,19 @@ class Moves:
     """What the holder of a session can do, each as one transaction."""
 
     def __init__(
-        self, tokens: VerifiedTokens, *, lease_s: float, is_in_house: bool, clock: Callable[[], float]
+        self,
+        tokens: VerifiedTokens,
+        *,
+        lease_s: float,
+        is_in_house: bool,
+        clock: Callable[[], float],
+        deadlines: Deadlines | None,
     ) -> None:
         self._tokens = tokens
         self._lease_s = lease_s
         self._is_in_house = is_in_house
         self._clock = clock
+        self._deadlines = deadlines
 
     def open(self, token: str, session_id: str, lease_secret: str | None) -> Move[Lease]:
         """Open a session, or resume it as its holder."""
@@ -54,9 +64,9 @@ class Moves:
             claims = self._tokens.verify(token)
             seat = read_own_seat(connection, claims, session_id)
             if seat.status == "closed":
-                raise ExamError(
-                    403, "session_closed", "The session is closed: all its questions are answered."
-                )
+                raise ExamError(403, "session_closed", "The session is closed: nothing more is taken.")
+            seat = self._set_deadlines(connection, claims.user_id, seat, now)
+            check_deadline(seat, now)
             shown = None if lease_secret is None else hash_secret(lease_secret)
             held = (
                 seat.lease_hash if seat.lease_expires_at is not None and seat.lease_expires_at > now else None
@@ -92,6 +102,8 @@ class Moves:
                 seat.prompt_style,
                 seat.question_count,
                 seat.answered_count,
+                seat.deadline_at,
+                seat.question_s,
             )
 
         return Move("open", token, session_id, operation)
@@ -117,6 +129,8 @@ class Moves:
                 seat.prompt_style,
                 seat.question_count,
                 seat.answered_count,
+                seat.deadline_at,
+                seat.question_s,
             )
 
         return Move("renew", token, lease.session_id, operation)
@@ -133,20 +147,24 @@ class Moves:
             if seat.status == "closed":
                 seats.write_session(connection, lease.session_id, access_hash=head)
                 return None
-            pending = seat.next_seq - 1 - seat.answered_count
+            answered = seat.answered_count + self._give_up_late(connection, seat, now)
+            if answered == seat.question_count:
+                _close(connection, lease.session_id, answered, at, head)
+                return None
+            pending = seat.next_seq - 1 - answered
             put, next_seq = None, seat.next_seq
             if pending < self._window(seat):
-                put = self._hand_out(connection, seat, seat.next_seq, at)
+                put = self._hand_out(connection, seat, seat.next_seq, now)
             if put is not None:
                 next_seq += 1
             else:
                 oldest = seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)[0]
-                put = self._put(connection, seat, oldest, is_repeat=True)
+                put = self._put_again(connection, seat, oldest)
             seats.write_advance(
                 connection,
                 lease.session_id,
                 next_seq=next_seq,
-                answered_count=seat.answered_count,
+                answered_count=answered,
                 expires_at=now + self._lease_s,
                 access_hash=head,
             )
@@ -185,7 +203,7 @@ class Moves:
                 connection, lease.session_id, access_hash=log_use(connection, claims, seat, "pending")
             )
             return [
-                self._put(connection, seat, seq, is_repeat=True)
+                self._put_again(connection, seat, seq)
                 for seq in seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)
             ]
 
@@ -209,10 +227,7 @@ class Moves:
             raise ExamError(
                 409, "not_delivered", "There is no question at this position that could be answered."
             )
-        if seq >= seat.next_seq:
-            raise ExamError(
-                409, "not_delivered", "This question has not been handed out yet. Ask for the next one."
-            )
+        _check_place(connection, seat, seq, now)
         row = answer.checked()
         row["session_id"] = lease.session_id
         row["seq"] = seq
@@ -220,29 +235,19 @@ class Moves:
         try:
             seats.write_response(connection, row)
         except ConflictError:
-            raise ExamError(
-                409, "already_answered", "This question has an answer, and the first one stays."
-            ) from None
+            raise _already_answered() from None
         answered = seat.answered_count + 1
         is_closed = answered == seat.question_count
         head = log_use(connection, claims, seat, action, at)
         if is_closed:
-            # The lease's hash stays, so that its holder may still ask and hear that it has finished.
-            seats.write_session(
-                connection,
-                lease.session_id,
-                status="closed",
-                answered_count=answered,
-                closed_at=at,
-                access_hash=head,
-            )
+            _close(connection, lease.session_id, answered, at, head)
             return Receipt(seq, answered, seat.question_count, True), None
         pending = seat.next_seq - 1 - answered
         put = None
         if wants_next and pending < self._window(seat):
             # At a quota the answer still counts; whoever asks for the next question hears of the quota.
             with suppress(ExamError):
-                put = self._hand_out(connection, seat, seat.next_seq, at)
+                put = self._hand_out(connection, seat, seat.next_seq, now)
         seats.write_advance(
             connection,
             lease.session_id,
@@ -253,19 +258,107 @@ class Moves:
         )
         return Receipt(seq, answered, seat.question_count, False), put
 
-    def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, at: str) -> Put | None:
+    def _set_deadlines(self, connection: Connection, caller: str, seat: seats.Seat, now: float) -> seats.Seat:
+        """The session with its deadlines: those set at planning, else they are set now, once."""
+        if self._deadlines is None or seat.deadline_at is not None:
+            return seat
+        ledger_deadlines.write_deadlines(
+            connection,
+            session_id=seat.session_id,
+            deadline_at=write_moment(now + self._deadlines.session_s),
+            question_s=self._deadlines.question_s,
+        )
+        found = seats.read_seat(connection, seat.session_id, caller)
+        assert found is not None
+        return found
+
+    def _give_up_late(self, connection: Connection, seat: seats.Seat, now: float) -> int:
+        """Mark the pending questions whose time is over as unanswered; returns how many there were."""
+        if seat.question_s is None or seat.next_seq - 1 == seat.answered_count:
+            return 0
+        late = [
+            seq
+            for seq in seats.read_pending_seqs(connection, seat.session_id, seat.next_seq)
+            if _is_late(seat, seats.read_place(connection, seat.session_id, seq), now)
+        ]
+        for seq in late:
+            seats.write_mark(connection, seat.session_id, seq, UNANSWERED, write_moment(now))
+        return len(late)
+
+    def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, now: float) -> Put | None:
         """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
         check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
         check_quota(connection, "organisation", seat.organisation_limit, organisation=seat.organisation)
-        put = self._put(connection, seat, seq, is_repeat=False)
-        seats.write_delivery(connection, seat.session_id, seq, at)
+        delivered_at = write_moment(now)
+        put = self._put(connection, seat, seq, delivered_at, is_repeat=False)
+        seats.write_delivery(connection, seat.session_id, seq, delivered_at)
         return put
 
-    def _put(self, connection: Connection, seat: seats.Seat, seq: int, *, is_repeat: bool) -> Put:
+    def _put_again(self, connection: Connection, seat: seats.Seat, seq: int) -> Put:
+        """A question that is pending; when it was first handed out is read only where its time is limited."""
+        delivered_at = None
+        if seat.question_s is not None:
+            delivered_at = seats.read_place(connection, seat.session_id, seq).delivered_at
+        return self._put(connection, seat, seq, delivered_at, is_repeat=True)
+
+    def _put(
+        self, connection: Connection, seat: seats.Seat, seq: int, delivered_at: str | None, *, is_repeat: bool
+    ) -> Put:
         content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
-        return Put(seq, seat.question_count, seat.prompt_style, BareQuestion.from_row(content), is_repeat)
+        return Put(
+            seq,
+            seat.question_count,
+            seat.prompt_style,
+            BareQuestion.from_row(content),
+            is_repeat,
+            read_answer_by(delivered_at, seat.question_s),
+        )
 
     def _window(self, seat: seats.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1
+
+
+def _check_place(connection: Connection, seat: seats.Seat, seq: int, now: float) -> None:
+    """Pass for a question that may be answered now; raises ExamError 403 or 409."""
+    if seat.status == "closed":
+        if seats.read_place(connection, seat.session_id, seq).answer_status in GIVEN_STATUSES:
+            raise _already_answered()
+        raise ExamError(
+            403,
+            "session_closed",
+            f"The session was closed ({seat.close_reason or 'all its questions had their turn'}). An answer that comes later is "
+            "not taken; what was unanswered counts 0.",
+        )
+    if seq >= seat.next_seq:
+        raise ExamError(
+            409, "not_delivered", "This question has not been handed out yet. Ask for the next one."
+        )
+    if seat.question_s is None:
+        return
+    place = seats.read_place(connection, seat.session_id, seq)
+    if place.answer_status in GIVEN_STATUSES:
+        raise _already_answered()
+    if place.answer_status is not None or _is_late(seat, place, now):
+        raise ExamError(
+            409,
+            "too_late",
+            f"The time for this question ({seat.question_s:g} s) is over, and it counts as unanswered. Ask for the next one.",
+        )
+
+
+def _is_late(seat: seats.Seat, place: seats.Place, now: float) -> bool:
+    answer_by = read_answer_by(place.delivered_at, seat.question_s)
+    return answer_by is not None and answer_by < write_moment(now)
+
+
+def _close(connection: Connection, session_id: str, answered: int, at: str, head: str) -> None:
+    """The end of a session; the lease's hash stays, so that its holder may still ask and hear that it has finished."""
+    seats.write_session(
+        connection, session_id, status="closed", answered_count=answered, closed_at=at, access_hash=head
+    )
+
+
+def _already_answered() -> ExamError:
+    return ExamError(409, "already_answered", "This question has an answer, and the first one stays.")

@@ -7,6 +7,7 @@ import hmac
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import ExamError
+from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims
 from tasks.exam.protocol.words import Lease
 from warehouse.ledger import access, seats, users
@@ -41,7 +42,10 @@ def read_held_seat(connection: Connection, claims: Claims, lease: Lease, now: fl
         raise ExamError(
             403, "lease_lost", "The session is not held by this lease: it was opened again or released."
         )
-    if seat.status != "closed" and (seat.lease_expires_at or 0.0) <= now:
+    if seat.status == "closed":
+        return seat
+    check_deadline(seat, now)
+    if (seat.lease_expires_at or 0.0) <= now:
         raise ExamError(
             403, "lease_expired", "The lease has expired. Open the session again with the lease secret."
         )

@@ -72,6 +72,7 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
                     row["prompt_style"],
                     row["question_count"],
                     row["answered_count"],
+                    row["deadline_at"],
                     row["run_id"],
                     row["model"],
                     row["organisation"],
@@ -88,6 +89,7 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
                 row["prompt_style"],
                 row["question_count"],
                 row["answered_count"],
+                row["deadline_at"],
             )
             for row in rows
         ]
@@ -103,7 +105,7 @@ def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) ->
         prompt_style=seat.prompt_style,
         session=Quota(
             row["question_count"],
-            row["next_seq"] - 1 - row["answered_count"],
+            0 if row["status"] == "closed" else row["next_seq"] - 1 - row["answered_count"],
             row["answered_count"],
             row["question_count"],
         ),
@@ -118,4 +120,6 @@ def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) ->
         else None,
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
+        deadline_at=row["deadline_at"],
+        question_s=row["question_s"],
     )

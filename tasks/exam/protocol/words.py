@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from schemas.errors import ExamError
-from schemas.vocabulary import ANSWER_STATUSES
+from schemas.vocabulary import GIVEN_STATUSES
 from tasks.questions.question import BareQuestion
 
-# A response longer than this is no answer to an exam question; it would only fill the ledger.
+# A response longer than this is no answer to an exam question: it is cut here, and judged as far as it goes.
 LONGEST_RESPONSE = 1_000_000
 
 
@@ -26,6 +26,8 @@ class Lease:
         prompt_style: style of the session.
         question_count: questions allocated.
         answered_count: questions answered when it was opened.
+        deadline_at: moment (UTC, ISO text) after which nothing is taken; null for none.
+        question_s: seconds in which a question must be answered once it is handed out; null for no limit.
     """
 
     session_id: str
@@ -35,6 +37,8 @@ class Lease:
     prompt_style: str
     question_count: int
     answered_count: int
+    deadline_at: str | None = None
+    question_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Put:
         prompt_style: how it is to be put to the candidate.
         content: what is asked.
         is_repeat: whether it was handed out before and is still pending.
+        answer_by: moment (UTC, ISO text) up to which it may be answered; null for no limit.
     """
 
     seq: int
@@ -54,6 +59,7 @@ class Put:
     prompt_style: str
     content: BareQuestion
     is_repeat: bool
+    answer_by: str | None = None
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Put:
@@ -68,6 +74,7 @@ class Put:
             "prompt_style": self.prompt_style,
             "content": self.content.as_row(),
             "is_repeat": self.is_repeat,
+            "answer_by": self.answer_by,
         }
 
 
@@ -88,19 +95,36 @@ class Answer:
     prompt_version: str = "own"
     call_key: str | None = None
 
-    def checked(self) -> dict[str, Any]:
-        """The answer as a ledger row; blank text is an empty answer whatever was claimed.
+    def fitted(self) -> Answer:
+        """The answer within the limits: a response that is too long is cut and is then `truncated`; reasoning is cut alone."""
+        fitted = self
+        if len(self.response) > LONGEST_RESPONSE:
+            is_answer = self.answer_status == "answered"
+            fitted = replace(
+                fitted,
+                response=self.response[:LONGEST_RESPONSE],
+                answer_status="truncated" if is_answer else self.answer_status,
+            )
+        if self.reasoning is not None and len(self.reasoning) > LONGEST_RESPONSE:
+            fitted = replace(fitted, reasoning=self.reasoning[:LONGEST_RESPONSE])
+        return fitted
 
-        Raises ExamError 422 for a status that is not in the vocabulary or a response beyond all measure.
+    def checked(self) -> dict[str, Any]:
+        """The answer as a ledger row, within the limits; blank text is an empty answer whatever was claimed.
+
+        Raises ExamError 422 for a status that no candidate can give. `error` is none: a call that failed is sent again, and
+        what is still unanswered when the session closes is marked by the exam itself.
         """
-        if self.answer_status not in ANSWER_STATUSES:
+        if self.answer_status not in GIVEN_STATUSES:
             raise ExamError(
-                422, "invalid_answer", f"answer_status must be one of {', '.join(ANSWER_STATUSES)}."
+                422,
+                "invalid_answer",
+                f"answer_status must be one of {', '.join(GIVEN_STATUSES)}. Where your model failed, ask it again and send its "
+                "answer; without one, send an empty response.",
             )
-        if len(self.response) > LONGEST_RESPONSE or len(self.reasoning or "") > LONGEST_RESPONSE:
-            raise ExamError(
-                422, "invalid_answer", f"A response may have at most {LONGEST_RESPONSE:,} characters."
-            )
+        return self.fitted()._row()
+
+    def _row(self) -> dict[str, Any]:
         status = self.answer_status
         if status == "answered" and not self.response.strip():
             status = "empty"
@@ -159,6 +183,8 @@ class SessionStatus:
     organisation: Quota | None
     opened_at: str | None
     closed_at: str | None
+    deadline_at: str | None = None
+    question_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +196,7 @@ class SessionSummary:
     prompt_style: str
     question_count: int
     answered_count: int
+    deadline_at: str | None = None
     run_id: str | None = None
     model: str | None = None
     organisation: str | None = None

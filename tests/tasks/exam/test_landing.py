@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from sqlalchemy import RowMapping, func, select
 
 from schemas.errors import UsageError
+from tasks.exam import landing
 from tasks.exam.landing import (
-    iter_access_landings,
     iter_landings,
     land_access_log,
     land_closed_sessions,
@@ -34,9 +34,14 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.lake.store import Lake
-from warehouse.ledger import calls
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger import access, calls
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import access_log
+
+
+def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
+    return set()
 
 
 class RecordingClient(AnsweringClient):
@@ -177,16 +182,66 @@ def test_what_lands_passes_the_checks_of_the_lake_and_holds_no_secret(sat: World
     assert [secret for secret in secrets if secret in everything] == []
 
 
-def test_the_audit_log_lands_by_day_and_the_last_two_days_again(sat: World) -> None:
-    today = datetime.now(UTC).date()
-    batches = [batch for chunk in iter_access_landings(sat.ledger, set()) for batch in chunk]
-    assert [(batch.table, batch.unit) for batch in batches] == [("access_log", today.isoformat())]
-    assert set(batches[0].frame["action"]) == {"open", "next", "submit_and_next"}
-    landed = {today.isoformat()}
-    assert len(list(iter_access_landings(sat.ledger, landed, today=today))) == 1
-    assert len(list(iter_access_landings(sat.ledger, landed, today=today + timedelta(days=1)))) == 1
-    assert list(iter_access_landings(sat.ledger, landed, today=today + timedelta(days=2))) == []
-    assert isinstance(today, date)
+def test_the_audit_log_lands_in_pages_and_only_the_last_one_is_read_again(
+    sat: World, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "ENTRIES_PER_PAGE", 5)
+    entries = count_accesses(sat)
+    assert entries > 10
+    assert land_access_log(sat.ledger, lake) == {"access_log": entries}
+    assert land_access_log(sat.ledger, lake) == {}
+    full = {f"page-{page:08d}" for page in range(1, entries // 5)}
+    assert full < lake.units("access_log")
+
+    run(sat, "rho")
+    read = []
+    monkeypatch.setattr(
+        access,
+        "read_entries",
+        lambda c, first, last, read=access.read_entries: note(first, read(c, first, last)),
+    )
+
+    def note(first: int, rows: list[RowMapping]) -> list[RowMapping]:
+        read.append(first)
+        return rows
+
+    land_access_log(sat.ledger, lake)
+    assert min(read) >= entries // 5 * 5 - 5, "pages that were full are not read again"
+    landed = lake.query("select access_id, entry_hash from access_log order by access_id")
+    with sat.ledger.read() as connection:
+        kept = connection.execute(
+            select(access_log.c.access_id, access_log.c.entry_hash).order_by(access_log.c.access_id)
+        ).all()
+    assert landed.rows() == [tuple(row) for row in kept]
+
+
+def count_accesses(world: World) -> int:
+    with world.ledger.read() as connection:
+        return int(connection.execute(select(func.count()).select_from(access_log)).scalar_one())
+
+
+def test_a_run_that_is_in_the_lake_as_a_whole_is_not_read_again(
+    sat: World, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(sat, "rho")
+    land_closed_sessions(sat.ledger, lake)
+    looked_at: list[str] = []
+    monkeypatch.setattr(landing, "land_run", lambda _, __, run_id, **___: looked_at.append(run_id) or {})
+    assert land_closed_sessions(sat.ledger, lake) == {}
+    assert looked_at == []
+
+
+def test_a_run_lands_as_closed_only_after_its_last_session(sat: World, lake: Lake) -> None:
+    run(sat, "rho")
+    chunks = list(iter_landings(sat.ledger, sat.plan.run_id, none_landed))
+    said = [batch.frame["status"][0] for chunk in chunks for batch in chunk if batch.table == "runs"]
+    assert said == ["open", "closed"]
+    # Killed before the last chunk: the next flow makes it whole.
+    for chunk in chunks[:-1]:
+        lake.land_together(chunk)
+    assert lake.query("select status from runs").item() == "open"
+    assert land_closed_sessions(sat.ledger, lake) == {"runs": 1}
+    assert lake.query("select status from runs").item() == "closed"
 
 
 def test_sessions_share_a_chunk_until_it_has_rows_enough(sat: World) -> None:
@@ -194,14 +249,14 @@ def test_sessions_share_a_chunk_until_it_has_rows_enough(sat: World) -> None:
     by_rows = {
         most: [
             len({batch.unit for batch in chunk if batch.table == "sessions"})
-            for chunk in iter_landings(sat.ledger, sat.plan.run_id, {}, rows_per_chunk=most)
+            for chunk in iter_landings(sat.ledger, sat.plan.run_id, none_landed, rows_per_chunk=most)
         ]
         for most in (1, 12, 20_000)
     }
-    # The run with its models and the set come first, in chunks of their own.
-    assert by_rows == {1: [0, 0, 1, 1, 1, 1], 12: [0, 0, 2, 2], 20_000: [0, 0, 4]}
+    # The run with its models and the set come first, in chunks of their own; the run that is over comes last, again.
+    assert by_rows == {1: [0, 0, 1, 1, 1, 1, 0], 12: [0, 0, 2, 2, 0], 20_000: [0, 0, 4, 0]}
 
 
 def test_an_unknown_run_is_a_usage_error(sat: World) -> None:
     with pytest.raises(UsageError, match="no run 'none'"):
-        list(iter_landings(sat.ledger, "none", {}))
+        list(iter_landings(sat.ledger, "none", none_landed))

@@ -7,12 +7,14 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
 from tasks.exam.landing import iter_landings
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
@@ -29,7 +31,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam
-from warehouse.ledger.access import verify_access_log
+from warehouse.ledger.access import count_entries, keep_past_heads, read_last_id, verify_access_log
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
 
@@ -85,12 +87,34 @@ def test_a_run_is_sat_and_landed_from_postgresql(world: World) -> None:
     )
     assert report.is_run_closed
     rows = Counter(
-        {batch.table: 0 for chunk in iter_landings(world.ledger, world.plan.run_id, {}) for batch in chunk}
+        {
+            batch.table: 0
+            for chunk in iter_landings(world.ledger, world.plan.run_id, none_landed)
+            for batch in chunk
+        }
     )
-    for chunk in iter_landings(world.ledger, world.plan.run_id, {}):
+    for chunk in iter_landings(world.ledger, world.plan.run_id, none_landed):
         for batch in chunk:
             rows[batch.table] += batch.frame.height
-    assert rows == {"runs": 1, "models": 2, "sets": 6, "sessions": 2, "allocations": 12, "responses": 12}
+    assert rows == {"runs": 2, "models": 2, "sets": 6, "sessions": 2, "allocations": 12, "responses": 12}
+
+
+def test_a_session_is_closed_by_force_and_its_audit_log_is_read_to_the_end_on_postgresql(
+    world: World,
+) -> None:
+    set_deadlines(world.ledger, world.settings)
+    assert close_overdue(world.ledger) == ClosingReport()
+    report = force_close(world.ledger, world.plan.run_id, "a rehearsal")
+    assert (len(report.session_ids), report.unanswered_count, report.run_ids) == (2, 12, (world.plan.run_id,))
+    last = read_last_id(world.ledger)
+    with world.ledger.read() as connection:
+        assert count_entries(connection, 1, last) == 2
+        assert verify_access_log(connection) == []
+    assert keep_past_heads(world.ledger, datetime.now(UTC) + timedelta(days=2)) == 2
+
+
+def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
+    return set()
 
 
 RACER = """

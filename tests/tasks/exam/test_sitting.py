@@ -19,6 +19,7 @@ from filelock import FileLock
 from deployments.exam_api.app import create_app
 from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
 from schemas.settings import Settings
+from tasks.exam import sitting
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
@@ -132,6 +133,15 @@ def test_a_model_that_cannot_be_called_leaves_its_session_open_and_the_others_go
     assert_every_question_was_answered_once(crowd)
 
 
+def test_a_session_in_which_a_call_failed_is_sat_again_after_the_others(crowd: World) -> None:
+    def fail(model: Any, count: int) -> Exception | None:
+        return Unreachable("for a moment") if model.name == "beta" and count <= 12 else None
+
+    report = sit(crowd, AnsweringClient(fail))
+    assert (report.is_complete, report.is_run_closed, report.answer_count) == (True, True, 72)
+    assert_every_question_was_answered_once(crowd)
+
+
 def test_the_budget_stops_the_run_and_what_was_answered_is_kept(crowd: World) -> None:
     def fail(_: Any, count: int) -> Exception | None:
         return BudgetError("The next call could exceed the budget.") if count > 30 else None
@@ -208,8 +218,9 @@ def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: 
 
 @pytest.mark.parametrize("window", [2, 5, 50])
 def test_a_trusted_run_may_have_several_questions_pending(
-    ledger: Ledger, tmp_path: Path, window: int
+    ledger: Ledger, tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sitting, "ROUNDS", 1)
     settings = make_settings(tmp_path / "home", pending_window=window, set_size=12)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank())

@@ -81,6 +81,7 @@ def test_a_sound_judge_gives_every_response_its_true_stars(ledger: Ledger) -> No
         "stars": unit[0]["stars"],
         "parse_status": "parsed",
         "prompt_version": "1/zh",
+        "occasion": "first",
         "attempt": 1,
         "is_simulated": True,
     }
@@ -155,7 +156,7 @@ def test_a_judgement_that_is_readable_the_second_time_counts_both_attempts(ledge
     assert [row["stars"] for row in unit] == find_true_stars(bank, responses)
 
 
-def test_judging_again_pays_for_nothing_and_a_new_salt_asks_anew(ledger: Ledger) -> None:
+def test_judging_again_pays_for_nothing_and_another_occasion_asks_again(ledger: Ledger) -> None:
     bank = make_full_bank(5)
     responses = join_questions(make_responses([("正确。", "answered")] * 5), bank)
     with start_server(build_answer_key(bank), judge=SOUND) as server:
@@ -163,7 +164,7 @@ def test_judging_again_pays_for_nothing_and_a_new_salt_asks_anew(ledger: Ledger)
         again = flatten(judge(ledger, server.url, responses))
         assert server.state.requests["judge"] == 5
         assert again.drop("judged_at").equals(first.drop("judged_at"))
-        judge(ledger, server.url, responses, salt="second look")
+        judge(ledger, server.url, responses, occasion="again-1")
         assert server.state.requests["judge"] == 10
 
 

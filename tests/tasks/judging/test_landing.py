@@ -36,11 +36,12 @@ def test_judging_a_home_of_the_first_form_again_makes_no_call(
     settings = unpack_first_home(tmp_path)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         before = lake.query("select count(*) from judgements").item()
-        with Progress("judge: responses") as progress:
-            summary = asyncio.run(judge_landed(ledger, lake, settings, None, progress))
-
-        assert (summary.judged, summary.unparsed, summary.failed, dict(summary.calls)) == (0, 0, 0, {})
-        assert summary.judges
+        runs = lake.query("select run_id from runs order by run_id")["run_id"].to_list()
+        for run_id in (None, *runs):
+            with Progress("judge: responses") as progress:
+                summary = asyncio.run(judge_landed(ledger, lake, settings, run_id, progress))
+            assert (summary.judged, summary.unparsed, summary.failed, dict(summary.calls)) == (0, 0, 0, {})
+            assert bool(summary.judges) is (run_id is not None)
         assert lake.query("select count(*) from judgements").item() == before
 
 
@@ -105,3 +106,4 @@ def land_run(lake: Lake) -> None:
 def test_another_wording_makes_other_units() -> None:
     assert judging.name_unit("s", "judge") == "s/judge/prompt-1"
     assert judging.name_unit("s", "judge", judging.read_wording("2/zh")) == "s/judge/prompt-2"
+    assert judging.name_unit("s", "judge", occasion="again-1") == "s/judge/prompt-1/again-1"

@@ -195,7 +195,7 @@ def _add_session(
                 {
                     **place, "model": model, "prompt_style": style, "judge": judge, "stars": None if is_unparsed else stars,
                     "parse_status": "unparsed" if is_unparsed else "parsed", "prompt_version": "v1",
-                    "judged_at": planned_at + dt.timedelta(days=1), "cost_usd": 0.001, "attempt": 0 if is_empty else 1,
+                    "judged_at": planned_at + dt.timedelta(days=1), "cost_usd": 0.001, "attempt": 0 if is_empty else 1, "occasion": "first",
                     "is_simulated": is_simulated,
                 }
             )  # fmt: skip

@@ -13,7 +13,6 @@ from warehouse.ledger.access import (
     ChainFault,
     append_access_at_head,
     compute_entry_hash,
-    keep_heads,
     keep_past_heads,
     verify_access_log,
 )
@@ -171,8 +170,8 @@ def test_what_a_kept_head_covers_cannot_be_cut_off(
     log: Ledger, tamper: Callable[[Connection], None], chain: str
 ) -> None:
     day = now_text()[:10]
+    assert keep_past_heads(log, datetime.now(UTC) + timedelta(days=2)) == 3
     with log.write() as connection:
-        assert keep_heads(connection, day) == 3
         tamper(connection)
     faults = check(log)
     assert [(fault.session_id, fault.reason) for fault in faults] == [
@@ -181,11 +180,9 @@ def test_what_a_kept_head_covers_cannot_be_cut_off(
 
 
 def test_a_head_is_kept_once(log: Ledger) -> None:
-    day = now_text()[:10]
-    with log.write() as connection:
-        assert keep_heads(connection, day) == 3
-        assert keep_heads(connection, day) == 0
-        assert keep_heads(connection, "2001-01-01") == 0
+    later = datetime.now(UTC) + timedelta(days=2)
+    assert [keep_past_heads(log, later), keep_past_heads(log, later)] == [3, 0]
+    with log.read() as connection:
         kept = {row.session_id: row.entry_hash for row in connection.execute(select(access_heads))}
         assert kept == {
             chain or "": entry(connection, chain, "three").entry_hash for chain in ("a", "b", None)
@@ -195,9 +192,8 @@ def test_a_head_is_kept_once(log: Ledger) -> None:
 def test_days_that_are_over_have_their_heads_kept_an_hour_after_midnight(log: Ledger) -> None:
     now = datetime.now(UTC)
     midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
-    with log.write() as connection:
-        assert keep_past_heads(connection, midnight - timedelta(hours=1)) == 0
-        assert keep_past_heads(connection, midnight + timedelta(minutes=59)) == 0
-        assert keep_past_heads(connection, midnight + timedelta(minutes=61)) == 3
-        assert keep_past_heads(connection, midnight + timedelta(days=3)) == 0
+    assert keep_past_heads(log, midnight - timedelta(hours=1)) == 0
+    assert keep_past_heads(log, midnight + timedelta(minutes=59)) == 0
+    assert keep_past_heads(log, midnight + timedelta(minutes=61)) == 3
+    assert keep_past_heads(log, midnight + timedelta(days=3)) == 0
     assert check(log) == []

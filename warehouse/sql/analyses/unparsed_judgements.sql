@@ -1,21 +1,22 @@
--- Which judgements could not be read and are waiting to be judged again?
--- One row per unparsed judgement of the version that counts. is_published says whether it is the
--- primary judge's, so that a leaderboard misses it.
+-- Which responses have no stars because no judge's output could be read, and wait to be judged again?
+-- One row per unparsed judgement of such a response, by the version that counts. is_published says whether it is the
+-- primary judge's. `proctor judge --unparsed` asks the judges again; `proctor unparsed export` hands them to a person.
 -- Parameters: $month (default null)
 -- A null month gives all months.
 SELECT
-    month,
-    run_id,
-    session_id,
-    seq,
-    question_uuid,
-    model,
-    prompt_style,
-    judge,
-    prompt_version,
-    is_primary AS is_published,
-    attempt,
-    judged_at
-FROM current_judgements
-WHERE stars IS NULL AND is_counted AND month = coalesce($month::VARCHAR, month)
-ORDER BY month, model, session_id, seq, judge
+    j.month,
+    j.run_id,
+    j.session_id,
+    j.seq,
+    j.question_uuid,
+    j.model,
+    j.prompt_style,
+    j.judge,
+    j.prompt_version,
+    j.is_primary AS is_published,
+    j.attempt,
+    j.judged_at
+FROM current_judgements AS j
+ANTI JOIN stand_in_judgements AS other ON other.session_id = j.session_id AND other.seq = j.seq
+WHERE j.stars IS NULL AND j.is_counted AND j.month = coalesce($month::VARCHAR, j.month)
+ORDER BY j.month, j.model, j.session_id, j.seq, j.judge

@@ -2,9 +2,12 @@
 -- One row per allocation and judge, by the version of its prompt that counts (run_judges).
 -- score_status says why stars is what it is:
 --   scored      the judge gave 0 to 3 stars, or an empty or refused answer got 0 by rule;
+--   resolved    the judge's output could not be read, and the stars are those of counted_judge (stand_in_judgements);
 --   unanswered  the session closed without an answer: 0 stars, for N is the allocated count; null while it is open;
---   unparsed    the judge's output could not be read: null, never 0;
---   unjudged    nobody has judged it yet, or the call failed: null.
+--   error       the call to the candidate had failed for good when the session was closed: 0 stars, as for no answer;
+--   unparsed    nobody's output could be read: null, never 0;
+--   unjudged    nobody has judged it yet: null.
+-- counted_judge names whose stars they are; null where nobody gave any.
 SELECT
     a.run_id,
     a.month,
@@ -24,18 +27,26 @@ SELECT
     judges.judge,
     judges.prompt_wording,
     CASE
-        WHEN r.session_id IS NULL THEN if(s.status = 'closed', 0, NULL)
-        ELSE j.stars
+        WHEN r.session_id IS NULL OR r.answer_status = 'error' THEN if(s.status = 'closed', 0, NULL)
+        WHEN j.session_id IS NOT NULL THEN coalesce(j.stars, other.stars)
     END AS stars,
     CASE
         WHEN r.session_id IS NULL THEN 'unanswered'
+        WHEN r.answer_status = 'error' THEN 'error'
         WHEN j.stars IS NOT NULL THEN 'scored'
-        WHEN j.session_id IS NOT NULL THEN 'unparsed'
-        ELSE 'unjudged'
+        WHEN j.session_id IS NULL THEN 'unjudged'
+        WHEN other.stars IS NOT NULL THEN 'resolved'
+        ELSE 'unparsed'
     END AS score_status,
+    CASE
+        WHEN r.answer_status = 'error' OR j.session_id IS NULL THEN NULL
+        WHEN j.stars IS NOT NULL THEN judges.judge
+        ELSE other.counted_judge
+    END AS counted_judge,
     s.is_simulated
 FROM allocations AS a
 JOIN sessions AS s ON s.session_id = a.session_id
 JOIN run_judges AS judges ON judges.run_id = a.run_id
 LEFT JOIN responses AS r ON r.session_id = a.session_id AND r.seq = a.seq
 LEFT JOIN counted_judgements AS j ON j.session_id = a.session_id AND j.seq = a.seq AND j.judge = judges.judge
+LEFT JOIN stand_in_judgements AS other ON other.session_id = a.session_id AND other.seq = a.seq

@@ -2,6 +2,7 @@
 -- One row per run and judge. prompt_wording is prompt_version without its language ('1' of '1/zh'). A judge counts by the
 -- version with which the run was first judged in full (the earliest last judgement); where it never was, by the one with
 -- most judgements, then by the earliest. A later version of the prompt therefore changes no run that was judged before.
+-- Judgements asked for again, because nothing could be read, are left out; who only gave such (a person) is no judge of the run.
 WITH wordings AS (
     SELECT
         month,
@@ -11,6 +12,7 @@ WITH wordings AS (
         count(*) AS judged_count,
         max(judged_at) AS last_judged_at
     FROM judgements
+    WHERE NOT starts_with(occasion, 'again-')
     GROUP BY month, run_id, judge, prompt_wording
 ),
 

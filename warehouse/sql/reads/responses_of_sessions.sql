@@ -1,7 +1,8 @@
 -- What was answered in these sessions?
--- One row per response, in order of session and position.
--- Parameters: $session_ids
-SELECT * EXCLUDE (landing_unit)
+-- One row per response, in order of session and position. $months are those of the sessions: no other month is read.
+-- Parameters: $session_ids, $months
+SELECT responses.* EXCLUDE (landing_unit)
 FROM responses
-WHERE list_contains($session_ids, session_id)
+SEMI JOIN (SELECT unnest($session_ids::VARCHAR[]) AS session_id) AS asked ON asked.session_id = responses.session_id
+WHERE list_contains($months::VARCHAR[], responses.month)
 ORDER BY session_id, seq

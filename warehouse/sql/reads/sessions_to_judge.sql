@@ -1,7 +1,24 @@
 -- Which landed sessions are there to judge?
--- One row per session of the run asked for (of all runs), by month; simulated ones, or the others: they never share a judge.
--- Parameters: $is_simulated, $run_id (default null)
-SELECT session_id, run_id
+-- One row per session of the run asked for, by month; without one, of every run in which one of $judges has not judged some
+-- session, by whichever version of its prompt. Simulated runs, or the others: they never share a judge.
+-- Parameters: $is_simulated, $judges, $run_id (default null)
+WITH judged AS (
+    -- The unit of judgements is session/judge/prompt-version.
+    SELECT regexp_replace(unit, '/prompt-[^/]*$', '') AS session_and_judge
+    FROM landings
+    WHERE table_name = 'judgements'
+),
+
+unfinished_runs AS (
+    SELECT DISTINCT sessions.run_id
+    FROM sessions
+    CROSS JOIN (SELECT unnest($judges::VARCHAR[]) AS judge) AS asked
+    ANTI JOIN judged ON judged.session_and_judge = sessions.session_id || '/' || asked.judge
+    WHERE sessions.is_simulated = $is_simulated
+)
+
+SELECT session_id, run_id, month
 FROM sessions
-WHERE is_simulated = $is_simulated AND run_id = coalesce($run_id::VARCHAR, run_id)
+WHERE is_simulated = $is_simulated
+    AND (run_id = $run_id::VARCHAR OR ($run_id::VARCHAR IS NULL AND run_id IN (SELECT run_id FROM unfinished_runs)))
 ORDER BY month, session_id

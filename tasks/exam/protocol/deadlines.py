@@ -1,0 +1,51 @@
+"""When a session and a question must be finished: set once, stored with the session, the same for every process.
+
+A session that is not finished by its deadline is closed by the next flow (tasks.exam.closing); what is then unanswered counts
+0 stars. A limit for each question holds for outside candidates only: in house, the limit of a call takes its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from schemas.errors import ExamError
+from schemas.settings import Settings
+from warehouse.ledger.engine import write_moment
+
+if TYPE_CHECKING:
+    from warehouse.ledger.seats import Seat
+
+_DAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long a session may take from its planning, and a question from its delivery; both in seconds."""
+
+    session_s: float
+    question_s: float
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Deadlines:
+        """The deadlines that this installation sets."""
+        return cls(settings.session_days * _DAY_S, settings.question_s)
+
+
+def read_answer_by(delivered_at: str | None, question_s: float | None) -> str | None:
+    """The moment up to which a question may be answered; null without a limit."""
+    if delivered_at is None or question_s is None:
+        return None
+    return write_moment(datetime.fromisoformat(delivered_at).timestamp() + question_s)
+
+
+def check_deadline(seat: Seat, now: float) -> None:
+    """Pass before the session's deadline; raises ExamError 403 after it."""
+    if seat.deadline_at is not None and seat.deadline_at <= write_moment(now):
+        raise ExamError(
+            403,
+            "deadline_passed",
+            f"The deadline of this session was {seat.deadline_at}. Nothing more is taken; what was answered stays, and what is "
+            "unanswered counts 0.",
+        )

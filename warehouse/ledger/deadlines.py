@@ -1,0 +1,95 @@
+"""Deadlines of sessions, and what a session that is closed unfinished leaves behind."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, RowMapping, and_, select, update
+
+from warehouse.ledger.tables import allocations, responses, runs, sessions
+
+
+def write_deadlines(
+    connection: Connection,
+    *,
+    deadline_at: str,
+    question_s: float,
+    run_id: str | None = None,
+    session_id: str | None = None,
+) -> int:
+    """Set the deadlines of sessions that have none: of a run, of one session, or of all runs that are open.
+
+    `question_s` is kept for outside candidates only. Deadlines that are set stay. Returns how many sessions got one.
+    """
+    waiting = (
+        select(sessions.c.session_id, sessions.c.run_id, sessions.c.model)
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(runs.c.status == "open", sessions.c.status != "closed", sessions.c.deadline_at.is_(None))
+    )
+    if run_id is not None:
+        waiting = waiting.where(sessions.c.run_id == run_id)
+    if session_id is not None:
+        waiting = waiting.where(sessions.c.session_id == session_id)
+    found = connection.execute(waiting).all()
+    outside = {name: _read_outside(connection, name) for name in sorted({row.run_id for row in found})}
+    for row in found:
+        connection.execute(
+            update(sessions)
+            .where(sessions.c.session_id == row.session_id)
+            .values(
+                deadline_at=deadline_at, question_s=question_s if row.model in outside[row.run_id] else None
+            )
+        )
+    return len(found)
+
+
+def list_unfinished(
+    connection: Connection, *, target: str | None = None, before: str | None = None
+) -> list[str]:
+    """The sessions that are not closed: of the run or session `target`, or those whose deadline is at or before `before`."""
+    query = select(sessions.c.session_id).where(sessions.c.status != "closed")
+    if target is not None:
+        query = query.where((sessions.c.run_id == target) | (sessions.c.session_id == target))
+    if before is not None:
+        open_runs = select(runs.c.run_id).where(runs.c.status == "open")
+        query = query.where(sessions.c.run_id.in_(open_runs), sessions.c.deadline_at <= before)
+    return list(connection.execute(query.order_by(sessions.c.session_id)).scalars())
+
+
+def read_run_of(connection: Connection, target: str) -> str | None:
+    """The run of that id, or the run of the session of that id; null when there is neither."""
+    found = connection.execute(select(runs.c.run_id).where(runs.c.run_id == target)).scalar()
+    if found is None:
+        found = connection.execute(select(sessions.c.run_id).where(sessions.c.session_id == target)).scalar()
+    return None if found is None else str(found)
+
+
+def read_unanswered(connection: Connection, session_id: str) -> list[RowMapping]:
+    """The positions of a session without an answer, in order: seq, and the error of its last failed call (null for none)."""
+    query = (
+        select(allocations.c.seq, allocations.c.error)
+        .select_from(
+            allocations.outerjoin(
+                responses,
+                and_(
+                    responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
+                ),
+            )
+        )
+        .where(allocations.c.session_id == session_id, responses.c.seq.is_(None))
+        .order_by(allocations.c.seq)
+    )
+    return list(connection.execute(query).mappings())
+
+
+def write_call_error(connection: Connection, session_id: str, seq: int, error: str) -> None:
+    """Note that the call for a question failed for good; an answer that comes later makes the note meaningless."""
+    connection.execute(
+        update(allocations)
+        .where(allocations.c.session_id == session_id, allocations.c.seq == seq)
+        .values(error=error[:200])
+    )
+
+
+def _read_outside(connection: Connection, run_id: str) -> frozenset[str]:
+    """The candidates of a run that sit with their own client."""
+    plan = connection.execute(select(runs.c.plan).where(runs.c.run_id == run_id)).scalar_one()
+    return frozenset(plan.get("outside", ()))

@@ -1,0 +1,25 @@
+-- Where the primary judge could not be read: whose stars count instead, and why did they give them?
+-- One row per response that another judge, the same one asked again, or a person gave stars for.
+-- Parameters: $month (default null)
+-- A null month gives all months.
+-- Shown: month, model, session_id, seq, judge, counted_judge, stars
+SELECT
+    s.month,
+    s.run_id,
+    s.session_id,
+    s.seq,
+    s.question_uuid,
+    s.model,
+    s.prompt_style,
+    s.judge,
+    s.counted_judge,
+    s.stars,
+    other.reason,
+    other.prompt_version,
+    other.occasion,
+    other.is_by_person,
+    other.judged_at
+FROM scored_responses AS s
+JOIN stand_in_judgements AS other ON other.session_id = s.session_id AND other.seq = s.seq
+WHERE s.score_status = 'resolved' AND s.month = coalesce($month::VARCHAR, s.month)
+ORDER BY s.month, s.model, s.session_id, s.seq
