@@ -161,7 +161,7 @@ EDITION_SESSIONS = Table(
         _count("unjudged_count", "Answers that nobody has judged."),
         _count("star_count", "Stars."),
         _score("score", "S of this session alone, 0 to 100; null unless it is complete."),
-        _count("pair_count", "Questions with stars for both this candidate and the reference."),
+        _count("pair_count", "Questions that it was judged on and the reference has stars for."),
         Column("pair_stars", "float", "Its stars on those.", low=0),
         Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
         IS_SIMULATED,

@@ -15,8 +15,8 @@ _STATUSES = ("unanswered", "unparsed", "unjudged")
 def summarise_sessions(basis: Basis) -> pl.DataFrame:
     """Rows of `edition_sessions` without the edition: one for every session that speaks, incomplete ones without a score.
 
-    What nobody could judge earns nothing. A pair is a question with stars for both the session's candidate and the
-    reference (its mean over sittings of the set in that style).
+    What nobody could judge earns nothing. A pair is a question that the session was judged on and the reference has stars for
+    (its mean over sittings of the set in that style).
     """
     import polars as pl
 
@@ -41,7 +41,13 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
     answers = basis.answers.join(
         _read_reference_stars(basis), on=["set_id", "prompt_style", "question_uuid"], how="left"
     )
-    is_pair = pl.col("stars").is_not_null() & pl.col("reference_stars").is_not_null()
+    # What nobody could judge of a candidate earns nothing in R either; of the reference it is left out.
+    is_unread = pl.col("score_status") == "unparsed"
+    is_pair = (
+        pl.col("reference_stars").is_not_null()
+        & (pl.col("score_status") != "unjudged")
+        & ~(is_unread & pl.col("is_reference"))
+    )
     counts = answers.group_by("session_id").agg(
         scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
         **{
@@ -49,7 +55,7 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
         },
         star_count=pl.col("stars").sum().cast(pl.Int64),
         pair_count=is_pair.sum().cast(pl.Int64),
-        pair_stars=pl.col("stars").filter(is_pair).sum().cast(pl.Float64),
+        pair_stars=pl.col("stars").fill_null(0).filter(is_pair).sum().cast(pl.Float64),
         reference_pair_stars=pl.col("reference_stars").filter(is_pair).sum(),
     )
     return (
