@@ -24,6 +24,7 @@ from tasks.exam.lake_rows import (
     describe_response,
     describe_run,
     describe_session,
+    describe_set_question,
 )
 from warehouse.ledger import access, calls, closed, exam
 from warehouse.ledger.engine import Ledger
@@ -63,7 +64,7 @@ def iter_landings(
     for names in _chunk(set_ids, lambda _: run["set_size"], rows_per_chunk):
         with ledger.read() as connection:
             rows = closed.read_set_rows(connection, names)
-        yield _group("sets", "set_id", [dict(row) for row in rows], names)
+        yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
     waiting = [row for row in sessions if row["session_id"] not in landed_units.get("sessions", frozenset())]
     for chunk in _chunk(waiting, lambda row: row["question_count"], rows_per_chunk):
         with ledger.read() as connection:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.plan.drawing import BankTooSmall, Shortfall, compute_shares
+from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares
 from tasks.exam.plan.due import list_due
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
