@@ -79,6 +79,11 @@ class Settings(BaseSettings):
         ("zero_shot", "few_shot", "chain_of_thought"), description="Styles sat."
     )
     set_policy: Literal["shared", "unique"] = Field("shared", description="How sets are given out.")
+    set_groups: int = Field(
+        1,
+        ge=1,
+        description="Groups of organisations that share sets; with 2, new sets can have anchors even where all sit in the same months.",
+    )
     cap_small_disciplines: bool = Field(
         True,
         description="Give a small discipline a smaller share of a set, never a smaller weight; refuse otherwise.",

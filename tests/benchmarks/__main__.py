@@ -15,6 +15,7 @@ ALL = (
     "lake_speed",
     "call_speed",
     "exam_speed",
+    "plan_simulation",
     "demo_stages",
     "ingest_accuracy",
     "ingest_speed",

@@ -20,6 +20,7 @@ class SeasonSet(NamedTuple):
 
     set_number: int
     set_id: str
+    set_group: int
 
 
 def lock_season(connection: Connection, season: str) -> None:
@@ -32,11 +33,11 @@ def lock_season(connection: Connection, season: str) -> None:
 def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
     """Every set of a season, in order of number."""
     rows = connection.execute(
-        select(set_numbers.c.set_number, set_numbers.c.set_id)
+        select(set_numbers.c.set_number, set_numbers.c.set_id, set_numbers.c.set_group)
         .where(set_numbers.c.season == season)
         .order_by(set_numbers.c.set_number)
     )
-    return [SeasonSet(int(number), str(set_id)) for number, set_id in rows]
+    return [SeasonSet(int(number), str(set_id), int(group)) for number, set_id, group in rows]
 
 
 def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:

@@ -161,6 +161,13 @@ set_numbers = Table(
     Column("set_number", Integer, nullable=False),
     Column("bank_version", Integer, nullable=False),
     Column("is_simulated", Boolean, nullable=False),
+    Column(
+        "set_group",
+        Integer,
+        nullable=False,
+        server_default="1",
+        comment="Group of organisations that may share it, from 1.",
+    ),
     Column("draw_key", String(80), comment="Secret that its draw follows from; no run discloses it."),
     Column("created_at", String(32), nullable=False),
     UniqueConstraint("season", "set_number", name="uq_sets_season_number"),

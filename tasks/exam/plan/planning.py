@@ -149,6 +149,7 @@ def plan_run(
         set_size=settings.set_size,
         anchor_share=settings.anchor_share,
         policy=chosen_policy,
+        set_groups=settings.set_groups,
         rest_months=settings.rest_months,
         styles=settings.prompt_styles,
         repeats=settings.repeats,

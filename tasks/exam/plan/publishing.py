@@ -147,6 +147,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "set_number": new.set_number,
                 "bank_version": plan.bank_version,
                 "is_simulated": plan.is_simulated,
+                "set_group": new.set_group,
                 "draw_key": new.draw_key,
                 "created_at": at,
             }

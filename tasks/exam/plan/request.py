@@ -48,6 +48,7 @@ class PlanRequest:
         set_size: lineages asked for in a set.
         anchor_share: share of a new set that others have answered before.
         policy: `shared` or `unique`.
+        set_groups: groups of organisations that share sets among themselves only; 1 for all together.
         rest_months: months after which a lineage may return; null for never.
         styles: prompt styles.
         repeats: sittings per candidate and style.
@@ -75,6 +76,7 @@ class PlanRequest:
     set_size: int
     anchor_share: float
     policy: str
+    set_groups: int
     rest_months: int | None
     styles: Sequence[str]
     repeats: int
@@ -125,10 +127,11 @@ class Sitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set, with the positions of its lineages in the bank index."""
+    """A set, with the group that may share it and the positions of its lineages in the bank index."""
 
     set_number: int
     set_id: str
+    set_group: int
     positions: NDArray[np.int64]
 
 

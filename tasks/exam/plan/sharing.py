@@ -29,6 +29,7 @@ class DrawnSet:
 
     set_number: int
     set_id: str
+    set_group: int
     items: Sequence[DrawnQuestion]
     draw_key: str = field(repr=False)
     wanted_anchors: int = 0
@@ -59,6 +60,12 @@ def make_draw_key(request: PlanRequest, set_id: str) -> str:
     return hmac.new(request.draw_secret.encode(), set_id.encode(), hashlib.sha256).hexdigest()
 
 
+def find_group(organisation: str, groups: int) -> int:
+    """The group of organisations that one belongs to, from 1; the same in every run."""
+    digest = hashlib.sha256(f"group of {organisation}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % groups + 1
+
+
 class _Dealer:
     """One run's sets, given out one after the other."""
 
@@ -81,18 +88,21 @@ class _Dealer:
         # A reference answers every set, so its organisation has met all of them. It joins a set of the others only where
         # that costs them nothing: with it, no set could have an anchor.
         references = {sitter.organisation for sitter in self._request.references}
-        self._share([owner for owner in owners if owner not in references])
+        groups = self._request.set_groups
+        for group in range(1, groups + 1):
+            members = [owner for owner in owners if find_group(owner, groups) == group]
+            self._share([owner for owner in members if owner not in references], group)
         for owner in owners:
             if owner in references:
                 self._join(owner)
         return self._found
 
-    def _share(self, owners: Sequence[str]) -> None:
+    def _share(self, owners: Sequence[str], set_group: int) -> None:
         """The set that serves most of those who wait, one already drawn before a new one; again for those who are left."""
         waiting = list(owners)
         while waiting:
             known = max(
-                self._season,
+                (found for found in self._season if found.set_group == set_group),
                 key=lambda found: (len(self._list_unmet(found, waiting)), -found.set_number),
                 default=None,
             )
@@ -101,7 +111,7 @@ class _Dealer:
             if known is not None and served and len(served) >= len(group):
                 self._found.taken |= dict.fromkeys(served, known)
             elif group:
-                self._draw(group)
+                self._draw(group, set_group)
                 served = group
             else:
                 for owner in waiting:
@@ -149,7 +159,7 @@ class _Dealer:
     def _refuse(self, owner: str) -> None:
         self._found.shortfalls[owner] = self._fit([owner])[1]
 
-    def _draw(self, owners: Sequence[str]) -> None:
+    def _draw(self, owners: Sequence[str], set_group: int = 1) -> None:
         """Draw a set that all these organisations sit, or refuse the one that it was for."""
         request = self._request
         shares, shortfalls = self._fit(owners)
@@ -172,8 +182,8 @@ class _Dealer:
         )
         positions = request.index.locate(item.lineage_uuid for item in items)
         self._avoided[positions] = True
-        drawn = KnownSet(number, set_id, positions)
+        drawn = KnownSet(number, set_id, set_group, positions)
         self._season.append(drawn)
         wanted = round(sum(shares.values()) * request.anchor_share)
-        self._found.new_sets.append(DrawnSet(number, set_id, items, key, wanted))
+        self._found.new_sets.append(DrawnSet(number, set_id, set_group, items, key, wanted))
         self._found.taken |= dict.fromkeys(owners, drawn)

@@ -38,7 +38,10 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
             met[owner][positions[row.set_id]] = True
     references = {sitter.model for sitter in request.references}
     return LedgerState(
-        season_sets=[KnownSet(found.set_number, found.set_id, positions[found.set_id]) for found in season],
+        season_sets=[
+            KnownSet(found.set_number, found.set_id, found.set_group, positions[found.set_id])
+            for found in season
+        ],
         met=met,
         met_by_any=met_by_any,
         asked=_read_asked(connection, request, positions, met),

@@ -29,6 +29,7 @@ def upgrade() -> None:
     op.add_column("organisations", sa.Column("same_as", sa.String(120), comment="The organisation that this is another name of; null for itself."))
     op.add_column("runs", sa.Column("bridged_reference", sa.String(120), comment="The former reference that sits this run too."))
     op.add_column("runs", sa.Column("repetition", sa.String(80), nullable=False, server_default="", comment="Name of a further run of the month; empty for the month's own."))
+    op.add_column("set_numbers", sa.Column("set_group", sa.Integer(), nullable=False, server_default="1", comment="Group of organisations that may share it, from 1."))
     op.add_column("set_numbers", sa.Column("draw_key", sa.String(80), comment="Secret that its draw follows from; no run discloses it."))
     op.add_column("sets", sa.Column("is_anchor", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("set_claims", sa.Column("is_reference", sa.Boolean(), nullable=False, server_default=sa.false(), comment="Met in sittings of the reference only."))
@@ -55,7 +56,7 @@ def downgrade() -> None:
         ("sessions", ("fingerprint",)),
         ("set_claims", ("is_reference",)),
         ("sets", ("is_anchor",)),
-        ("set_numbers", ("draw_key",)),
+        ("set_numbers", ("draw_key", "set_group")),
         ("runs", ("repetition", "bridged_reference")),
         ("organisations", ("same_as", "name")),
     ):
