@@ -250,6 +250,7 @@ def report(found: Simulation) -> None:
             f"{f'{name}: fewest and most questions in a set; sets without':<64}{min(counts)}–{max(counts)}; {counts.count(0)}"
         )
     _report_anchors(found)
+    _report_links(found)
     _report_pairs(found, own)
     last = found.plans[-1].forecast[0]
     print(
@@ -272,6 +273,23 @@ def _report_anchors(found: Simulation) -> None:
         f"{'anchors drawn of those wanted; sets with all; with none':<64}"
         f"{got:,} of {wanted:,}; {full}; {sum(not taken.anchor_count for taken in new)} of {len(new)}"
     )
+
+
+def _report_links(found: Simulation) -> None:
+    """Of what candidates were asked, how much other organisations had answered in an earlier month."""
+    answered: dict[str, set[str]] = {}
+    linked = total = 0
+    for plan in found.plans:
+        now: dict[str, set[str]] = {}
+        for owner, set_id in {(s.organisation, s.set_id) for s in plan.sessions if not s.is_reference}:
+            questions = {question for _, question, _ in found.contents[set_id]}
+            total += len(questions)
+            linked += sum(bool(answered.get(question, set()) - {owner}) for question in questions)
+            for question in questions:
+                now.setdefault(question, set()).add(owner)
+        for question, owners in now.items():
+            answered.setdefault(question, set()).update(owners)
+    print(f"{'questions that others had answered in an earlier month':<64}{linked / total:.0%}")
 
 
 def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None:

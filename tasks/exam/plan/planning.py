@@ -30,6 +30,7 @@ from tasks.exam.plan.request import PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
+from tasks.models.owners import collect_owners
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger.engine import Ledger
@@ -246,7 +247,10 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         request.month,
         request.rule,
         {request.name_organisation(owner): left for owner, left in allotment.left.items()},
-        [replace(entry, organisation=_name_owner(request, entry.organisation)) for entry in request.schedule],
+        [
+            replace(entry, organisation=request.name_organisation(request.find_key(entry.organisation)))
+            for entry in request.schedule
+        ],
         sitting_now=served,
         reference_owners={request.name_organisation(sitter.organisation) for sitter in request.references},
         is_shared=request.policy == "shared",
@@ -283,11 +287,6 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
     )
 
 
-def _name_owner(request: PlanRequest, name: str) -> str:
-    key = make_key(name, is_simulated=request.is_simulated)
-    return request.name_organisation(request.aliases.get(key, key))
-
-
 def _name_organisations(
     connection: Connection, registry: Registry, *, is_simulated: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
@@ -295,17 +294,11 @@ def _name_organisations(
 
     The ledger's name stands before the registry's: what was published once keeps its spelling.
     """
-    aliases = ledger_organisations.read_aliases(connection)
-    for name, others in registry.organisations.names.items():
-        key = make_key(name, is_simulated=is_simulated)
-        aliases |= {make_key(other, is_simulated=is_simulated): aliases.get(key, key) for other in others}
-    aliases = {key: meant for key, meant in aliases.items() if key != meant}
-    names: dict[str, str] = {}
-    for model in registry.models.values():
-        if model.is_simulated is is_simulated and {"candidate", "reference"} & set(model.roles):
-            owner = registry.organisations.find(model.organisation) or model.organisation
-            key = make_key(owner, is_simulated=is_simulated)
-            names.setdefault(aliases.get(key, key), owner)
+    owners, aliases = collect_owners(registry, is_simulated=is_simulated)
+    known = ledger_organisations.read_aliases(connection)
+    aliases = {**known, **{alias: known.get(key, key) for alias, key in aliases.items()}}
+    aliases = {alias: key for alias, key in aliases.items() if alias != key}
+    names = {aliases.get(key, key): name for key, name in owners.items()}
     return names | ledger_organisations.read_names(connection, names), aliases
 
 

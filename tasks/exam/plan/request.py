@@ -15,7 +15,7 @@ from tasks.exam.plan.bank_index import BankIndex
 from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.shares import ShareRule
-from warehouse.ledger.organisations import SIMULATED_PREFIX
+from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,6 +112,11 @@ class PlanRequest:
         months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
         year, month = divmod(months, 12)
         return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
+
+    def find_key(self, name: str) -> str:
+        """The key of an organisation of this run's kind by any of its names."""
+        key = make_key(name, is_simulated=self.is_simulated)
+        return self.aliases.get(key, key)
 
     def name_organisation(self, key: str) -> str:
         """The organisation as people know it."""

@@ -29,7 +29,8 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         set_id: index.locate(lineages) for set_id, lineages in plans.iter_set_lineages(connection, set_ids)
     }
     owners = {sitter.organisation for sitter in (*request.candidates, *request.references)}
-    met = {owner: index.make_mask() for owner in sorted(owners | set(request.organisations))}
+    owners |= {request.find_key(entry.organisation) for entry in request.schedule}
+    met = {owner: index.make_mask() for owner in sorted(owners)}
     met_by_any = index.make_mask()
     for row in claims:
         met_by_any[positions[row.set_id]] = True

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares
 from tasks.exam.plan.due import list_due
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan, read_plan
+from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,
