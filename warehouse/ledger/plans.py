@@ -131,7 +131,8 @@ def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
     On a server this waits for a planner that is about to commit the same identity.
     """
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    return connection.execute(insert(runs).on_conflict_do_nothing(), dict(row)).rowcount == 1
+    statement = insert(runs).on_conflict_do_nothing().returning(runs.c.run_id)
+    return connection.execute(statement, dict(row)).first() is not None
 
 
 def write_run_plan(connection: Connection, run_id: str, **values: Any) -> None:
