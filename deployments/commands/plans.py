@@ -27,8 +27,8 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
         f"policy {summary['policy']}, reference {summary['reference_model']}"
     )
     yield (
-        f"  {len(summary['sets'])} sets of {_name_sizes(summary)} questions, "
-        f"{summary['session_count']} sessions ({summary['reference_session_count']} of the reference), "
+        f"  {_count(len(summary['sets']), 'set')} of {_name_sizes(summary)} questions, "
+        f"{_count(summary['session_count'], 'session')} ({summary['reference_session_count']} of the reference), "
         f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
         + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}")
     )
@@ -39,7 +39,7 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
         yield f"  bridging run: the former reference {summary['bridged_reference']} sits it, too"
     for renewal in summary["renewed"]:
         why = f"{', '.join(renewal['changed'])} changed" if renewal["changed"] else "asked for"
-        yield f"  {renewal['model']} answers {renewal['set_count']} sets again ({why})"
+        yield f"  {renewal['model']} answers {_count(renewal['set_count'], 'set')} again ({why})"
 
 
 def _name_sizes(summary: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ def _render_due(summary: dict[str, Any]) -> Iterator[str]:
         if entry["reason"] is None:
             continue
         last = "" if entry["last_month"] is None else f", sat last in {entry['last_month']}"
-        line = f"{entry['model']}: {entry['reason']}{last}, examined every {_count_months(entry['every_months'])}"
+        line = f"{entry['model']}: {entry['reason']}{last}, examined every {_name_interval(entry['every_months'])}"
         if entry["model"] in asked_for:
             yield f"  due: {line}"
         else:
@@ -91,15 +91,19 @@ def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:
         lasts = (
             "no sitting is due"
             if months is None
-            else f"{_count_months(months)} at {one['sets_per_month']:g} sets a month"
+            else f"{_count(months, 'month')} at {one['sets_per_month']:g} sets a month"
         )
         bears = (
             "nothing is left"
             if one["bearable_months"] is None
-            else f"a set every {_count_months(one['bearable_months'])} would last three years"
+            else f"a set every {_name_interval(one['bearable_months'])} would last three years"
         )
-        yield f"  left for {one['organisation']}: {left} sets ({scarcest} ends first), {lasts}; {bears}"
+        yield f"  left for {one['organisation']}: {_count(left, 'set')} ({scarcest} ends first), {lasts}; {bears}"
 
 
-def _count_months(count: int) -> str:
-    return "month" if count == 1 else f"{count} months"
+def _name_interval(months: int) -> str:
+    return "month" if months == 1 else f"{months} months"
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

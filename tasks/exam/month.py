@@ -63,7 +63,7 @@ def preview_month(
     if repetition == "week":
         repetition = f"week-{datetime.now(UTC).isocalendar().week:02d}"
     is_simulated = _choose_kind(registry, sitters)
-    run_id, repetition = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
+    run_id, _ = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
     published = _read_published(ledger, run_id)
     if published is not None:
         check_same_run(published, sitters)
@@ -82,8 +82,7 @@ def preview_month(
         read_current_bank(lake),
         month=month,
         is_simulated=is_simulated,
-        run_id=None if repetition else run_id,
-        repetition=repetition or None,
+        run_id=run_id,
         candidates=names,
         outside=outside,
         seed=seed,

@@ -187,7 +187,7 @@ def simulate(
         set_policy=policy.partition("-")[0],
         set_groups=int(policy[-1]) if "-in-" in policy else 1,
         repeats=1,
-        prompt_styles=("zero_shot",),  # type: ignore[arg-type]
+        prompt_styles=("zero_shot",),
     )
     found = Simulation(policy)
     with open_ledger(settings.ledger_address) as ledger:

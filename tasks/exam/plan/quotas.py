@@ -44,13 +44,13 @@ def find_over_quota(connection: Connection, request: PlanRequest, allotment: All
             refused.append(_refuse(request, name, models, reason))
     gone = {model for refusal in refused for model in refusal.candidates}
     for user_id in sorted({session.user_id for session in allotment.sessions}):
-        user = ledger_users.read_user(connection, user_id)
-        if user is None or user.question_limit is None or by_user[user_id] <= user.question_limit:
+        found = ledger_users.read_user(connection, user_id)
+        if found is None or found.question_limit is None or by_user[user_id] <= found.question_limit:
             continue
         models = {session.model for session in allotment.sessions if session.user_id == user_id} - gone
         if models:
             reason = (
-                f"Candidate {user_id!r} may be allocated {user.question_limit} questions; with this run it would have "
+                f"Candidate {user_id!r} may be allocated {found.question_limit} questions; with this run it would have "
                 f"{by_user[user_id]}. Raise its limit, or plan fewer repeats."
             )
             owner = next(session.organisation for session in allotment.sessions if session.user_id == user_id)

@@ -189,12 +189,9 @@ def test_a_disclosed_seed_gives_the_orders_of_its_run_and_no_set_of_it_or_of_a_l
     for run_id in ("a", "b"):
         publish(ledger, settings, registry, bank, candidates=["alpha"], run_id=run_id, seed=None)
     with ledger.read() as connection:
-        seeds = dict(connection.execute(select(runs.c.run_id, runs.c.seed)).all())
-        keys = dict(
-            connection.execute(
-                select(set_numbers.c.set_id, set_numbers.c.draw_key).order_by(set_numbers.c.set_number)
-            ).all()
-        )
+        seeds = {str(row.run_id): str(row.seed) for row in connection.execute(select(runs))}
+        query = select(set_numbers).order_by(set_numbers.c.set_number)
+        keys = {str(row.set_id): str(row.draw_key) for row in connection.execute(query)}
     assert len({*seeds.values(), *keys.values()}) == 4
     index = index_bank(bank, DISCIPLINES)
     shares = dict.fromkeys(DISCIPLINES, 2)

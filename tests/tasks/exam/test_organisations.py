@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from warehouse.ledger.tables import exposures
 RHO = make_model("rho", roles=("reference",))
 
 
-def make_named(section: dict[str, object] | None, *models: object) -> Registry:
+def make_named(section: Mapping[str, object] | None, *models: object) -> Registry:
     registry = make_registry(*models, RHO)  # type: ignore[arg-type]
     content = {} if section is None else {"organisations": {**section, "rho labs": None}}
     owners = {model.name: model.organisation for model in registry.models.values()}
