@@ -12,14 +12,20 @@ from tasks.reconcile.task import reconcile_stores
 
 @flow(name="evaluate", flow_run_name=name_run)
 def evaluate(
-    month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
+    month: str = "",
+    candidates: list[str] | None = None,
+    run_id: str = "",
+    outside: list[str] | None = None,
+    repetition: str = "",
+    renew_reference: bool = False,
+    bridge: bool = True,
 ) -> dict[str, object]:
     """Plan the month's run (unless it is planned), let every due candidate sit it, close what is overdue, land what closed.
 
     An empty `month` is the present one; an interrupted run continues where its answers end.
     """
     reconcile_stores()
-    run_id = plan_month(month, candidates, run_id, outside)
+    run_id = plan_month(month, candidates, run_id, outside, repetition, renew_reference, bridge)
     sat = sit_run(run_id)
     overdue = close_overdue_sessions()
     landed = land_run(run_id)

@@ -14,13 +14,21 @@ from tasks.report.task import render_reports
 
 
 @flow(name="monthly", flow_run_name=name_run)
-def monthly(month: str = "", candidates: list[str] | None = None) -> dict[str, object]:
+def monthly(
+    month: str = "",
+    candidates: list[str] | None = None,
+    repetition: str = "",
+    renew_reference: bool = False,
+    bridge: bool = True,
+) -> dict[str, object]:
     """Examine every due candidate on the published bank, judge what it answered, and publish the month.
 
-    An empty `month` is the present one. Tasks, not subflows: a subflow costs a second each.
+    An empty `month` is the present one; `repetition` names a further run of it (`week`: for this week). Tasks, not subflows: a subflow costs a second each.
     """
     reconcile_stores()
-    run_id = plan_month(month, candidates, "")
+    run_id = plan_month(
+        month, candidates, repetition=repetition, renew_reference=renew_reference, bridge=bridge
+    )
     sat = sit_run(run_id)
     overdue = close_overdue_sessions()
     landed = land_run(run_id)

@@ -63,6 +63,7 @@ RUNS = Table(
     own_columns=(
         RUN_ID,
         MONTH,
+        Column("repetition", "text", "Name of a further run of the month; null for the month's own."),
         BANK_VERSION,
         Column("reference_model", "text", "The reference candidate (the SOTA of R).", required=True),
         Column("set_size", "int", "Lineages in a set.", required=True, low=1),
@@ -77,7 +78,7 @@ RUNS = Table(
         Column(
             "seed_hash",
             "text",
-            "SHA-256 of the run's secret seed: proves the draw when the seed is disclosed.",
+            "SHA-256 of the run's secret seed: proves the orders of its sessions when the seed is disclosed.",
         ),
         Column("planned_at", "timestamp", "When it was planned.", required=True),
         Column("closed_at", "timestamp", "When its last session closed."),
@@ -99,6 +100,17 @@ SETS = Table(
         LINEAGE_UUID,
         QUESTION_UUID,
         STRATUM,
+        Column(
+            "is_anchor",
+            "bool",
+            "Whether other organisations had answered the same question before: it links the set with earlier ones.",
+            required=True,
+        ),
+        Column(
+            "draw_hash",
+            "text",
+            "SHA-256 of the set's secret key: proves the draw when the key is disclosed; null for sets of earlier versions.",
+        ),
         IS_SIMULATED,
     ),
 )

@@ -79,9 +79,24 @@ class Settings(BaseSettings):
         ("zero_shot", "few_shot", "chain_of_thought"), description="Styles sat."
     )
     set_policy: Literal["shared", "unique"] = Field("shared", description="How sets are given out.")
-    cap_small_disciplines: bool = Field(
-        False, description="Draw what a small discipline has instead of refusing."
+    set_groups: int = Field(
+        1,
+        ge=1,
+        description="Groups of organisations that share sets; with 2, new sets can have anchors even where all sit in the same months.",
     )
+    cap_small_disciplines: bool = Field(
+        True,
+        description="Give a small discipline a smaller share of a set, never a smaller weight; refuse otherwise.",
+    )
+    lasting_sets: int = Field(
+        36, ge=1, description="Sets that a small discipline is to last for an organisation."
+    )
+    least_share: int = Field(10, ge=1, description="Least questions of a discipline in a set.")
+    anchor_share: float = Field(
+        0.2, ge=0, le=0.5, description="Share of a new set that other organisations have answered before."
+    )
+    reexamine_every: int = Field(3, ge=1, description="Months after which a candidate is examined again.")
+    reexamine_reference_every: int = Field(1, ge=1, description="The same for the reference candidate.")
     rest_months: int | None = Field(
         None, description="Months after which a lineage may return; never by default."
     )

@@ -35,6 +35,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "duplicates are found by a question's identity and normal form",
     },
     "exam": {
+        "judging": "a reference's sitting serves only as long as the judge's prompt is the same",
         "models": "candidates are called through the one door",
         "questions": "questions are put bare, in the words of their prompt style",
     },

@@ -1,4 +1,4 @@
-"""A month's exam in one command: evaluate, monthly; and how a plan and its run are shown."""
+"""A month's exam in one command: evaluate, monthly; and how what was sat is shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson, Month, NoServer, Run, read_month, split_names
+from deployments.commands.options import AsJson, Month, NoServer, read_month, split_names
 
 Candidates = Annotated[
     str,
@@ -15,10 +15,41 @@ Candidates = Annotated[
     ),
 ]
 
+RunName = Annotated[
+    str,
+    typer.Option(
+        "--run",
+        "--run-id",
+        help="The run; a name that is not there yet names a further run of the month. Default: the month's own.",
+    ),
+]
+
 Outside = Annotated[
     str,
     typer.Option(
         "--outside", help="Candidates that sit through the exam API with their own client, comma separated."
+    ),
+]
+
+
+Repetition = Annotated[
+    str,
+    typer.Option(
+        "--repetition",
+        help="Name of a further run of the month; `week` names it for this week. Default: the month's own run.",
+    ),
+]
+
+RenewReference = Annotated[
+    bool,
+    typer.Option("--renew-reference", help="Let the reference answer again every set of the run."),
+]
+
+Bridge = Annotated[
+    bool,
+    typer.Option(
+        "--bridge/--no-bridge",
+        help="Let the former reference sit the run too when the reference has changed and no run has bridged the two.",
     ),
 ]
 
@@ -33,7 +64,10 @@ def evaluate(
     month: Month = "",
     candidates: Candidates = "",
     outside: Outside = "",
-    run_id: Run = "",
+    run_id: RunName = "",
+    repetition: Repetition = "",
+    renew_reference: RenewReference = False,
+    bridge: Bridge = True,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
@@ -48,8 +82,13 @@ def evaluate(
         "evaluate",
         month,
         candidates,
-        run_id,
-        outside=outside,
+        {
+            "run_id": run_id,
+            "outside": split_names(outside),
+            "repetition": repetition,
+            "renew_reference": renew_reference,
+            "bridge": bridge,
+        },
         yes=yes,
         no_server=no_server,
         as_json=as_json,
@@ -59,6 +98,9 @@ def evaluate(
 def monthly(
     month: Month = "",
     candidates: Candidates = "",
+    repetition: Repetition = "",
+    renew_reference: RenewReference = False,
+    bridge: Bridge = True,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
@@ -67,10 +109,27 @@ def monthly(
 
     Example: proctor monthly --month 2026-11 --yes
     """
-    _run_exam("monthly", month, candidates, "", yes=yes, no_server=no_server, as_json=as_json)
+    _run_exam(
+        "monthly",
+        month,
+        candidates,
+        {"repetition": repetition, "renew_reference": renew_reference, "bridge": bridge},
+        yes=yes,
+        no_server=no_server,
+        as_json=as_json,
+    )
 
 
-def preview(month: str, candidates: str, run_id: str | None, outside: str) -> dict[str, Any] | None:
+def preview(
+    month: str,
+    candidates: str,
+    *,
+    outside: list[str] | None = None,
+    run_id: str = "",
+    repetition: str = "",
+    renew_reference: bool = False,
+    bridge: bool = True,
+) -> dict[str, Any] | None:
     """What the run of the month would be, as plain values; None when nobody is due."""
     from schemas.settings import load_settings
     from tasks.exam.month import preview_month
@@ -85,34 +144,13 @@ def preview(month: str, candidates: str, run_id: str | None, outside: str) -> di
             settings,
             month=month,
             candidates=split_names(candidates),
-            outside=split_names(outside) or (),
-            run_id=run_id,
+            outside=outside or (),
+            run_id=run_id or None,
+            repetition=repetition or None,
+            is_reference_renewed=renew_reference,
+            is_bridging=bridge,
         )
         return None if found is None else found.summary()
-
-
-def render_plan(summary: dict[str, Any] | None) -> list[str]:
-    """A plan in lines for a person."""
-    from deployments.output import render_value
-
-    if summary is None:
-        return ["Nobody is due this month; name candidates with --candidates to examine them again."]
-    lines = [
-        f"Run {summary['run_id']} ({'published' if summary['is_published'] else 'planned'}"
-        f"{', simulated' if summary['is_simulated'] else ''}): bank version {summary['bank_version']}, "
-        f"policy {summary['policy']}, reference {summary['reference_model']}",
-        f"  {len(summary['sets'])} sets of {sum(summary['shares'].values())} questions, "
-        f"{summary['session_count']} sessions ({summary['reference_session_count']} of the reference), "
-        f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
-        + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}"),
-        f"  candidates: {', '.join(summary['candidates'])}",
-    ]
-    if summary["unpriced"]:
-        lines.append(f"  without a price, counted as 0: {', '.join(summary['unpriced'])}")
-    for organisation, left in summary["sets_left"].items():
-        fewest = min(left.values(), default=0)
-        lines.append(f"  sets left for {organisation}: {fewest} ({render_value(left)})")
-    return lines
 
 
 def render_exam(result: dict[str, Any]) -> list[str]:
@@ -136,28 +174,27 @@ def _run_exam(
     flow: str,
     month: str,
     candidates: str,
-    run_id: str,
+    options: dict[str, Any],
     *,
     yes: bool,
     no_server: bool,
     as_json: bool,
-    outside: str = "",
 ) -> None:
     import sys
 
+    from deployments.commands.plans import render_plan
     from deployments.flow_runner import run_flow
     from deployments.output import print_note, print_result
 
     month = read_month(month)
-    summary = preview(month, candidates, run_id or None, outside)
+    summary = preview(month, candidates, **options)
     for line in render_plan(summary):
         print_note(line)
     if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
         typer.confirm("Run it?", abort=True)
-    parameters: dict[str, Any] = {"month": month, "candidates": split_names(candidates)}
-    if flow == "evaluate":
-        parameters |= {"run_id": run_id, "outside": split_names(outside)}
-    result = run_flow(flow, without_server=no_server, **parameters)
+    result = run_flow(
+        flow, without_server=no_server, month=month, candidates=split_names(candidates), **options
+    )
     if not result["run_id"]:
         then = "proctor models shows who is registered"
     else:

@@ -7,8 +7,19 @@ from typing import Annotated
 import typer
 
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.evaluate import Candidates, Outside, preview, render_exam, render_plan
+from deployments.commands.evaluate import (
+    Bridge,
+    Candidates,
+    Outside,
+    RenewReference,
+    Repetition,
+    RunName,
+    preview,
+    render_exam,
+    split_names,
+)
 from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month
+from deployments.commands.plans import render_plan
 from deployments.commands.users import user_app
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
@@ -22,18 +33,36 @@ def add_commands(app: typer.Typer) -> None:
 
 @exam_app.command()
 def plan(
-    month: Month = "", candidates: Candidates = "", outside: Outside = "", as_json: AsJson = False
+    month: Month = "",
+    candidates: Candidates = "",
+    outside: Outside = "",
+    run_id: RunName = "",
+    repetition: Repetition = "",
+    renew_reference: RenewReference = False,
+    bridge: Bridge = True,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what a run would be: sets, sessions, calls, cost, sets left per organisation. Changes nothing.
+    """Show what a run would be: who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
 
-    Exit code 3 when the bank cannot satisfy it.
+    Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
+    nobody can be served.
 
     Example: proctor exam plan --month 2026-12
     """
     from deployments.output import print_result
 
-    summary = preview(read_month(month), candidates, None, outside)
+    summary = preview(
+        read_month(month),
+        candidates,
+        outside=split_names(outside),
+        run_id=run_id,
+        repetition=repetition,
+        renew_reference=renew_reference,
+        bridge=bridge,
+    )
     print_result(summary or {}, as_json=as_json, lines=render_plan(summary), then="proctor evaluate")
+    if summary is not None and not summary["candidates"]:
+        raise typer.Exit(3)
 
 
 @exam_app.command()

@@ -1,6 +1,8 @@
-"""proctor models."""
+"""The registry as it is read: models, organisations."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import typer
 
@@ -13,6 +15,7 @@ _MODEL_COLUMNS = (
     "released",
     "roles",
     "mode",
+    "reexamine_every",
     "input_price_usd",
     "output_price_usd",
     "key_variable",
@@ -24,6 +27,7 @@ _MODEL_COLUMNS = (
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     app.command()(models)
+    app.command()(organisations)
 
 
 def models(as_json: AsJson = False) -> None:
@@ -46,6 +50,7 @@ def models(as_json: AsJson = False) -> None:
             "released": None if model.release_date is None else model.release_date.isoformat(),
             "roles": " ".join(model.roles),
             "mode": model.mode,
+            "reexamine_every": model.reexamine_every,
             "input_price_usd": model.input_price_usd,
             "output_price_usd": model.output_price_usd,
             "key_variable": model.key_variable,
@@ -55,5 +60,36 @@ def models(as_json: AsJson = False) -> None:
         for model in registry.models.values()
     ]
     print_records(_MODEL_COLUMNS, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
+
+
+def organisations(
+    register: Annotated[
+        bool, typer.Option("--register", help="Register those of the model registry that are not yet.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the organisations that own models: other names, their models, and the name that is registered.
+
+    An organisation is recognised however its name is written. Planning a run registers those of the model registry; do it
+    here to add users of an organisation before its first run.
+
+    Example: proctor organisations --register
+    """
+    from deployments.output import print_note, print_records
+    from schemas.settings import load_settings
+    from tasks.models.owners import list_owners, register_owners
+    from tasks.models.registry import read_registry
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    with open_ledger(settings.ledger_address) as ledger:
+        if register:
+            register_owners(ledger, registry)
+        rows = list_owners(ledger, registry)
+    columns = ("organisation", "other_names", "models", "is_simulated", "registered_as", "question_limit")
+    print_records(columns, rows, as_json=as_json)
     if not as_json:
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")

@@ -36,6 +36,8 @@ def add(
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from schemas.vocabulary import DISCIPLINES
+    from tasks.models.owners import register_owners
+    from tasks.models.registry import read_registry
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.users import add_user
 
@@ -49,16 +51,20 @@ def add(
         password_hash = PasswordHasher().hash(
             typer.prompt("Password", hide_input=True, confirmation_prompt=True)
         )
-    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
-        user = add_user(
-            connection,
-            user_id=user_id,
-            role=role,
-            organisation=organisation or None,
-            model=model or None,
-            disciplines=discipline,
-            password_hash=password_hash,
-        )
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        if organisation and settings.registry_path.exists():
+            register_owners(ledger, read_registry(settings.registry_path))
+        with ledger.write() as connection:
+            user = add_user(
+                connection,
+                user_id=user_id,
+                role=role,
+                organisation=organisation or None,
+                model=model or None,
+                disciplines=discipline,
+                password_hash=password_hash,
+            )
     then = {"annotator": "proctor review assign", "candidate": f"proctor exam token {user_id}"}.get(role, "")
     print_result(asdict(user), as_json=as_json, then=then)
 

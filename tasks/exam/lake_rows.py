@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from tasks.exam.answers import extract_answer
-from tasks.exam.plan.allotment import name_organisation
 from tasks.questions.question import BareQuestion
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ def describe_run(run: RowMapping, *, is_whole: bool) -> dict[str, object]:
     return {
         "run_id": run["run_id"],
         "month": run["month"],
+        "repetition": run["repetition"] or None,
         "bank_version": run["bank_version"],
         "reference_model": run["reference_model"],
         "set_size": run["set_size"],
@@ -57,6 +57,14 @@ def describe_models(run: RowMapping) -> list[dict[str, object]]:
     ]
 
 
+def describe_set_question(row: RowMapping) -> dict[str, object]:
+    """A question of a set for `sets`; of the secret key of its draw only the hash lands."""
+    key = row["draw_key"]
+    return {name: value for name, value in row.items() if name != "draw_key"} | {
+        "draw_hash": None if key is None else hashlib.sha256(key.encode()).hexdigest()
+    }
+
+
 def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
     """A closed session for `sessions`; `answered_count` is how many of its questions have an answer."""
     copied = (
@@ -76,7 +84,7 @@ def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
     return {
         **{name: row[name] for name in copied},
         "answered_count": answered_count,
-        "organisation": name_organisation(row["organisation"]),
+        "organisation": row["organisation_name"],
         "opened_at": _time(row["opened_at"]),
         "closed_at": _time(row["closed_at"]),
         "deadline_at": _time(row["deadline_at"]),
@@ -106,7 +114,7 @@ def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]
         "question_uuid": row["question_uuid"],
         "lineage_uuid": row["lineage_uuid"],
         "model": session["model"],
-        "organisation": name_organisation(session["organisation"]),
+        "organisation": session["organisation_name"],
         "prompt_style": session["prompt_style"],
         "repeat": session["repeat"],
         "month": session["month"],

@@ -24,6 +24,7 @@ from tasks.exam.lake_rows import (
     describe_response,
     describe_run,
     describe_session,
+    describe_set_question,
 )
 from warehouse.ledger import access, calls, closed, exam
 from warehouse.ledger.engine import Ledger
@@ -69,7 +70,7 @@ def iter_landings(
     for names in _chunk(missing_sets, lambda _: run["set_size"], rows_per_chunk):
         with ledger.read() as connection:
             rows = closed.read_set_rows(connection, names)
-        yield _group("sets", "set_id", [dict(row) for row in rows], names)
+        yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
     for chunk in _chunk(waiting, lambda row: row["question_count"], rows_per_chunk):
         with ledger.read() as connection:
             yield _read_sessions(connection, chunk)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import polars as pl
 
 from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan.due import list_due
-from tasks.exam.plan.planning import plan_run
-from tasks.exam.plan.publishing import publish_plan
-from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.due import list_due, read_schedule
+from tasks.exam.plan.planning import check_same_run, name_run, plan_run
+from tasks.exam.plan.publishing import check_served, publish_plan
+from tasks.exam.plan.run_plan import RunPlan, parse_published
+from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_keys, read_registry
 from warehouse.lake.store import Lake
 from warehouse.ledger import exam
@@ -38,12 +41,16 @@ def preview_month(
     candidates: Sequence[str] | None = None,
     outside: Sequence[str] = (),
     run_id: str | None = None,
+    repetition: str | None = None,
     seed: str | None = None,
+    is_reference_renewed: bool = False,
+    is_bridging: bool = True,
 ) -> RunPlan | None:
     """The plan of the month's run, published or not; None when there is nothing to sit.
 
-    A run of the month that is still open is taken up again, with its own candidates. Otherwise the candidates named,
-    or those that are due and have not sat this month, make a new run. Simulated candidates sit runs of their own: by
+    A month has one run. Where it is published, its plan is given back with its own candidates, and `due` says who has become
+    due since. Otherwise the candidates named, or those that are due, make it. A further run of the month needs a name
+    (`run_id`, or `repetition`; the word `week` names it for the present week). Simulated candidates sit runs of their own: by
     default they are examined only where the registry has no real ones. `outside` candidates sit through the exam API with
     their own client; their sessions stay open until they have.
     """
@@ -53,11 +60,19 @@ def preview_month(
         # A run of outside candidates examines those named and nobody else.
         names = names or []
     sitters = None if names is None else [*names, *outside]
+    if repetition == "week":
+        repetition = f"week-{datetime.now(UTC).isocalendar().week:02d}"
     is_simulated = _choose_kind(registry, sitters)
-    if run_id is None:
-        run_id = _find_run(ledger, month, sitters, is_simulated)
-    if run_id is None and names is None:
-        names = [due.model.name for due in list_due(ledger, registry, month, is_simulated=is_simulated)]
+    run_id, _ = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
+    published = _read_published(ledger, run_id)
+    if published is not None:
+        check_same_run(published, sitters)
+        schedule = read_schedule(
+            ledger, registry, settings, published.month, is_simulated=published.is_simulated
+        )
+        return replace(published, due=tuple(schedule))
+    if names is None:
+        names = list_due(read_schedule(ledger, registry, settings, month, is_simulated=is_simulated))
         if not names:
             return None
     return plan_run(
@@ -71,13 +86,16 @@ def preview_month(
         candidates=names,
         outside=outside,
         seed=seed,
+        judge_prompt=JUDGE_PROMPT,
+        is_reference_renewed=is_reference_renewed,
+        is_bridging=is_bridging,
     )
 
 
 def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
     """Raise UsageError naming the runs there are, unless `run_id` is one of them."""
     with ledger.read() as connection:
-        known = {str(run["run_id"]) for run in exam.list_runs(connection)}
+        known = set(exam.list_run_ids(connection))
     if run_id in known:
         return
     known |= set(lake.read("landed_runs")["run_id"])
@@ -88,6 +106,7 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     """Publish a plan once every key that it needs is there: nothing is claimed for a run that cannot be sat."""
+    check_served(plan)
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_keys(registry.get(name) for name in sorted(needed))
@@ -105,14 +124,7 @@ def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:
     return kinds.pop() if kinds else False
 
 
-def _find_run(ledger: Ledger, month: str, names: Sequence[str] | None, is_simulated: bool) -> str | None:
-    """The latest run of the month that is open, or that examined just these candidates."""
+def _read_published(ledger: Ledger, run_id: str) -> RunPlan | None:
     with ledger.read() as connection:
-        rows = exam.list_runs(connection, month=month, is_simulated=is_simulated)
-    for row in reversed(rows):
-        sat = set(row["plan"]["candidates"])
-        if (row["status"] == "open" and (names is None or set(names) <= sat)) or (
-            names is not None and set(names) == sat
-        ):
-            return str(row["run_id"])
-    return None
+        row = exam.read_run(connection, run_id)
+    return None if row is None else parse_published(row)

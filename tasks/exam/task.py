@@ -28,7 +28,13 @@ from warehouse.ledger.engine import Ledger, open_ledger
 @task(name="plan_month")
 @hide_content
 def plan_month(
-    month: str = "", candidates: list[str] | None = None, run_id: str = "", outside: list[str] | None = None
+    month: str = "",
+    candidates: list[str] | None = None,
+    run_id: str = "",
+    outside: list[str] | None = None,
+    repetition: str = "",
+    renew_reference: bool = False,
+    bridge: bool = True,
 ) -> str:
     """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due."""
     settings = load_settings()
@@ -42,6 +48,9 @@ def plan_month(
             candidates=candidates,
             outside=outside or (),
             run_id=run_id or None,
+            repetition=repetition or None,
+            is_reference_renewed=renew_reference,
+            is_bridging=bridge,
         )
         if plan is None:
             return ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from tasks.models.registry_file import (
     read_text,
     read_yaml,
 )
+from tasks.models.registry_organisations import Organisations, parse_organisations
 
 MODES = ("standard", "thinking", "search")
 ROLES = ("candidate", "judge", "reference", "generator")
@@ -45,8 +46,10 @@ MODEL_FIELDS = (
     "output_price_usd",
     "requests_per_minute",
     "max_concurrency",
+    "reexamine_every",
     "roles",
 )
+SECTIONS = ("providers", "organisations", "models")
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class RegisteredModel:
 
     Attributes:
         name: the name used everywhere in Proctor.
-        organisation: who owns it; a question is put to an organisation once.
+        organisation: who owns it, as the registry first writes the name; a question is put to an organisation once.
         family: its series, or null.
         release_date: the day it was released, or null.
         is_open: whether its weights are public.
@@ -73,6 +76,7 @@ class RegisteredModel:
         provider: name of the endpoint, part of the key of every call.
         roles: what it may be used for: `candidate`, `judge`, `reference`, `generator`.
         has_own_limits: whether the limits are its own, not shared with the provider's other models.
+        reexamine_every: months after which it is examined again; null for the settings' default.
     """
 
     name: str
@@ -94,14 +98,16 @@ class RegisteredModel:
     provider: str
     roles: tuple[str, ...]
     has_own_limits: bool = False
+    reexamine_every: int | None = None
 
 
 @dataclass(frozen=True)
 class Registry:
-    """The models by name, in the order of the file."""
+    """The models by name, in the order of the file, and the organisations that own them."""
 
     models: dict[str, RegisteredModel]
     path: Path = field(default_factory=lambda: Path("models.yaml"))
+    organisations: Organisations = field(default_factory=Organisations)
 
     def get(self, name: str) -> RegisteredModel:
         """The model of that name; raises RegistryError naming those that exist."""
@@ -156,9 +162,9 @@ class Registry:
 def read_registry(path: Path) -> Registry:
     """Read and check the registry; raises RegistryError naming file, model, field and what to do."""
     content = read_yaml(path)
-    if unknown := set(content) - {"providers", "models"}:
+    if unknown := [str(name) for name in content if name not in SECTIONS]:
         raise RegistryError(
-            f"{path}: unknown section {sorted(unknown)[0]!r}; the sections are `providers` and `models`."
+            f"{path}: unknown section {unknown[0]!r}; the sections are {', '.join(f'`{name}`' for name in SECTIONS)}."
         )
     providers = read_section(path, content, "providers")
     entries = read_section(path, content, "models")
@@ -172,7 +178,13 @@ def read_registry(path: Path) -> Registry:
             raise Place(path, "model", model.name).error(
                 "base_model", f"{model.base_model!r} is not registered", "Register it, or leave the field out"
             )
-    return Registry(models, path)
+    owners = {model.name: model.organisation for model in models.values()}
+    organisations = parse_organisations(path, content, owners)
+    owned = {
+        name: replace(model, organisation=organisations.find(model.organisation) or model.organisation)
+        for name, model in models.items()
+    }
+    return Registry(owned, path, organisations)
 
 
 def check_keys(models: Iterable[RegisteredModel]) -> None:
@@ -252,7 +264,15 @@ def _parse_model(
         provider=provider_name,
         roles=_roles(place, entry),
         has_own_limits=has_own_limits,
+        reexamine_every=_months(place, entry),
     )
+
+
+def _months(place: Place, entry: Mapping[str, Any]) -> int | None:
+    months = read_number(place, entry, "reexamine_every", least=1)
+    if months is not None and months != int(months):
+        raise place.error("reexamine_every", f"{months!r} is not a whole number of months", "Correct it")
+    return None if months is None else int(months)
 
 
 def _limits(place: Place, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:

@@ -23,9 +23,8 @@ class Place:
 
     def error(self, field_name: str, found: str, advice: str) -> RegistryError:
         """The error of one field: what was found there, and what to do."""
-        return RegistryError(
-            f"{self.path}, {self.kind} {self.name!r}, field `{field_name}`: {found}. {advice}."
-        )
+        where = f", field `{field_name}`" if field_name else ""
+        return RegistryError(f"{self.path}, {self.kind} {self.name!r}{where}: {found}. {advice}.")
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ ALL = (
     "call_speed",
     "exam_speed",
     "reconcile_speed",
+    "plan_simulation",
     "demo_stages",
     "ingest_accuracy",
     "ingest_speed",

@@ -83,7 +83,9 @@ _UPDATES: dict[int, tuple[str, ...]] = {
         """,
     ),
     # Judgements can be asked for again; the audit log lies in pages of 10,000 entries by number, no longer in days.
+    # Sets had no anchors, either.
     3: (
+        "UPDATE sets SET is_anchor = FALSE WHERE is_anchor IS NULL",
         "UPDATE judgements SET occasion = 'first' WHERE occasion IS NULL",
         "UPDATE access_log SET landing_unit = 'page-' || lpad((access_id // 10000)::VARCHAR, 8, '0')",
         """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import allocations, responses, runs, sessions, set_numbers, sets
+from warehouse.ledger.tables import allocations, organisations, responses, runs, sessions, set_numbers, sets
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
@@ -23,10 +23,11 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
-    """The closed sessions of a run with the run's month and bank version."""
+    """The closed sessions of a run with the run's month and bank version, and the organisation's name."""
     query = (
-        select(sessions, runs.c.month, runs.c.bank_version)
+        select(sessions, runs.c.month, runs.c.bank_version, organisations.c.name.label("organisation_name"))
         .join(runs, runs.c.run_id == sessions.c.run_id)
+        .join(organisations, organisations.c.organisation == sessions.c.organisation)
         .where(sessions.c.run_id == run_id, sessions.c.status == "closed")
         .order_by(sessions.c.session_id)
     )
@@ -42,7 +43,7 @@ def list_run_sets(connection: Connection, run_id: str) -> list[str]:
 
 
 def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMapping]:
-    """One row per lineage of these sets, without content."""
+    """One row per lineage of these sets, without content, with the secret key of the draw."""
     query = (
         select(
             set_numbers.c.set_id,
@@ -52,6 +53,8 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
             sets.c.lineage_uuid,
             sets.c.question_uuid,
             sets.c.discipline,
+            sets.c.is_anchor,
+            set_numbers.c.draw_key,
             set_numbers.c.is_simulated,
         )
         .join(sets, sets.c.set_id == set_numbers.c.set_id)

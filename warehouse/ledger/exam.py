@@ -24,6 +24,12 @@ def list_runs(
     return list(connection.execute(query).mappings())
 
 
+def list_run_ids(connection: Connection) -> list[str]:
+    """The ids of all runs, in the order in which they were planned, without their plans."""
+    query = select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)
+    return [str(run_id) for run_id in connection.execute(query).scalars()]
+
+
 def list_open_runs(connection: Connection) -> list[str]:
     """The ids of the runs that are not closed, in the order in which they were planned."""
     query = select(runs.c.run_id).where(runs.c.status == "open").order_by(runs.c.planned_at, runs.c.run_id)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, delete, func, literal, select, text
+from sqlalchemy import Connection, Row, Select, delete, func, literal, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
 
+from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import allocations, exposures, runs, sessions, set_claims, set_numbers, sets
+
+_EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
 
 
 class SeasonSet(NamedTuple):
-    """A set of the season, as it is known before a run is planned."""
+    """A set of a season."""
 
     set_number: int
     set_id: str
-    lineages: frozenset[str]
+    set_group: int
 
 
 def lock_season(connection: Connection, season: str) -> None:
@@ -28,52 +32,84 @@ def lock_season(connection: Connection, season: str) -> None:
 
 def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
     """Every set of a season, in order of number."""
-    lineages: dict[tuple[int, str], set[str]] = {}
     rows = connection.execute(
-        select(set_numbers.c.set_number, set_numbers.c.set_id, sets.c.lineage_uuid)
-        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        select(set_numbers.c.set_number, set_numbers.c.set_id, set_numbers.c.set_group)
         .where(set_numbers.c.season == season)
+        .order_by(set_numbers.c.set_number)
     )
-    for number, set_id, lineage in rows:
-        lineages.setdefault((number, set_id), set()).add(lineage)
+    return [SeasonSet(int(number), str(set_id), int(group)) for number, set_id, group in rows]
+
+
+def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
+    """(organisation, set_id, claimed_at) of every set met: by organisations whose key begins with `prefix`, or by the others."""
+    condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
+    query = select(set_claims.c.organisation, set_claims.c.set_id, set_claims.c.claimed_at)
+    return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
+
+
+def iter_set_lineages(connection: Connection, set_ids: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each set with its lineages, one set at a time; the index of the primary key answers it without reading contents."""
+    for set_id in set_ids:
+        query = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
+        yield set_id, connection.execute(query).scalars().all()
+
+
+def read_set_questions(connection: Connection, set_id: str, lineages: Iterable[str]) -> list[tuple[str, str]]:
+    """(lineage_uuid, question_uuid) of these lineages in a set."""
+    query = select(sets.c.lineage_uuid, sets.c.question_uuid).where(sets.c.set_id == set_id)
     return [
-        SeasonSet(number, set_id, frozenset(found)) for (number, set_id), found in sorted(lineages.items())
+        (str(lineage), str(question))
+        for names in iter_chunks(sorted(lineages))
+        for lineage, question in connection.execute(query.where(sets.c.lineage_uuid.in_(names)))
     ]
 
 
-def read_exposures(
-    connection: Connection, organisation_names: Iterable[str], since: str
-) -> dict[str, set[str]]:
-    """The lineages that each organisation has met at or after `since`."""
-    found: dict[str, set[str]] = {name: set() for name in organisation_names}
-    rows = connection.execute(
-        select(exposures.c.organisation, exposures.c.lineage_uuid).where(
-            exposures.c.organisation.in_(sorted(found)), exposures.c.exposed_at >= since
+def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[str]:
+    """The sets that a candidate has answered (a closed session with answers), the one closed last at the end."""
+    query = (
+        select(sessions.c.set_id)
+        .where(
+            sessions.c.is_simulated.is_(is_simulated),
+            sessions.c.is_reference.is_(False),
+            sessions.c.status == "closed",
+            sessions.c.answered_count > 0,
         )
+        .group_by(sessions.c.set_id)
+        .order_by(func.max(sessions.c.closed_at), sessions.c.set_id)
     )
-    for organisation, lineage in rows:
-        found[organisation].add(lineage)
-    return found
-
-
-def read_met_lineages(connection: Connection, *, prefix: str, is_prefixed: bool) -> set[str]:
-    """The lineages that anybody has met: among organisations whose key begins with `prefix`, or among the others."""
-    condition = exposures.c.organisation.startswith(prefix, autoescape=True)
-    query = select(exposures.c.lineage_uuid).where(condition if is_prefixed else ~condition).distinct()
-    return set(connection.execute(query).scalars())
+    return [str(set_id) for set_id in connection.execute(query).scalars()]
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, is_reference, run_id) of every session of these models."""
-    names = sorted(set(models))
-    query = select(
-        sessions.c.model,
-        sessions.c.set_id,
-        sessions.c.prompt_style,
-        sessions.c.is_reference,
-        sessions.c.run_id,
+    """(model, set_id, prompt_style, fingerprint) of every session of these models, in the order of planning."""
+    query = (
+        select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .order_by(runs.c.planned_at, runs.c.run_id)
     )
-    return list(connection.execute(query.where(sessions.c.model.in_(names))))
+    return list(connection.execute(query.where(sessions.c.model.in_(sorted(set(models))))))
+
+
+def read_candidate_months(connection: Connection) -> list[Row[Any]]:
+    """(model, month, fingerprint) of every run that a model sat as a candidate, in the order of planning."""
+    query = (
+        select(sessions.c.model, runs.c.month, func.min(sessions.c.fingerprint).label("fingerprint"))
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(sessions.c.is_reference.is_(False))
+        .group_by(sessions.c.model, runs.c.run_id, runs.c.month, runs.c.planned_at)
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return list(connection.execute(query))
+
+
+def read_references(connection: Connection, *, is_simulated: bool) -> list[Row[Any]]:
+    """(reference_model, bridged_reference) of every run of this kind, in the order of planning."""
+    query = (
+        select(runs.c.reference_model, runs.c.bridged_reference)
+        .where(runs.c.is_simulated.is_(is_simulated))
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return list(connection.execute(query))
 
 
 def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
@@ -89,9 +125,19 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
     )
 
 
-def write_run(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Add a run."""
-    connection.execute(runs.insert(), dict(row))
+def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Take a run's identity (its id; its month and repetition) for this transaction; false where another has it.
+
+    On a server this waits for a planner that is about to commit the same identity.
+    """
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(runs).on_conflict_do_nothing().returning(runs.c.run_id)
+    return connection.execute(statement, dict(row)).first() is not None
+
+
+def write_run_plan(connection: Connection, run_id: str, **values: Any) -> None:
+    """Fill in what was planned for a claimed run."""
+    connection.execute(update(runs).where(runs.c.run_id == run_id).values(**values))
 
 
 def write_sets(
@@ -104,47 +150,49 @@ def write_sets(
 
 
 def write_claim(
-    connection: Connection,
-    *,
-    organisation: str,
-    set_id: str,
-    model: str,
-    repeat: int,
-    run_id: str,
-    at: str,
-    rested_before: str,
+    connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str, rested_before: str
 ) -> None:
-    """Claim a set for an organisation and expose its lineages to it, once.
+    """Claim a set for an organisation's candidates and expose its lineages to it, once.
 
     A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
     """
-    lineages = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
-    connection.execute(
-        delete(exposures).where(
-            exposures.c.organisation == organisation,
-            exposures.c.exposed_at < rested_before,
-            exposures.c.lineage_uuid.in_(lineages),
+    for table, key, met_at, found in (
+        (exposures, exposures.c.lineage_uuid, exposures.c.exposed_at, _lineages_of(set_id)),
+        (set_claims, set_claims.c.set_id, set_claims.c.claimed_at, [set_id]),
+    ):
+        connection.execute(
+            delete(table).where(table.c.organisation == organisation, met_at < rested_before, key.in_(found))
         )
-    )
-    connection.execute(
-        exposures.insert().from_select(
-            ["organisation", "lineage_uuid", "set_id", "exposed_at"],
-            select(literal(organisation), sets.c.lineage_uuid, literal(set_id), literal(at)).where(
-                sets.c.set_id == set_id
-            ),
-        )
-    )
-    connection.execute(
-        delete(set_claims).where(
-            set_claims.c.organisation == organisation,
-            set_claims.c.set_id == set_id,
-            set_claims.c.claimed_at < rested_before,
-        )
-    )
+    connection.execute(exposures.insert().from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at)))
     connection.execute(
         set_claims.insert().values(
-            organisation=organisation, set_id=set_id, model=model, repeat=repeat, run_id=run_id, claimed_at=at
+            organisation=organisation, set_id=set_id, run_id=run_id, is_reference=False, claimed_at=at
         )
+    )
+
+
+def write_reference_claim(
+    connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str
+) -> None:
+    """Note that an organisation meets a set in sittings of the reference; what it had met before, it has now met again."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    met = insert(exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
+    keys = [exposures.c.organisation, exposures.c.lineage_uuid]
+    connection.execute(met.on_conflict_do_update(index_elements=keys, set_={"exposed_at": at}))
+    claim = insert(set_claims).values(
+        organisation=organisation, set_id=set_id, run_id=run_id, is_reference=True, claimed_at=at
+    )
+    keys = [set_claims.c.organisation, set_claims.c.set_id]
+    connection.execute(claim.on_conflict_do_update(index_elements=keys, set_={"claimed_at": at}))
+
+
+def _lineages_of(set_id: str) -> Select[Any]:
+    return select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
+
+
+def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
+    return select(literal(organisation), sets.c.lineage_uuid, literal(set_id), literal(at)).where(
+        sets.c.set_id == set_id
     )
 
 

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -53,7 +54,14 @@ users = Table(
 organisations = Table(
     "organisations",
     metadata,
-    Column("organisation", String(120), primary_key=True, comment="Locked in order before sets are claimed."),
+    Column(
+        "organisation",
+        String(120),
+        primary_key=True,
+        comment="Its name in normal form (`sim:` before a simulated one). Locked in order before sets are claimed.",
+    ),
+    Column("name", String(120), nullable=False, comment="As it was first registered: what people read."),
+    Column("same_as", String(120), comment="The organisation that this is another name of; null for itself."),
     Column("question_limit", Integer, comment="Most questions it may be handed; null means no limit."),
     Column("created_at", String(32), nullable=False),
 )
@@ -121,6 +129,14 @@ runs = Table(
     Column("season", String(80), nullable=False),
     Column("bank_version", Integer, nullable=False),
     Column("reference_model", String(120), nullable=False),
+    Column("bridged_reference", String(120), comment="The former reference that sits this run too."),
+    Column(
+        "repetition",
+        String(80),
+        nullable=False,
+        server_default="",
+        comment="Name of a further run of the month; empty for the month's own.",
+    ),
     Column("set_size", Integer, nullable=False),
     Column("policy", String(8), nullable=False),
     Column("seed", String(80), nullable=False, comment="Secret until the run is closed."),
@@ -135,6 +151,7 @@ runs = Table(
     ),
     Column("planned_at", String(32), nullable=False),
     Column("closed_at", String(32)),
+    Index("uq_runs_month_repetition", "month", "is_simulated", "repetition", unique=True),
 )
 
 set_numbers = Table(
@@ -145,6 +162,14 @@ set_numbers = Table(
     Column("set_number", Integer, nullable=False),
     Column("bank_version", Integer, nullable=False),
     Column("is_simulated", Boolean, nullable=False),
+    Column(
+        "set_group",
+        Integer,
+        nullable=False,
+        server_default="1",
+        comment="Group of organisations that may share it, from 1.",
+    ),
+    Column("draw_key", String(80), comment="Secret that its draw follows from; no run discloses it."),
     Column("created_at", String(32), nullable=False),
     UniqueConstraint("season", "set_number", name="uq_sets_season_number"),
 )
@@ -156,6 +181,7 @@ sets = Table(
     Column("lineage_uuid", String(36), primary_key=True),
     Column("question_uuid", String(36), nullable=False),
     Column("discipline", String(40), nullable=False),
+    Column("is_anchor", Boolean, nullable=False, server_default=false()),
     Column("content", JSON, nullable=False, comment="Bare content: what a candidate may see, nothing else."),
 )
 
@@ -173,9 +199,14 @@ set_claims = Table(
     metadata,
     Column("organisation", String(120), primary_key=True),
     Column("set_id", ForeignKey("set_numbers.set_id"), primary_key=True),
-    Column("model", String(120), nullable=False),
-    Column("repeat", Integer, nullable=False),
     Column("run_id", String(80), nullable=False),
+    Column(
+        "is_reference",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="Met in sittings of the reference only.",
+    ),
     Column("claimed_at", String(32), nullable=False),
 )
 
@@ -192,6 +223,11 @@ sessions = Table(
     Column("repeat", Integer, nullable=False),
     Column("is_reference", Boolean, nullable=False),
     Column("is_simulated", Boolean, nullable=False),
+    Column(
+        "fingerprint",
+        Text,
+        comment="What its answers depend on besides the questions, as JSON of short hashes.",
+    ),
     Column("pending_window", Integer, nullable=False, default=1),
     Column("question_count", Integer, nullable=False),
     Column("next_seq", Integer, nullable=False, default=1, comment="First position not handed out yet."),

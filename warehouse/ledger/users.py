@@ -1,17 +1,17 @@
-"""Users, and the organisations that own candidates."""
+"""Users: people with a role, and candidates with the organisation that owns them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import UsageError
 from schemas.vocabulary import ROLES
 from warehouse.ledger.engine import now_text
-from warehouse.ledger.tables import organisations, users
+from warehouse.ledger.organisations import find_organisation, read_aliases
+from warehouse.ledger.tables import users
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class User:
     Attributes:
         user_id: the name used everywhere.
         role: one of `schemas.vocabulary.ROLES`; it decides what a token may do.
-        organisation: owner of the candidate; null for people.
+        organisation: key of the candidate's owner (`organisations.make_key`); null for people.
         model: registry name of the candidate; null for people.
         disciplines: what an annotator reviews; null means all.
         question_limit: most questions a candidate may be handed; null means no limit.
@@ -53,17 +53,16 @@ def add_user(
     question_limit: int | None = None,
     password_hash: str | None = None,
 ) -> User:
-    """Add a user; raises UsageError when the role is unknown or the name is taken."""
+    """Add a user; raises UsageError when the role is unknown, the name is taken, or the organisation not registered."""
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
         raise UsageError(f"There is already a user {user_id!r}. Choose another name, or change that user.")
-    ensure_organisations(connection, [organisation] if organisation else [])
     connection.execute(
         users.insert().values(
             user_id=user_id,
             role=role,
-            organisation=organisation,
+            organisation=None if organisation is None else find_organisation(connection, organisation),
             model=model,
             disciplines=None if disciplines is None else list(disciplines),
             question_limit=question_limit,
@@ -78,15 +77,31 @@ def add_user(
 
 
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
-    """Add a candidate user unless it is there; raises UsageError when the name belongs to somebody else."""
+    """Add a candidate user unless it is there; raises UsageError when the name belongs to somebody else.
+
+    `organisation` is a key. A user of another name of the same organisation moves to it.
+    """
     found = read_user(connection, user_id)
     if found is None:
-        add_user(connection, user_id=user_id, role="candidate", organisation=organisation, model=model)
-    elif (found.role, found.organisation, found.model) != ("candidate", organisation, model):
+        connection.execute(
+            users.insert().values(
+                user_id=user_id,
+                role="candidate",
+                organisation=organisation,
+                model=model,
+                is_active=True,
+                created_at=now_text(),
+            )
+        )
+        return
+    owner = read_aliases(connection).get(found.organisation or "", found.organisation)
+    if (found.role, owner, found.model) != ("candidate", organisation, model):
         raise UsageError(
             f"User {user_id!r} is not the candidate {model!r} of {organisation!r}: it is registered as "
             f"{found.role} {found.model!r} of {found.organisation!r}. Register the model under another name."
         )
+    if found.organisation != organisation:
+        _change(connection, user_id, organisation=organisation)
 
 
 def read_user(connection: Connection, user_id: str) -> User | None:
@@ -128,50 +143,6 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
 def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:
     """Limit the questions that a candidate may be handed; raises UsageError for an unknown user."""
     _change(connection, user_id, question_limit=question_limit)
-
-
-def write_organisation_limit(connection: Connection, organisation: str, question_limit: int | None) -> None:
-    """Limit the questions that all candidates of an organisation together may be handed."""
-    ensure_organisations(connection, [organisation])
-    connection.execute(
-        update(organisations)
-        .where(organisations.c.organisation == organisation)
-        .values(question_limit=question_limit)
-    )
-
-
-def read_organisation_limits(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """The limits of those organisations that have one."""
-    rows = connection.execute(
-        select(organisations.c.organisation, organisations.c.question_limit).where(
-            organisations.c.organisation.in_(sorted(set(names))), organisations.c.question_limit.is_not(None)
-        )
-    )
-    return {str(name): int(limit) for name, limit in rows}
-
-
-def ensure_organisations(connection: Connection, names: Iterable[str]) -> None:
-    """Give every organisation its row, in order of name, so that two planners never wait for each other crosswise."""
-    rows = [
-        {"organisation": name, "question_limit": None, "created_at": now_text()}
-        for name in sorted(set(names))
-    ]
-    if not rows:
-        return
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    connection.execute(insert(organisations).on_conflict_do_nothing(), rows)
-
-
-def lock_organisations(connection: Connection, names: Iterable[str]) -> None:
-    """Hold the organisations' rows until the transaction ends, in order of name (SQLite holds everything already)."""
-    ensure_organisations(connection, names)
-    if connection.dialect.name == "postgresql":
-        connection.execute(
-            select(organisations.c.organisation)
-            .where(organisations.c.organisation.in_(sorted(set(names))))
-            .order_by(organisations.c.organisation)
-            .with_for_update()
-        ).all()
 
 
 def _change(connection: Connection, user_id: str, **values: object) -> None:

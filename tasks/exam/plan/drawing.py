@@ -1,7 +1,11 @@
 """Draw sets: lineages by discipline, one question of each, and the secret order of a session.
 
-Everything drawn follows from a secret seed and a label, so that a draw can be repeated and, once the seed is disclosed,
-checked (`runs.seed_hash`). The paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.1).
+Everything drawn follows from a secret and a label, so that a draw can be repeated and, once the secret is disclosed,
+checked. The paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.1).
+
+Two secrets: a *set* follows from a key of its own (`set_numbers.draw_key`), the *order* of a session from the run's seed.
+A run's seed may be disclosed when the run is closed; it says nothing about any set, neither those drawn before it
+nor those to come.
 """
 
 from __future__ import annotations
@@ -9,148 +13,94 @@ from __future__ import annotations
 import hashlib
 import hmac
 import random
-from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
+import numpy as np
 
-from schemas.errors import ContractError, GateError
+from tasks.exam.plan.bank_index import BankIndex
 
-
-@dataclass(frozen=True)
-class BankIndex:
-    """A bank version as the draw sees it.
-
-    Attributes:
-        bank_version: its version.
-        lineages: discipline → its lineages, sorted.
-        questions: lineage → its questions, sorted.
-        disciplines: lineage → its discipline.
-    """
-
-    bank_version: int
-    lineages: Mapping[str, Sequence[str]]
-    questions: Mapping[str, Sequence[str]]
-    disciplines: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Shortfall:
-    """A discipline that cannot fill its share of a set.
-
-    Attributes:
-        discipline: the stratum.
-        needed: lineages that the set needs.
-        available: lineages that may still be put to the organisation.
-        total: lineages of the discipline in the bank version.
-    """
-
-    discipline: str
-    needed: int
-    available: int
-    total: int
-
-
-class BankTooSmall(GateError):
-    """The bank cannot satisfy a set; carries the numbers per discipline."""
-
-    def __init__(self, message: str, shortfalls: Sequence[Shortfall]) -> None:
-        super().__init__(message)
-        self.shortfalls = tuple(shortfalls)
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class DrawnQuestion:
-    """One question of a set, as drawn."""
+    """One question of a set, as drawn; `is_anchor` where other organisations have answered the same question before."""
 
     lineage_uuid: str
     question_uuid: str
     discipline: str
-
-
-def index_bank(bank: pl.DataFrame, disciplines: Sequence[str]) -> BankIndex:
-    """Index the rows of one bank version (columns bank_version, lineage_uuid, question_uuid, discipline).
-
-    A lineage belongs to the discipline of its first question by UUID. Raises GateError for an empty bank and
-    ContractError for several versions at once.
-    """
-    if bank.is_empty():
-        raise GateError("The bank version has no questions. Publish a bank version first (`proctor dedupe`).")
-    versions = bank["bank_version"].unique().to_list()
-    if len(versions) != 1:
-        raise ContractError(f"A run draws from one bank version; the frame holds {sorted(versions)}.")
-    grouped = (
-        bank.select("lineage_uuid", "question_uuid", "discipline")
-        .sort("lineage_uuid", "question_uuid")
-        .group_by("lineage_uuid", maintain_order=True)
-        .agg(pl.col("question_uuid"), pl.col("discipline").drop_nulls().first())
-        .filter(pl.col("discipline").is_in(list(disciplines)))
-    )
-    lineages: dict[str, list[str]] = {discipline: [] for discipline in disciplines}
-    questions: dict[str, list[str]] = {}
-    strata: dict[str, str] = {}
-    for lineage, found, discipline in grouped.iter_rows():
-        lineages[discipline].append(lineage)
-        questions[lineage] = found
-        strata[lineage] = discipline
-    return BankIndex(int(versions[0]), lineages, questions, strata)
-
-
-def compute_shares(set_size: int, disciplines: Sequence[str]) -> dict[str, int]:
-    """Equal shares of a set; a remainder goes, one each, to the disciplines that come first."""
-    share, remainder = divmod(set_size, len(disciplines))
-    return {
-        discipline: share + (1 if position < remainder else 0)
-        for position, discipline in enumerate(disciplines)
-    }
+    is_anchor: bool = False
 
 
 def draw_set(
     index: BankIndex,
     shares: Mapping[str, int],
     *,
-    excluded: AbstractSet[str],
-    avoided: AbstractSet[str],
-    is_capped: bool,
-    seed: str,
+    excluded: NDArray[np.bool_],
+    avoided: NDArray[np.bool_],
+    asked: Mapping[int, str],
+    anchor_share: float,
+    key: str,
     label: str,
-    purpose: str,
 ) -> list[DrawnQuestion]:
-    """Draw one set without replacement.
+    """Draw one set without replacement, in the order of disciplines.
 
-    `excluded` lineages are never drawn; `avoided` ones only where a discipline has no others, so that a shared set can
-    also be sat by others. With `is_capped` a small discipline gives what it has. `purpose` names the sitting in the
-    message of BankTooSmall, which lists every discipline that falls short.
+    Args:
+        index: the bank version.
+        shares: discipline → lineages to draw; each has as many that are not excluded.
+        excluded: mask of lineages that are never drawn.
+        avoided: mask of lineages that are drawn only where a discipline has no others, beside the anchors.
+        asked: position of a lineage that others have answered → the question that they answered.
+        anchor_share: share of the set that is taken from `asked`, as far as it goes; the same question is asked again.
+        key: the set's secret.
+        label: what is drawn, for the secret's sake.
     """
     drawn: list[DrawnQuestion] = []
-    shortfalls: list[Shortfall] = []
-    for discipline, needed in shares.items():
-        everything = index.lineages[discipline]
-        allowed = [lineage for lineage in everything if lineage not in excluded]
-        if len(allowed) < needed and not is_capped:
-            shortfalls.append(Shortfall(discipline, needed, len(allowed), len(everything)))
-            continue
-        random_source = make_random(seed, f"{label}|{discipline}")
-        for lineage in _draw_lineages(allowed, min(needed, len(allowed)), avoided, random_source):
-            question = random_source.choice(index.questions[lineage])
-            drawn.append(DrawnQuestion(lineage, question, discipline))
-    if shortfalls:
-        numbers = "; ".join(
-            f"{short.discipline}: {short.needed} needed, {short.available} left of {short.total}"
-            for short in shortfalls
-        )
-        raise BankTooSmall(
-            f"Bank version {index.bank_version} cannot fill {purpose}. {numbers}. Add questions to the bank, make the "
-            "set smaller (PROCTOR_SET_SIZE), evaluate fewer candidates, or set PROCTOR_CAP_SMALL_DISCIPLINES.",
-            shortfalls,
-        )
-    if not drawn:
-        raise BankTooSmall(
-            f"Bank version {index.bank_version} has nothing left for {purpose}. Add questions to the bank.",
-            (),
-        )
+    wanted_before = wanted = 0
+    size = 0
+    for discipline, share in shares.items():
+        # Rounded over the set, not in each discipline: small shares would have no anchor at all.
+        size += share
+        wanted_before, wanted = wanted, round(size * anchor_share)
+        random_source = make_random(key, f"{label}|{discipline}")
+        first, end = index.spans[discipline]
+        allowed = (np.flatnonzero(~excluded[first:end]) + first).tolist()
+        known = [position for position in allowed if position in asked]
+        anchors = random_source.sample(known, min(wanted - wanted_before, len(known)))
+        taken = set(anchors)
+        others = [position for position in allowed if position not in taken]
+        drawn += [
+            DrawnQuestion(index.lineage_uuids[position], asked[position], discipline, is_anchor=True)
+            for position in anchors
+        ]
+        drawn += [
+            DrawnQuestion(
+                index.lineage_uuids[position], draw_question(index, position, random_source), discipline
+            )
+            for position in _draw_positions(others, share - len(anchors), avoided, random_source)
+        ]
     return drawn
+
+
+def draw_question(index: BankIndex, position: int, random_source: random.Random) -> str:
+    """One question of a lineage.
+
+    Statements made from a choice are mostly false, because most options are wrong. When one is drawn, its key is drawn
+    first, true and false with equal probability; a lineage whose statements all have one key is asked in another form.
+    """
+    questions, truths = index.questions[position], index.truths[position]
+    chosen = random_source.randrange(len(questions))
+    if truths[chosen] is None:
+        return questions[chosen]
+    wanted = random_source.choice(("true", "false"))
+    if "true" in truths and "false" in truths:
+        same = [place for place, truth in enumerate(truths) if truth == wanted]
+    else:
+        same = [place for place, truth in enumerate(truths) if truth is None] or [chosen]
+    return questions[random_source.choice(same)]
 
 
 def draw_order(lineages: Collection[str], seed: str, label: str) -> list[str]:
@@ -161,16 +111,16 @@ def draw_order(lineages: Collection[str], seed: str, label: str) -> list[str]:
 
 
 def make_random(seed: str, label: str) -> random.Random:
-    """A generator that follows from the seed and the label alone."""
+    """A generator that follows from the secret and the label alone."""
     digest = hmac.new(seed.encode(), label.encode(), hashlib.sha256).digest()
     return random.Random(int.from_bytes(digest, "big"))
 
 
-def _draw_lineages(
-    allowed: Sequence[str], count: int, avoided: AbstractSet[str], random_source: random.Random
-) -> list[str]:
-    preferred = [lineage for lineage in allowed if lineage not in avoided] if avoided else list(allowed)
+def _draw_positions(
+    allowed: list[int], count: int, avoided: NDArray[np.bool_], random_source: random.Random
+) -> list[int]:
+    preferred = [position for position in allowed if not avoided[position]]
     if len(preferred) >= count:
         return random_source.sample(preferred, count)
-    others = [lineage for lineage in allowed if lineage in avoided]
+    others = [position for position in allowed if avoided[position]]
     return preferred + random_source.sample(others, count - len(preferred))

@@ -1,16 +1,17 @@
-"""Who is to be examined this month, and why."""
+"""Who is to be examined this month, and why; who will be, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tasks.exam.plan.run_plan import describe_model
-from warehouse.ledger import exam as ledger_exam
+from tasks.exam.plan.fingerprint import describe_sitting, list_changes
+from warehouse.ledger import plans
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
+    from schemas.settings import Settings
     from tasks.models.registry import RegisteredModel, Registry
 
 # A candidate with another of these is another candidate, whatever its name.
@@ -18,46 +19,84 @@ _IDENTITY: Final = ("endpoint_model", "mode", "parameters")
 
 
 @dataclass(frozen=True)
-class DueCandidate:
-    """A candidate that should sit this month, and why: `new`, `changed` (its registration) or `named`."""
+class Schedule:
+    """When a candidate sat last, and when it is to sit again.
 
-    model: RegisteredModel
-    reason: str
+    Attributes:
+        model: the candidate.
+        organisation: its owner, as people know it.
+        every_months: months after which it is examined again.
+        last_month: month of its last run; null when it never sat.
+        next_month: month in which it is due; null for one that is released later than the month asked for.
+        reason: why it is due now: `new`, `changed` (its registration), `due` (the time is up) or `named`; null when it is not.
+    """
+
+    model: str
+    organisation: str
+    every_months: int
+    last_month: str | None
+    next_month: str | None
+    reason: str | None
+
+    def describe(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return dict(self.__dict__)
 
 
-def list_due(
-    ledger: Ledger,
-    registry: Registry,
-    month: str,
-    *,
-    reexamined: Sequence[str] = (),
-    is_simulated: bool | None = None,
-) -> list[DueCandidate]:
-    """The candidates that are due in `month`: those that have not sat in it and are new, changed or named.
+def read_schedule(
+    ledger: Ledger, registry: Registry, settings: Settings, month: str, *, is_simulated: bool
+) -> list[Schedule]:
+    """Every candidate of one kind (real or simulated) with what it is due for in `month`.
 
     New: never planned in any run, and released by the end of the month. Changed: the endpoint's model name, mode or
-    parameters differ from those of its last run. Named: in `reexamined`. `is_simulated` keeps one kind only.
+    parameters differ from those of its last run. Due: its last run is `reexamine_every` months ago. Nobody is due twice in
+    a month.
     """
     with ledger.read() as connection:
-        rows = ledger_exam.list_runs(connection)
-    last: dict[str, Mapping[str, Any]] = {}
-    sat: set[str] = set()
-    for row in rows:
-        for name in row["plan"]["candidates"]:
-            last[name] = row["plan"]["models"][name]
-            if row["month"] == month:
-                sat.add(name)
-    for name in reexamined:
-        registry.get(name)
-    due: list[DueCandidate] = []
+        rows = plans.read_candidate_months(connection)
+    last = {row.model: row for row in rows}
+    sat = {row.model for row in rows if row.month == month}
+    reference = settings.reference_model
+    found: list[Schedule] = []
     for model in registry.candidates():
-        if model.name in sat or (is_simulated is not None and model.is_simulated is not is_simulated):
+        if model.is_simulated is not is_simulated:
             continue
-        if model.name in reexamined:
-            due.append(DueCandidate(model, "named"))
-        elif model.name not in last:
-            if model.release_date is None or model.release_date.strftime("%Y-%m") <= month:
-                due.append(DueCandidate(model, "new"))
-        elif any(last[model.name].get(key) != describe_model(model)[key] for key in _IDENTITY):
-            due.append(DueCandidate(model, "changed"))
-    return due
+        is_reference = model.name == reference or (reference is None and "reference" in model.roles)
+        every = model.reexamine_every or (
+            settings.reexamine_reference_every if is_reference else settings.reexamine_every
+        )
+        entry = Schedule(model.name, model.organisation, every, None, None, None)
+        if model.name not in last:
+            released = None if model.release_date is None else model.release_date.strftime("%Y-%m")
+            if released is None or released <= month:
+                entry = replace(entry, next_month=month, reason="new")
+            else:
+                entry = replace(entry, next_month=released)
+        else:
+            entry = _examine_again(entry, model, last[model.name], month, has_sat=model.name in sat)
+        found.append(entry)
+    return found
+
+
+def list_due(schedule: Collection[Schedule]) -> list[str]:
+    """The candidates that are due, by name."""
+    return [entry.model for entry in schedule if entry.reason is not None]
+
+
+def add_months(month: str, count: int) -> str:
+    """The month so many months later."""
+    year, place = divmod(int(month[:4]) * 12 + int(month[5:]) - 1 + count, 12)
+    return f"{year:04d}-{place + 1:02d}"
+
+
+def _examine_again(
+    entry: Schedule, model: RegisteredModel, row: Any, month: str, *, has_sat: bool
+) -> Schedule:
+    entry = replace(entry, last_month=row.month, next_month=add_months(row.month, entry.every_months))
+    if has_sat:
+        return entry
+    if set(list_changes(row.fingerprint, describe_sitting(model))) & set(_IDENTITY):
+        return replace(entry, next_month=month, reason="changed")
+    if entry.next_month is not None and entry.next_month <= month:
+        return replace(entry, reason="due")
+    return entry

@@ -1,40 +1,47 @@
 """Plan a run: which candidates sit which sets, in how many sessions, at what cost, and what the bank has left.
 
 `plan_run` is a preview and writes nothing. `publishing.publish_plan` computes the same plan again inside one transaction
-that holds the season and the organisations, claims the sets, and fixes the secret order of every session (SPEC §5.1).
+that holds the run's identity, the season and the organisations, claims the sets, and fixes the secret order of every
+session (SPEC §5.1).
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.exam.plan.allotment import (
-    SIMULATED_PREFIX,
-    Allotment,
-    PlanRequest,
-    Sitter,
-    allot_sets,
-    key_organisation,
-)
+from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
+from tasks.exam.plan.bank_index import index_bank
 from tasks.exam.plan.cost import TokenEstimate
-from tasks.exam.plan.drawing import compute_shares, index_bank
-from tasks.exam.plan.due import list_due
-from tasks.exam.plan.quotas import check_quotas
+from tasks.exam.plan.due import list_due, read_schedule
+from tasks.exam.plan.fingerprint import describe_sitting
+from tasks.exam.plan.forecast import forecast_sets
+from tasks.exam.plan.quotas import find_over_quota
+from tasks.exam.plan.reference import find_former_reference
+from tasks.exam.plan.request import PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
+from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
+from tasks.models.owners import collect_owners
 from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tasks.models.registry import RegisteredModel, Registry
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 
 
 def plan_run(
@@ -46,47 +53,68 @@ def plan_run(
     month: str,
     is_simulated: bool,
     run_id: str | None = None,
+    repetition: str | None = None,
     candidates: Sequence[str] | None = None,
     outside: Sequence[str] = (),
     policy: str | None = None,
     seed: str | None = None,
+    draw_secret: str | None = None,
     estimate: TokenEstimate | None = None,
+    judge_prompt: str | None = None,
     is_reference_renewed: bool = False,
     is_bridging: bool = True,
 ) -> RunPlan:
     """Preview a run; nothing is written.
 
     Args:
-        ledger: where sets, exposures and earlier sittings are read.
-        settings: set size, disciplines, styles, repeats, policy, limits.
-        registry: the models.
+        ledger: where sets, claims and earlier sittings are read.
+        settings: set size, disciplines, styles, repeats, policy, intervals, limits.
+        registry: the models and their organisations.
         bank: the lake's `bank` rows of one version.
         month: YYYY-MM.
-        is_simulated: whether the run is a simulation; a simulated candidate can only sit such a run.
-        run_id: name of the run; a published one is returned as it is. Default: the month, numbered when taken.
+        is_simulated: whether the run is a simulation; simulated and real models cannot sit one run.
+        run_id: name of the run; a published one is returned as it is. Default: the month's own run.
+        repetition: name of a further run of the month, whose id is then the month's and this name.
         candidates: registry names; default those that are due.
         outside: candidates that sit through the exam API with their own client; these make `unique` the default policy.
         policy: `shared` or `unique`; default the setting.
         seed: injected by tests; default a fresh secret.
+        draw_secret: the same for the draws of new sets.
         estimate: tokens per question, for the cost.
-        is_reference_renewed: let the reference answer sets again that it has answered (prompts or judge changed).
+        judge_prompt: version of the judge's prompt, on which the reference's sittings depend, too.
+        is_reference_renewed: let the reference answer again every set of the run that it has answered.
         is_bridging: let a former reference sit this run too when the reference has changed.
 
     Raises:
-        GateError: the bank, or a limit, cannot satisfy the run; the message has the numbers by discipline.
-        UsageError: a parameter is wrong.
+        GateError: the reference has reached a limit, or the former one is not registered.
+        UsageError: a parameter is wrong, or the run is published with other candidates.
     """
+    run_id, repetition = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
+    names = None if candidates is None else [*dict.fromkeys([*candidates, *outside])]
     with ledger.read() as connection:
-        run_id = run_id or _next_run_id(connection, month, is_simulated)
         published = ledger_exam.read_run(connection, run_id)
     if published is not None:
-        return parse_published(published)
-    if candidates is None:
-        candidates = [due.model.name for due in list_due(ledger, registry, month, is_simulated=is_simulated)]
-    names = [*dict.fromkeys([*candidates, *outside])]
+        plan = parse_published(published)
+        check_same_run(plan, names)
+        return plan
+    schedule = read_schedule(ledger, registry, settings, month, is_simulated=is_simulated)
+    if names is None:
+        names = [*dict.fromkeys([*list_due(schedule), *outside])]
+    schedule = [
+        replace(entry, reason=entry.reason or "named") if entry.model in names else entry
+        for entry in schedule
+    ]
     reference = registry.reference(settings.reference_model)
     sitters = [registry.get(name) for name in names]
-    _check_kinds([*sitters, reference], is_simulated=is_simulated)
+    with ledger.read() as connection:
+        bridged = (
+            find_former_reference(connection, registry, reference, is_simulated=is_simulated)
+            if is_bridging
+            else None
+        )
+        organisations, aliases = _name_organisations(connection, registry, is_simulated=is_simulated)
+    references = [model for model in (reference, bridged) if model is not None]
+    _check_kinds([*sitters, *references], is_simulated=is_simulated)
     chosen_policy = policy or ("unique" if outside else settings.set_policy)
     if chosen_policy not in ("shared", "unique"):
         raise UsageError(f"Set policy {chosen_policy!r} is unknown. Use `shared` or `unique`.")
@@ -95,44 +123,115 @@ def plan_run(
             "A run needs at least one prompt style and one discipline; see PROCTOR_PROMPT_STYLES."
         )
     index = index_bank(bank, settings.disciplines)
-    bridged = _find_former_reference(
-        ledger, registry, reference, is_simulated=is_simulated, is_bridging=is_bridging
-    )
+
+    def make_sitter(model: RegisteredModel) -> Sitter:
+        owner = registry.organisations.find(model.organisation) or model.organisation
+        key = make_key(owner, is_simulated=is_simulated)
+        return Sitter(
+            model=model.name,
+            user_id=f"candidate:{model.name}",
+            organisation=aliases.get(key, key),
+            fingerprint=describe_sitting(model, judge_prompt),
+        )
+
     request = PlanRequest(
         run_id=run_id,
         month=month,
+        repetition=repetition,
         index=index,
         bank=bank,
-        shares=compute_shares(settings.set_size, settings.disciplines),
+        rule=plan_shares(
+            settings.set_size,
+            {discipline: index.count(discipline) for discipline in settings.disciplines},
+            is_capped=settings.cap_small_disciplines,
+            lasting_sets=settings.lasting_sets,
+            least_share=settings.least_share,
+        ),
         set_size=settings.set_size,
+        anchor_share=settings.anchor_share,
         policy=chosen_policy,
-        is_capped=settings.cap_small_disciplines,
+        set_groups=settings.set_groups,
         rest_months=settings.rest_months,
         styles=settings.prompt_styles,
         repeats=settings.repeats,
-        candidates=tuple(_make_sitter(model) for model in sorted(sitters, key=lambda model: model.name)),
-        references=tuple(_make_sitter(model) for model in (reference, bridged) if model is not None),
-        models={model.name: model for model in [*sitters, reference, *([bridged] if bridged else [])]},
+        candidates=tuple(make_sitter(model) for model in sorted(sitters, key=lambda model: model.name)),
+        references=tuple(make_sitter(model) for model in references),
+        models={model.name: model for model in [*sitters, *references]},
+        organisations=organisations,
+        aliases=aliases,
+        schedule=schedule,
         outside=frozenset(outside),
         is_simulated=is_simulated,
         is_reference_renewed=is_reference_renewed,
         pending_window=settings.pending_window,
         budget_usd=settings.budget_usd,
         seed=seed or secrets.token_hex(16),
+        # A test that gives a seed wants its draws repeated, too; outside tests the two have nothing in common.
+        draw_secret=draw_secret or (_derive_secret(seed) if seed else secrets.token_hex(16)),
         estimate=estimate or TokenEstimate(),
     )
     with ledger.read() as connection:
         return compute_plan(connection, request)[0]
 
 
+def name_run(
+    month: str, *, is_simulated: bool, run_id: str | None = None, repetition: str | None = None
+) -> tuple[str, str]:
+    """The id of a run, and the repetition that it is (empty: the month's own run).
+
+    A month has one run; a further one exists only under a name that somebody gave. Raises UsageError for two names at once,
+    or one that could not stand in an address or a file name.
+    """
+    if run_id and repetition:
+        raise UsageError(
+            "Give either the id of the run or the name of a repetition, not both: one makes the other."
+        )
+    for name in (run_id, repetition):
+        if name and not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot name a run. Use up to 60 letters, digits, dots, dashes and underscores."
+            )
+    first = f"{SIMULATED_PREFIX.rstrip(':')}-{month}" if is_simulated else month
+    if repetition:
+        return f"{first}-{repetition}", repetition
+    if not run_id or run_id == first:
+        return first, ""
+    return run_id, run_id.removeprefix(f"{first}-")
+
+
+def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
+    """Pass when a published run examines everybody named; raises UsageError that says how to examine the others."""
+    others = sorted(set(names or ()) - set(plan.asked_for))
+    if others:
+        raise UsageError(
+            f"Run {plan.run_id!r} is planned for {', '.join(plan.asked_for)}, without {', '.join(others)}. A month has one "
+            "run; examine them in a further one that you name: --repetition NAME."
+        )
+
+
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
     """The plan that follows from the request and from what the ledger holds now, with the allotment that it rests on.
 
-    Raises GateError when the bank, or a quota, cannot satisfy it.
+    Candidates that the bank or a limit cannot serve are refused alone. Raises GateError when the reference cannot sit.
     """
     state = read_state(connection, request)
-    allotment = allot_sets(request, state)
-    check_quotas(connection, allotment)
+    refused: list[Refusal] = []
+    serving = request
+    while True:
+        allotment = allot_sets(serving, state)
+        over = find_over_quota(connection, serving, allotment)
+        if not over:
+            break
+        refused += over
+        gone = {name for refusal in over for name in refusal.candidates}
+        serving = replace(
+            serving, candidates=tuple(sitter for sitter in serving.candidates if sitter.model not in gone)
+        )
+    allotment.refused += refused
+    return _describe_plan(request, allotment), allotment
+
+
+def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
     cost_by_model: dict[str, float] = {}
     unpriced: dict[str, None] = {}
     for session in allotment.sessions:
@@ -142,20 +241,36 @@ def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan,
         cost_by_model[session.model] = (
             cost_by_model.get(session.model, 0.0) + (cost or 0.0) * session.question_count
         )
-    plan = RunPlan(
+    gone = {name for refusal in allotment.refused for name in refusal.candidates}
+    served = tuple(sitter.model for sitter in request.candidates if sitter.model not in gone)
+    forecast = forecast_sets(
+        request.month,
+        request.rule,
+        {request.name_organisation(owner): left for owner, left in allotment.left.items()},
+        [
+            replace(entry, organisation=request.name_organisation(request.find_key(entry.organisation)))
+            for entry in request.schedule
+        ],
+        sitting_now=served,
+        reference_owners={request.name_organisation(sitter.organisation) for sitter in request.references},
+        is_shared=request.policy == "shared",
+    )
+    references = [sitter.model for sitter in request.references]
+    return RunPlan(
         run_id=request.run_id,
         month=request.month,
+        repetition=request.repetition,
         season=request.season,
         bank_version=request.index.bank_version,
         policy=request.policy,
         set_size=request.set_size,
-        shares=dict(request.shares),
+        shares=dict(request.rule.planned),
         styles=tuple(request.styles),
         repeats=request.repeats,
-        candidates=tuple(sitter.model for sitter in request.candidates),
-        outside=tuple(sorted(request.outside)),
-        reference_model=request.references[0].model,
-        bridged_reference=request.references[1].model if len(request.references) > 1 else None,
+        candidates=served,
+        outside=tuple(sorted(request.outside - gone)),
+        reference_model=references[0],
+        bridged_reference=references[1] if len(references) > 1 else None,
         is_simulated=request.is_simulated,
         sets=tuple(allotment.sets),
         sessions=tuple(allotment.sessions),
@@ -163,53 +278,39 @@ def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan,
         cost_usd=sum(cost_by_model.values()),
         cost_by_model=cost_by_model,
         unpriced=tuple(unpriced),
-        sets_left=allotment.sets_left,
-        exempt=allotment.exempt,
+        refused=tuple(allotment.refused),
+        renewed=tuple(allotment.renewed),
+        due=tuple(request.schedule),
+        forecast=tuple(forecast),
         budget_usd=request.budget_usd,
         request=request,
     )
-    return plan, allotment
+
+
+def _name_organisations(
+    connection: Connection, registry: Registry, *, is_simulated: bool
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Key → name of every organisation of this kind in the registry, and key of another name → key of the one meant.
+
+    The ledger's name stands before the registry's: what was published once keeps its spelling.
+    """
+    owners, aliases = collect_owners(registry, is_simulated=is_simulated)
+    known = ledger_organisations.read_aliases(connection)
+    aliases = {**known, **{alias: known.get(key, key) for alias, key in aliases.items()}}
+    aliases = {alias: key for alias, key in aliases.items() if alias != key}
+    names = {aliases.get(key, key): name for key, name in owners.items()}
+    return names | ledger_organisations.read_names(connection, names), aliases
 
 
 def _check_kinds(models: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
-    if is_simulated:
-        return
     for model in models:
-        if model.is_simulated:
+        if model.is_simulated is not is_simulated:
+            kinds = ("simulated", "real") if model.is_simulated else ("real", "simulated")
             raise UsageError(
-                f"{model.name!r} is simulated and cannot take part in a real run. Plan a simulated run, or leave it out."
+                f"{model.name!r} is {kinds[0]} and cannot take part in a {kinds[1]} run. Plan a {kinds[0]} run, or leave "
+                "it out."
             )
 
 
-def _make_sitter(model: RegisteredModel) -> Sitter:
-    return Sitter(
-        model=model.name,
-        user_id=f"candidate:{model.name}",
-        organisation=key_organisation(model.organisation, is_simulated=model.is_simulated),
-    )
-
-
-def _find_former_reference(
-    ledger: Ledger, registry: Registry, reference: RegisteredModel, *, is_simulated: bool, is_bridging: bool
-) -> RegisteredModel | None:
-    """The reference of the last run when it is another one and no run has bridged the two yet."""
-    with ledger.read() as connection:
-        rows = ledger_exam.list_runs(connection, is_simulated=is_simulated)
-    if not is_bridging or not rows or rows[-1]["reference_model"] == reference.name:
-        return None
-    former = str(rows[-1]["reference_model"])
-    if former not in registry.models:
-        raise GateError(
-            f"The reference changes from {former!r} to {reference.name!r}, and {former!r} is no longer registered. "
-            "Register it again so that both sit a bridging run, or plan without bridging."
-        )
-    return registry.get(former)
-
-
-def _next_run_id(connection: Connection, month: str, is_simulated: bool) -> str:
-    first = f"{SIMULATED_PREFIX.rstrip(':')}-{month}" if is_simulated else month
-    number, run_id = 1, first
-    while ledger_exam.read_run(connection, run_id) is not None:
-        number += 1
-        run_id = f"{first}-{number}"
-    return run_id
+def _derive_secret(seed: str) -> str:
+    return hashlib.sha256(f"draws|{seed}".encode()).hexdigest()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schemas.errors import ConflictError, StoreError, UsageError
-from tasks.exam.plan.allotment import Allotment, PlanRequest
+from schemas.errors import ConflictError, GateError, StoreError, UsageError
+from tasks.exam.plan.allotment import Allotment
 from tasks.exam.plan.drawing import draw_order
-from tasks.exam.plan.planning import compute_plan
-from tasks.exam.plan.run_plan import RunPlan, describe_model
+from tasks.exam.plan.planning import check_same_run, compute_plan
+from tasks.exam.plan.request import PlanRequest
+from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
+from tasks.exam.plan.shares import BankTooSmall
 from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger import plans
 from warehouse.ledger import users as ledger_users
 from warehouse.ledger.engine import Ledger, now_text
@@ -22,31 +25,35 @@ if TYPE_CHECKING:
 def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     """Claim the plan's sets, add its sessions with their secret order, and return the run's id.
 
-    One transaction: all or nothing, and nothing at all when the run is already there. The plan is computed again from
-    what the ledger holds now, so that two plans made side by side cannot claim the same lineage.
+    One transaction: all or nothing. It first takes the run's identity, so that of any number of planners of one run exactly
+    one publishes; the others find its plan. The plan is computed again from what the ledger holds now, so that two plans
+    made side by side cannot claim the same lineage.
 
     Raises:
-        GateError: the bank no longer satisfies the plan.
-        UsageError: there is no session to sit.
+        BankTooSmall: the bank can serve no candidate of the plan.
+        GateError: a limit allows no candidate, or the reference cannot sit.
+        UsageError: there is no session to sit, or the run was planned meanwhile for others.
     """
     if plan.is_published:
         return plan.run_id
     request = plan.request
-    if request is None or not plan.candidates:
+    if request is None or not plan.asked_for:
         raise UsageError(
             f"Run {plan.run_id}: no candidate is due in {plan.month}; name candidates to examine them."
         )
+    names = [sitter.model for sitter in request.candidates]
     try:
         with ledger.write() as connection:
-            if ledger_exam.read_run(connection, plan.run_id) is not None:
+            if not plans.claim_run(connection, _describe_run(request, now_text())):
+                check_same_run(_read_claimed(connection, request), names)
                 return plan.run_id
             plans.lock_season(connection, request.season)
-            ledger_users.lock_organisations(
+            ledger_organisations.register_organisations(connection, *_list_organisations(request))
+            ledger_organisations.lock_organisations(
                 connection, {sitter.organisation for sitter in (*request.candidates, *request.references)}
             )
-            if ledger_exam.read_run(connection, plan.run_id) is not None:
-                return plan.run_id  # published by another process while this one waited
             current, allotment = compute_plan(connection, request)
+            check_served(current)
             _write_plan(connection, request, current, allotment)
     except ConflictError:
         raise StoreError(
@@ -55,34 +62,80 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     return plan.run_id
 
 
+def check_served(plan: RunPlan) -> None:
+    """Pass when anybody can sit; raises GateError (BankTooSmall where the bank is the reason) with the numbers."""
+    if plan.candidates or not plan.refused:
+        return
+    reasons = " ".join(refusal.reason for refusal in plan.refused)
+    shortfalls = [short for refusal in plan.refused for short in refusal.shortfalls]
+    if not shortfalls:
+        raise GateError(f"Run {plan.run_id} can examine nobody. {reasons}")
+    raise BankTooSmall(
+        f"Run {plan.run_id} can examine nobody. {reasons} Add questions to the bank, make the set smaller "
+        "(PROCTOR_SET_SIZE), allow smaller shares (PROCTOR_LEAST_SHARE), or set PROCTOR_CAP_SMALL_DISCIPLINES.",
+        shortfalls,
+    )
+
+
+def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
+    row = ledger_exam.read_run(connection, request.run_id)
+    if row is None:
+        raise UsageError(
+            f"{request.month} has a run that is named {request.repetition!r} already, under another id. "
+            "Choose another name (--repetition NAME)."
+        )
+    return parse_published(row)
+
+
+def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str, str]]:
+    """Names by key, those of the registry's other names included, and which key is meant by these."""
+    names = dict(request.organisations)
+    for sitter in (*request.candidates, *request.references):
+        names.setdefault(sitter.organisation, request.name_organisation(sitter.organisation))
+    aliases = {key: meant for key, meant in request.aliases.items() if meant in names}
+    return {**{key: names[meant] for key, meant in aliases.items()}, **names}, aliases
+
+
+def _describe_run(request: PlanRequest, at: str) -> dict[str, object]:
+    references = [sitter.model for sitter in request.references]
+    return {
+        "run_id": request.run_id,
+        "month": request.month,
+        "season": request.season,
+        "bank_version": request.index.bank_version,
+        "reference_model": references[0],
+        "bridged_reference": references[1] if len(references) > 1 else None,
+        "repetition": request.repetition,
+        "set_size": request.set_size,
+        "policy": request.policy,
+        "seed": request.seed,
+        "budget_usd": request.budget_usd,
+        "status": "open",
+        "is_simulated": request.is_simulated,
+        "plan": {},
+        "planned_at": at,
+        "closed_at": None,
+    }
+
+
 def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment) -> None:
     at = now_text()
     contents = strip_questions(
         request.bank, [item.question_uuid for new in allotment.new_sets for item in new.items]
     )
-    plans.write_run(
+    owners = {sitter.model: sitter.organisation for sitter in (*request.candidates, *request.references)}
+    plans.write_run_plan(
         connection,
-        {
-            "run_id": plan.run_id,
-            "month": plan.month,
-            "season": plan.season,
-            "bank_version": plan.bank_version,
-            "reference_model": plan.reference_model,
-            "set_size": plan.set_size,
-            "policy": plan.policy,
-            "seed": request.seed,
-            "budget_usd": plan.budget_usd,
-            "status": "open",
-            "is_simulated": plan.is_simulated,
-            "plan": {
-                **plan.summary(),
-                "is_published": True,
-                "disciplines": list(plan.shares),
-                "models": {name: describe_model(model) for name, model in request.models.items()},
-                "sessions": [session.describe() for session in plan.sessions],
+        plan.run_id,
+        plan={
+            **plan.summary(),
+            "is_published": True,
+            "disciplines": list(plan.shares),
+            "models": {
+                name: {**describe_model(model), "organisation": request.name_organisation(owners[name])}
+                for name, model in request.models.items()
             },
-            "planned_at": at,
-            "closed_at": None,
+            "sessions": [session.describe() for session in plan.sessions],
         },
     )
     plans.write_sets(
@@ -94,6 +147,8 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "set_number": new.set_number,
                 "bank_version": plan.bank_version,
                 "is_simulated": plan.is_simulated,
+                "set_group": new.set_group,
+                "draw_key": new.draw_key,
                 "created_at": at,
             }
             for new in allotment.new_sets
@@ -104,23 +159,24 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "lineage_uuid": item.lineage_uuid,
                 "question_uuid": item.question_uuid,
                 "discipline": item.discipline,
+                "is_anchor": item.is_anchor,
                 "content": contents[item.question_uuid].as_row(),
             }
             for new in allotment.new_sets
             for item in new.items
         ],
     )
-    for claim in allotment.claims:
+    for owner, set_id in allotment.claims:
         plans.write_claim(
             connection,
-            organisation=claim.organisation,
-            set_id=claim.set_id,
-            model=claim.model,
-            repeat=claim.repeat,
+            organisation=owner,
+            set_id=set_id,
             run_id=plan.run_id,
             at=at,
             rested_before=request.rested_before,
         )
+    for owner, set_id in allotment.reference_claims:
+        plans.write_reference_claim(connection, organisation=owner, set_id=set_id, run_id=plan.run_id, at=at)
     for sitter in (*request.candidates, *request.references):
         ledger_users.ensure_candidate(
             connection,
@@ -142,6 +198,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "repeat": session.repeat,
                 "is_reference": session.is_reference,
                 "is_simulated": plan.is_simulated,
+                "fingerprint": session.fingerprint,
                 "pending_window": 1 if session.model in request.outside else request.pending_window,
                 "question_count": session.question_count,
                 "next_seq": 1,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
-from tasks.exam.plan.allotment import PlannedSession, PlanRequest, SatSet
+from tasks.exam.plan.allotment import PlannedSession, Refusal, Renewal, SatSet
+from tasks.exam.plan.due import Schedule
+from tasks.exam.plan.forecast import Forecast
+from tasks.exam.plan.request import PlanRequest
+from tasks.exam.plan.shares import Shortfall
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger.engine import Ledger
 
@@ -23,14 +28,15 @@ class RunPlan:
     Attributes:
         run_id: name of the run.
         month: YYYY-MM.
+        repetition: name of a further run of the month; empty for the month's own.
         season: the sets that may be shared: one bank version, policy, size and list of disciplines.
         bank_version: bank version drawn from.
         policy: `shared` or `unique`.
         set_size: lineages asked for in a set.
-        shares: lineages of a set by discipline.
+        shares: lineages of a new set by discipline, as far as the bank has them.
         styles: prompt styles sat.
         repeats: independent repeats per candidate.
-        candidates: names of the candidates, in order.
+        candidates: names of the candidates that sit, in order.
         outside: those of them that sit with their own client.
         reference_model: the reference candidate.
         bridged_reference: the former reference that sits this run too; null when the reference is unchanged.
@@ -41,14 +47,17 @@ class RunPlan:
         cost_usd: expected cost; models without a price count as 0.
         cost_by_model: expected cost by model.
         unpriced: models without a price.
-        sets_left: organisation → discipline → sets that could still be drawn for it after this run.
-        exempt: organisation of the reference → sets that only its reference sittings met (the rule's one exemption).
+        refused: candidates that are not examined, with the numbers.
+        renewed: references that answer again what they have answered, and what has changed.
+        due: every candidate of this kind with what it is due for.
+        forecast: what every organisation has left after this run, and how long it lasts.
         budget_usd: budget of the run.
         is_published: whether the ledger has it.
     """
 
     run_id: str
     month: str
+    repetition: str
     season: str
     bank_version: int
     policy: str
@@ -67,8 +76,10 @@ class RunPlan:
     cost_usd: float
     cost_by_model: dict[str, float]
     unpriced: tuple[str, ...]
-    sets_left: dict[str, dict[str, int]]
-    exempt: dict[str, tuple[str, ...]]
+    refused: tuple[Refusal, ...]
+    renewed: tuple[Renewal, ...]
+    due: tuple[Schedule, ...]
+    forecast: tuple[Forecast, ...]
     budget_usd: float | None
     is_published: bool = False
     request: PlanRequest | None = field(default=None, repr=False, compare=False)
@@ -78,11 +89,22 @@ class RunPlan:
         """How many sessions there are."""
         return len(self.sessions)
 
+    @property
+    def asked_for(self) -> tuple[str, ...]:
+        """The candidates that sit and those that were refused."""
+        return (*self.candidates, *(name for refusal in self.refused for name in refusal.candidates))
+
+    @property
+    def sets_left(self) -> dict[str, dict[str, int]]:
+        """Organisation → discipline → sets that could still be drawn for it after this run."""
+        return {one.organisation: dict(one.sets_left) for one in self.forecast}
+
     def summary(self) -> dict[str, Any]:
         """The preview as JSON values: counts, cost and what is left; no seed, no question, no lineage."""
         return {
             "run_id": self.run_id,
             "month": self.month,
+            "repetition": self.repetition,
             "season": self.season,
             "bank_version": self.bank_version,
             "policy": self.policy,
@@ -95,7 +117,7 @@ class RunPlan:
             "reference_model": self.reference_model,
             "bridged_reference": self.bridged_reference,
             "is_simulated": self.is_simulated,
-            "sets": [taken._asdict() for taken in self.sets],
+            "sets": [{**taken._asdict(), "organisations": list(taken.organisations)} for taken in self.sets],
             "session_count": self.session_count,
             "reference_session_count": sum(session.is_reference for session in self.sessions),
             "call_count": self.call_count,
@@ -103,8 +125,11 @@ class RunPlan:
             "cost_by_model": {name: round(cost, 4) for name, cost in self.cost_by_model.items()},
             "unpriced": list(self.unpriced),
             "budget_usd": self.budget_usd,
+            "refused": [refusal.describe() for refusal in self.refused],
+            "renewed": [renewal.describe() for renewal in self.renewed],
+            "due": [entry.describe() for entry in self.due],
             "sets_left": self.sets_left,
-            "exempt": {name: list(sets) for name, sets in self.exempt.items()},
+            "forecast": [one.describe() for one in self.forecast],
             "is_published": self.is_published,
         }
 
@@ -119,11 +144,12 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
 
 
 def parse_published(row: RowMapping) -> RunPlan:
-    """The plan as the ledger keeps it with its run."""
+    """The plan as the ledger keeps it with its run; what an earlier version did not keep is empty."""
     plan = row["plan"]
     return RunPlan(
         run_id=row["run_id"],
         month=row["month"],
+        repetition=row["repetition"],
         season=row["season"],
         bank_version=row["bank_version"],
         policy=row["policy"],
@@ -134,18 +160,34 @@ def parse_published(row: RowMapping) -> RunPlan:
         candidates=tuple(plan["candidates"]),
         outside=tuple(plan["outside"]),
         reference_model=row["reference_model"],
-        bridged_reference=plan["bridged_reference"],
+        bridged_reference=row["bridged_reference"],
         is_simulated=row["is_simulated"],
-        sets=tuple(SatSet(**item) for item in plan["sets"]),
+        sets=tuple(
+            SatSet(**{**item, "organisations": tuple(item.get("organisations", ()))}) for item in plan["sets"]
+        ),
         sessions=tuple(PlannedSession(**session) for session in plan["sessions"]),
         call_count=plan["call_count"],
         cost_usd=plan["cost_usd"],
         cost_by_model=dict(plan["cost_by_model"]),
         unpriced=tuple(plan["unpriced"]),
-        sets_left=plan["sets_left"],
-        exempt={name: tuple(sets) for name, sets in plan["exempt"].items()},
+        refused=tuple(_parse_refusal(refusal) for refusal in plan.get("refused", ())),
+        renewed=tuple(
+            Renewal(**{**renewal, "changed": tuple(renewal["changed"])})
+            for renewal in plan.get("renewed", ())
+        ),
+        due=tuple(Schedule(**entry) for entry in plan.get("due", ())),
+        forecast=tuple(Forecast(**one) for one in plan.get("forecast", ())),
         budget_usd=row["budget_usd"],
         is_published=True,
+    )
+
+
+def _parse_refusal(refusal: Mapping[str, Any]) -> Refusal:
+    return Refusal(
+        organisation=refusal["organisation"],
+        candidates=tuple(refusal["candidates"]),
+        reason=refusal["reason"],
+        shortfalls=tuple(Shortfall(**short) for short in refusal["shortfalls"]),
     )
 
 

@@ -1,26 +1,80 @@
-"""What the ledger says before a run is planned: sets of the season, exposures, earlier sittings."""
+"""What the ledger says before a run is planned: sets of the season, what was met and answered, earlier sittings.
+
+An organisation has met the lineages of the sets that it claimed (`set_claims`): a few rows per run. The primary key of
+`exposures` holds the rule itself; it is written with every claim and never read as a whole.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tasks.exam.plan.allotment import SIMULATED_PREFIX, LedgerState, PlanRequest, Sitting
+import numpy as np
+
+from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitting
 from warehouse.ledger import plans
+from warehouse.ledger.organisations import SIMULATED_PREFIX
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from sqlalchemy import Connection
 
 
 def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
     """Everything that the allotment depends on besides the request."""
-    keys = {sitter.organisation for sitter in (*request.candidates, *request.references)}
-    models = {sitter.model for sitter in (*request.candidates, *request.references)}
-    sittings = plans.read_sittings(connection, models)
+    index = request.index
+    season = plans.read_season_sets(connection, request.season)
+    claims = plans.read_claims(connection, prefix=SIMULATED_PREFIX, is_prefixed=request.is_simulated)
+    set_ids = sorted({row.set_id for row in claims} | {found.set_id for found in season})
+    positions = {
+        set_id: index.locate(lineages) for set_id, lineages in plans.iter_set_lineages(connection, set_ids)
+    }
+    owners = {sitter.organisation for sitter in (*request.candidates, *request.references)}
+    owners |= {request.find_key(entry.organisation) for entry in request.schedule}
+    met = {owner: index.make_mask() for owner in sorted(owners)}
+    met_by_any = index.make_mask()
+    for row in claims:
+        met_by_any[positions[row.set_id]] = True
+        owner = request.aliases.get(row.organisation, row.organisation)
+        if owner in met and row.claimed_at >= request.rested_before:
+            met[owner][positions[row.set_id]] = True
+    references = {sitter.model for sitter in request.references}
     return LedgerState(
-        season_sets=plans.read_season_sets(connection, request.season),
-        met=plans.read_exposures(connection, keys, request.rested_before),
-        met_by_real=plans.read_met_lineages(connection, prefix=SIMULATED_PREFIX, is_prefixed=False),
-        met_by_simulated=plans.read_met_lineages(connection, prefix=SIMULATED_PREFIX, is_prefixed=True),
-        sat={(row.model, row.set_id) for row in sittings},
-        sittings={Sitting(row.model, row.set_id, row.prompt_style) for row in sittings},
+        season_sets=[
+            KnownSet(found.set_number, found.set_id, found.set_group, positions[found.set_id])
+            for found in season
+        ],
+        met=met,
+        met_by_any=met_by_any,
+        asked=_read_asked(connection, request, positions, met),
+        sittings={
+            Sitting(row.model, row.set_id, row.prompt_style): row.fingerprint
+            for row in plans.read_sittings(connection, references)
+        },
     )
+
+
+def _read_asked(
+    connection: Connection,
+    request: PlanRequest,
+    positions: dict[str, NDArray[np.int64]],
+    met: dict[str, NDArray[np.bool_]],
+) -> dict[int, str]:
+    """The questions that candidates have answered, of lineages that somebody in this run has not met; the latest of each."""
+    if not request.anchor_share or not request.candidates:
+        return {}
+    index = request.index
+    met_by_all = ~index.make_mask()
+    for sitter in request.candidates:
+        met_by_all &= met[sitter.organisation]
+    asked: dict[int, str] = {}
+    for set_id in plans.read_answered_sets(connection, is_simulated=request.is_simulated):
+        found = positions.get(set_id)
+        if found is None:
+            continue
+        wanted = [index.lineage_uuids[place] for place in found[~met_by_all[found]].tolist()]
+        for lineage, question in plans.read_set_questions(connection, set_id, wanted):
+            place = index.positions[lineage]
+            # A question that has left the bank since is not asked again.
+            if question in index.questions[place]:
+                asked[place] = question
+    return asked

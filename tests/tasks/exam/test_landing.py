@@ -34,7 +34,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.ledger import access, calls
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.tables import access_log

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,26 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.plan.drawing import BankTooSmall, Shortfall, compute_shares
-from tasks.exam.plan.due import list_due
+from tasks.exam.plan.allotment import Renewal
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan, read_plan
+from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares, plan_shares
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,
     MONTH,
     SEED,
+    answer_run,
     make_bank,
     make_model,
     make_registry,
     make_settings,
     publish,
 )
-from warehouse.ledger import exam, users
+from warehouse.ledger import exam, organisations, users
 from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.plans import read_references
 from warehouse.ledger.tables import allocations, exposures, sessions, set_claims, set_numbers, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
@@ -79,8 +81,8 @@ def test_only_the_disciplines_that_are_set_are_drawn(ledger: Ledger, tmp_path: P
 
 
 def test_variants_are_drawn_as_well_as_originals(ledger: Ledger, tmp_path: Path) -> None:
-    bank = make_bank(30, variants=3)
-    publish(ledger, make_settings(tmp_path, set_size=60), make_registry(ALPHA, RHO), bank)
+    bank = make_bank(60, variants=3)
+    publish(ledger, make_settings(tmp_path, set_size=60, lasting_sets=1), make_registry(ALPHA, RHO), bank)
     methods = Counter(
         bank.filter(
             pl.col("question_uuid").is_in([row[0] for row in rows(ledger, select(sets.c.question_uuid))])
@@ -98,31 +100,57 @@ def test_the_ledger_holds_bare_content_only(ledger: Ledger, tmp_path: Path) -> N
         assert KEY_MARKER not in str(row.content)
 
 
-def test_a_small_discipline_is_refused_with_the_numbers_unless_it_may_be_capped(
+def test_a_small_discipline_gives_a_smaller_share_down_to_the_least_and_is_refused_below_it_with_the_numbers(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    bank = make_bank({"Engineering": 100, "Law": 30, "History": 4})
+    registry = make_registry(ALPHA, RHO)
+    sizes: dict[str, Any] = {"set_size": 30, "lasting_sets": 6, "least_share": 2}
+    plan = publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"])
+    assert plan.shares == {"Engineering": 10, "Law": 5, "History": 2}
+    items = rows(ledger, select(sets.c.discipline))
+    assert Counter(item.discipline for item in items) == {"Engineering": 10, "Law": 5, "History": 2}
+    publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"], run_id="b")
+    with pytest.raises(BankTooSmall) as caught:
+        publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"], run_id="c")
+    assert caught.value.exit_code == 3
+    assert caught.value.shortfalls == (Shortfall("History", 2, 0, 4),)
+    assert "History: 2 needed, 0 left of 4" in str(caught.value)
+
+
+def test_where_shares_may_not_be_smaller_a_small_discipline_is_refused_with_the_numbers(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     bank = make_bank({"Engineering": 10, "Law": 3, "History": 2})
-    registry = make_registry(ALPHA, RHO)
     with pytest.raises(BankTooSmall) as caught:
-        publish(ledger, make_settings(tmp_path, set_size=12), registry, bank)
-    assert caught.value.exit_code == 3
+        publish(
+            ledger,
+            make_settings(tmp_path, set_size=12, cap_small_disciplines=False),
+            make_registry(ALPHA, RHO),
+            bank,
+        )
     assert caught.value.shortfalls == (Shortfall("Law", 4, 3, 3), Shortfall("History", 4, 2, 2))
     assert "Law: 4 needed, 3 left of 3; History: 4 needed, 2 left of 2" in str(caught.value)
-    capped = publish(ledger, make_settings(tmp_path, set_size=12, cap_small_disciplines=True), registry, bank)
-    assert capped.sessions[0].question_count == 9
 
 
-def test_the_sixth_set_of_the_papers_smallest_discipline_can_be_drawn_and_the_seventh_cannot(
+def test_the_papers_smallest_discipline_lasts_three_years_and_nothing_of_it_is_left_over(
     ledger: Ledger, tmp_path: Path
 ) -> None:
-    # Military Science has 611 originals (LLMEval-Fair, table 5): six sets of 100.
+    # Military Science has 611 originals (LLMEval-Fair, table 6): 36 sets of 16 and the last with what is left.
+    rule = plan_shares(100, {"Military Science": 611}, is_capped=True, lasting_sets=36, least_share=10)
+    left, sizes = 611, []
+    while True:
+        shares, shortfalls = rule.fit({"Military Science": left})
+        assert rule.count_sets({"Military Science": left})["Military Science"] >= bool(not shortfalls)
+        if shortfalls:
+            break
+        sizes.append(shares["Military Science"])
+        left -= sizes[-1]
+    assert (sizes, left) == ([16] * 37 + [19], 0)
     bank = make_bank({"Military Science": 611}, variants=0)
-    registry = make_registry(ALPHA, RHO)
     base = make_settings(tmp_path, disciplines=("Military Science",), set_size=100)
-    plan = publish(ledger, base.model_copy(update={"repeats": 6}), registry, bank)
-    assert plan.sets_left == {"alpha labs": {"Military Science": 0}}
-    with pytest.raises(BankTooSmall, match="Military Science: 100 needed, 11 left of 611"):
-        publish(ledger, base, registry, bank, run_id="next", candidates=["alpha"])
+    plan = publish(ledger, base, make_registry(ALPHA, RHO), bank)
+    assert plan.sets_left["alpha labs"] == {"Military Science": 37}
 
 
 def test_an_empty_bank_and_two_versions_at_once_are_refused(ledger: Ledger, tmp_path: Path) -> None:
@@ -138,41 +166,85 @@ def test_an_empty_bank_and_two_versions_at_once_are_refused(ledger: Ledger, tmp_
 # --- who sits which set -------------------------------------------------------------------------------------------
 
 
-def test_candidates_of_different_organisations_sit_the_same_sets(ledger: Ledger, tmp_path: Path) -> None:
-    plan = publish(ledger, make_settings(tmp_path, repeats=3), make_registry(ALPHA, BETA, RHO), make_bank())
-    assert (sets_of(plan, "alpha"), sets_of(plan, "beta")) == ([1, 2, 3], [1, 2, 3])
-    assert [taken.set_number for taken in plan.sets if taken.is_new] == [1, 2, 3]
+def test_repeats_styles_and_all_candidates_that_can_share_sit_one_set(ledger: Ledger, tmp_path: Path) -> None:
+    settings_ = make_settings(tmp_path, repeats=3, prompt_styles=("zero_shot", "few_shot"))
+    plan = publish(ledger, settings_, make_registry(ALPHA, SISTER, BETA, RHO), make_bank())
+    sittings = Counter((s.model, s.set_number) for s in plan.sessions if not s.is_reference)
+    assert sittings == {("alpha", 1): 6, ("sister", 1): 6, ("beta", 1): 6}
+    assert [(taken.set_number, taken.is_new, taken.organisations) for taken in plan.sets] == [
+        (1, True, ("alpha labs", "beta labs"))
+    ]
+    orders = {
+        tuple(
+            row[0]
+            for row in rows(
+                ledger,
+                select(allocations.c.lineage_uuid)
+                .where(allocations.c.session_id == session.session_id)
+                .order_by(allocations.c.seq),
+            )
+        )
+        for session in plan.sessions
+    }
+    # 20 sessions of six questions: two of 720 orders coincide now and then, all of them never.
+    assert len(orders) > 10
+    assert {tuple(sorted(order)) for order in orders} == {
+        tuple(sorted(lineages_of(ledger, plan.sets[0].set_id)))
+    }
 
 
-def test_two_candidates_of_one_organisation_never_meet_a_lineage_twice(
+def test_an_organisation_never_meets_a_lineage_again_across_runs(ledger: Ledger, tmp_path: Path) -> None:
+    registry = make_registry(ALPHA, SISTER, RHO)
+    plans = [
+        publish(
+            ledger, make_settings(tmp_path), registry, make_bank(), candidates=[name], run_id=f"run {name}"
+        )
+        for name in ("alpha", "sister")
+    ]
+    assert (sets_of(plans[0], "alpha"), sets_of(plans[1], "sister")) == ([1], [2])
+    met = [lineage for plan in plans for lineage in lineages_of(ledger, plan.sets[0].set_id)]
+    assert len(met) == len(set(met)) == 12
+
+
+def test_a_later_run_takes_the_lowest_set_that_its_organisations_have_not_met(
     ledger: Ledger, tmp_path: Path
 ) -> None:
-    plan = publish(ledger, make_settings(tmp_path, repeats=2), make_registry(ALPHA, SISTER, RHO), make_bank())
-    assert (sets_of(plan, "alpha"), sets_of(plan, "sister")) == ([1, 2], [3, 4])
-    met = [lineage for taken in plan.sets for lineage in lineages_of(ledger, taken.set_id)]
-    assert len(met) == len(set(met)) == 24
-
-
-def test_a_later_run_takes_the_lowest_set_that_the_organisation_has_not_met(
-    ledger: Ledger, tmp_path: Path
-) -> None:
-    registry = make_registry(ALPHA, BETA, SISTER, RHO)
-    settings_ = make_settings(tmp_path, repeats=2)
+    registry = make_registry(ALPHA, BETA, GAMMA, SISTER, RHO)
+    settings_ = make_settings(tmp_path)
     publish(ledger, settings_, registry, make_bank(), candidates=["alpha"], run_id="a")
     beta = publish(ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", seed="other")
-    assert (sets_of(beta, "beta"), [taken.is_new for taken in beta.sets]) == ([1, 2], [False, False])
-    sister = publish(ledger, settings_, registry, make_bank(), candidates=["sister"], run_id="c")
-    assert (sets_of(sister, "sister"), [taken.is_new for taken in sister.sets]) == ([3, 4], [True, True])
+    assert (sets_of(beta, "beta"), [taken.is_new for taken in beta.sets]) == ([1], [False])
+    # Set 1 would serve gamma alone; a new one serves both.
+    both = publish(ledger, settings_, registry, make_bank(), candidates=["sister", "gamma"], run_id="c")
+    assert (sets_of(both, "sister"), sets_of(both, "gamma")) == ([2], [2])
+    assert [taken.is_new for taken in both.sets] == [True]
 
 
-def test_with_the_unique_policy_every_candidate_repeat_has_a_set_of_its_own(
+def test_who_cannot_share_any_more_sits_apart_and_who_has_met_everything_is_refused_alone(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    bank = make_bank(4, variants=0)  # two sets of six
+    registry = make_registry(ALPHA, BETA, GAMMA, SISTER, RHO)
+    settings_ = make_settings(tmp_path)
+    for run_id in ("a", "b"):
+        publish(ledger, settings_, registry, bank, candidates=["alpha"], run_id=run_id)
+    publish(ledger, settings_, registry, bank, candidates=["beta"], run_id="c")
+    plan = publish(ledger, settings_, registry, bank, candidates=["beta", "gamma", "sister"], run_id="d")
+    assert (sets_of(plan, "beta"), sets_of(plan, "gamma")) == ([2], [2])
+    assert plan.candidates == ("beta", "gamma")
+    assert [(one.organisation, one.candidates) for one in plan.refused] == [("alpha labs", ("sister",))]
+    assert plan.refused[0].shortfalls == tuple(Shortfall(name, 2, 0, 4) for name in DISCIPLINES)
+    assert "Engineering: 2 needed, 0 left of 4" in plan.refused[0].reason
+    assert read_plan(ledger, "d").refused == plan.refused
+    assert sets_of(plan, "sister") == []
+
+
+def test_with_the_unique_policy_every_organisation_has_a_set_of_its_own(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     settings_ = make_settings(tmp_path, repeats=2, set_policy="unique")
-    plan = publish(ledger, settings_, make_registry(ALPHA, BETA, RHO), make_bank())
-    assert (sets_of(plan, "alpha"), sets_of(plan, "beta")) == ([1, 2], [3, 4])
-    own = [lineages_of(ledger, taken.set_id) for taken in plan.sets if taken.set_number in (1, 2)]
-    assert own[0].isdisjoint(own[1])
+    plan = publish(ledger, settings_, make_registry(ALPHA, SISTER, BETA, RHO), make_bank())
+    assert [sets_of(plan, name) for name in ("alpha", "sister", "beta", "rho")] == [[1], [1], [2], [1, 2]]
 
 
 def test_outside_candidates_make_the_unique_policy_the_default(ledger: Ledger, tmp_path: Path) -> None:
@@ -209,7 +281,7 @@ def test_a_new_bank_version_begins_a_new_season_and_old_meetings_still_count(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     registry = make_registry(ALPHA, BETA, RHO)
-    settings_ = make_settings(tmp_path, set_size=30)
+    settings_ = make_settings(tmp_path, set_size=30, anchor_share=0, cap_small_disciplines=False)
     publish(ledger, settings_, registry, make_bank(30), candidates=["alpha"], run_id="a")
     second = publish(
         ledger, settings_, registry, make_bank(30, bank_version=2), candidates=["alpha"], run_id="b"
@@ -225,7 +297,7 @@ def test_a_new_bank_version_begins_a_new_season_and_old_meetings_still_count(
     third = publish(
         ledger, settings_, registry, make_bank(30, bank_version=2), candidates=["beta"], run_id="c"
     )
-    assert third.sets == tuple((number, set_id, False) for number, set_id, _ in second.sets)
+    assert [(taken.set_id, taken.is_new) for taken in third.sets] == [(second.sets[0].set_id, False)]
 
 
 def test_a_lineage_may_return_after_the_rest_period_and_not_before(ledger: Ledger, tmp_path: Path) -> None:
@@ -273,20 +345,17 @@ def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
     settings_ = make_settings(home, repeats=repeats)
     with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
         for number, policy in enumerate(policies):
-            bank = make_bank(40, variants=1, bank_version=versions[number])
-            try:
-                publish(
-                    ledger,
-                    settings_,
-                    registry,
-                    bank,
-                    run_id=f"run {number}",
-                    policy=policy,
-                    seed=f"{SEED}{number}",
-                    candidates=[model.name for model in models],
-                )
-            except BankTooSmall:
-                continue  # a refusal claims nothing, which the count below would show
+            plan = publish(
+                ledger,
+                settings_,
+                registry,
+                make_bank(40, variants=1, bank_version=versions[number]),
+                run_id=f"run {number}",
+                policy=policy,
+                seed=f"{SEED}{number}",
+                candidates=[model.name for model in models],
+            )
+            answer_run(ledger, plan.run_id)
         meetings = rows(
             ledger,
             select(sessions.c.organisation, sessions.c.set_id, sets.c.lineage_uuid)
@@ -297,24 +366,52 @@ def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
         pairs = [(row.organisation, row.lineage_uuid) for row in meetings]
         assert len(pairs) == len(set(pairs))
         counted = rows(ledger, select(exposures.c.organisation, exposures.c.lineage_uuid))
-        assert sorted(map(tuple, counted)) == sorted(pairs)
+        assert sorted(tuple(row) for row in counted if row.organisation != "rholabs") == sorted(pairs)
+        in_runs = rows(
+            ledger,
+            select(sessions.c.run_id, sessions.c.organisation, sessions.c.set_id)
+            .where(sessions.c.is_reference.is_(False))
+            .distinct(),
+        )
+        # In one run an organisation sits one set, and it sits in every run.
+        assert len(in_runs) == len({(row.run_id, row.organisation) for row in in_runs})
+        assert len(in_runs) == len(policies) * len(set(organisation_numbers))
 
 
 # --- the reference ------------------------------------------------------------------------------------------------
 
 
-def test_the_reference_answers_each_set_once_per_style_when_it_is_first_used_and_is_shown_to_be_exempt(
+def test_the_reference_answers_each_set_once_per_style_and_its_organisation_has_met_it(
     ledger: Ledger, tmp_path: Path
 ) -> None:
-    registry = make_registry(ALPHA, BETA, RHO)
+    registry = make_registry(ALPHA, BETA, make_model("half-sister", "rho labs"), RHO)
     settings_ = make_settings(tmp_path, repeats=2, prompt_styles=("zero_shot", "few_shot"))
     first = publish(ledger, settings_, registry, make_bank(), candidates=["alpha"], run_id="a")
     sittings = [(s.set_number, s.prompt_style, s.repeat) for s in first.sessions if s.is_reference]
-    assert sittings == [(1, "zero_shot", 1), (1, "few_shot", 1), (2, "zero_shot", 1), (2, "few_shot", 1)]
-    assert first.exempt == {"rho labs": tuple(set_id for _, set_id, _ in first.sets)}
-    assert {row[0] for row in rows(ledger, select(exposures.c.organisation))} == {"alpha labs"}
+    assert sittings == [(1, "zero_shot", 1), (1, "few_shot", 1)]
+    assert {row[0] for row in rows(ledger, select(exposures.c.organisation))} == {"alphalabs", "rholabs"}
+    assert rows(
+        ledger,
+        select(set_claims.c.organisation, set_claims.c.is_reference).order_by(set_claims.c.organisation),
+    ) == [
+        ("alphalabs", False),
+        ("rholabs", True),
+    ]
     second = publish(ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b")
     assert [s for s in second.sessions if s.is_reference] == []
+    # Its own candidates draw from other sets, which the reference answers then.
+    third = publish(ledger, settings_, registry, make_bank(), candidates=["half-sister"], run_id="c")
+    assert (sets_of(third, "half-sister"), sets_of(third, "rho")) == ([2], [2])
+
+
+def test_candidates_of_the_references_organisation_share_a_set_that_is_new_to_it_in_the_same_run(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    registry = make_registry(ALPHA, make_model("half-sister", "rho labs"), RHO)
+    plan = publish(ledger, make_settings(tmp_path), registry, make_bank())
+    assert [sets_of(plan, name) for name in ("alpha", "half-sister", "rho")] == [[1], [1], [1]]
+    claims = rows(ledger, select(set_claims.c.organisation, set_claims.c.is_reference))
+    assert sorted(map(tuple, claims)) == [("alphalabs", False), ("rholabs", False)]
 
 
 def test_a_reference_that_is_due_sits_as_a_candidate_and_its_own_sitting_serves(
@@ -322,11 +419,11 @@ def test_a_reference_that_is_due_sits_as_a_candidate_and_its_own_sitting_serves(
 ) -> None:
     both = make_model("rho", roles=("candidate", "reference"))
     plan = publish(ledger, make_settings(tmp_path, repeats=2), make_registry(ALPHA, both), make_bank())
-    assert [(s.model, s.set_number, s.is_reference) for s in plan.sessions] == [
-        ("alpha", 1, False),
-        ("alpha", 2, False),
-        ("rho", 1, False),
-        ("rho", 2, False),
+    assert [(s.model, s.set_number, s.repeat, s.is_reference) for s in plan.sessions] == [
+        ("alpha", 1, 1, False),
+        ("alpha", 1, 2, False),
+        ("rho", 1, 1, False),
+        ("rho", 1, 2, False),
     ]
 
 
@@ -341,7 +438,7 @@ def test_a_reference_that_becomes_a_candidate_does_not_sit_a_set_again(
 
 
 def test_a_changed_reference_makes_a_bridging_run_sat_by_both(ledger: Ledger, tmp_path: Path) -> None:
-    newer = make_model("sigma", roles=("reference",))
+    sigma = make_model("sigma", roles=("reference",))
     publish(
         ledger,
         make_settings(tmp_path),
@@ -349,18 +446,109 @@ def test_a_changed_reference_makes_a_bridging_run_sat_by_both(ledger: Ledger, tm
         make_bank(),
         candidates=["alpha"],
     )
-    registry = make_registry(ALPHA, BETA, GAMMA, SISTER, RHO, newer)
-    changed = make_settings(tmp_path, reference_model="sigma", repeats=1)
+    registry = make_registry(ALPHA, BETA, GAMMA, SISTER, RHO, sigma)
+    changed = make_settings(tmp_path, reference_model="sigma")
     bridge = publish(ledger, changed, registry, make_bank(), candidates=["beta", "sister"], run_id="bridge")
     assert (bridge.reference_model, bridge.bridged_reference) == ("sigma", "rho")
-    # Rho has sat set 1 before; set 2 is new to both.
+    # Both sit the new set 2; rho's sitting of set 1 would have served, and nobody needs it here.
     assert sorted((s.model, s.set_number) for s in bridge.sessions if s.is_reference) == [
         ("rho", 2),
-        ("sigma", 1),
         ("sigma", 2),
     ]
     after = publish(ledger, changed, registry, make_bank(), candidates=["gamma"], run_id="after")
-    assert (after.bridged_reference, [s for s in after.sessions if s.is_reference]) == (None, [])
+    assert (after.bridged_reference, sets_of(after, "gamma"), sets_of(after, "sigma")) == (None, [1], [1])
+
+
+def test_bridges_chain_over_three_references_and_one_left_out_is_made_up_for(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    references = [make_model(name, roles=("reference",)) for name in ("rho", "sigma", "tau")]
+    registry = make_registry(*(make_model(f"m{n}") for n in range(6)), *references)
+
+    def run(number: int, reference: str, **options: Any) -> str | None:
+        settings_ = make_settings(tmp_path, reference_model=reference)
+        plan = publish(
+            ledger,
+            settings_,
+            registry,
+            make_bank(),
+            candidates=[f"m{number}"],
+            run_id=f"run {number}",
+            **options,
+        )
+        return plan.bridged_reference
+
+    assert run(0, "rho") is None
+    assert run(1, "sigma") == "rho"
+    assert run(2, "tau", is_bridging=False) is None
+    assert run(3, "tau") == "sigma"
+    # Back to the one before: that bridge stands.
+    assert run(4, "sigma") is None
+    assert run(5, "tau") is None
+    with ledger.read() as connection:
+        found = {
+            frozenset(pair)
+            for pair in (
+                (row.reference_model, row.bridged_reference)
+                for row in read_references(connection, is_simulated=False)
+            )
+            if None not in pair
+        }
+    assert found == {frozenset({"rho", "sigma"}), frozenset({"sigma", "tau"})}
+
+
+@pytest.mark.parametrize(
+    ("changes", "judge_prompt", "changed"),
+    [
+        ({"base_url": "http://127.0.0.1:10/v1"}, "1", ("endpoint",)),
+        ({"mode": "thinking"}, "1", ("mode",)),
+        ({"parameters": {"temperature": 1}}, "1", ("parameters",)),
+        ({}, "2", ("judge_prompt",)),
+        ({}, "1", None),
+    ],
+)
+def test_a_reference_answers_again_when_what_it_answered_with_has_changed(
+    ledger: Ledger,
+    tmp_path: Path,
+    changes: dict[str, Any],
+    judge_prompt: str,
+    changed: tuple[str, ...] | None,
+) -> None:
+    settings_ = make_settings(tmp_path)
+    first = {"candidates": ["alpha"], "run_id": "a", "judge_prompt": "1"}
+    publish(ledger, settings_, make_registry(ALPHA, BETA, RHO), make_bank(), **first)
+    registry = make_registry(ALPHA, BETA, make_model("rho", roles=("reference",), **changes))
+    plan = publish(
+        ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", judge_prompt=judge_prompt
+    )
+    again = [] if changed is None else [Renewal("rho", 1, changed)]
+    assert list(plan.renewed) == again
+    assert sets_of(plan, "rho") == ([] if changed is None else [1])
+    # Once renewed, it serves.
+    third = publish(
+        ledger,
+        settings_,
+        make_registry(*registry.models.values(), GAMMA),
+        make_bank(),
+        candidates=["gamma"],
+        run_id="c",
+        judge_prompt=judge_prompt,
+    )
+    assert (third.renewed, sets_of(third, "gamma"), sets_of(third, "rho")) == ((), [1], [])
+
+
+def test_a_changed_exam_prompt_renews_the_reference_and_so_does_the_option(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_, registry = make_settings(tmp_path), make_registry(ALPHA, BETA, GAMMA, RHO)
+    publish(ledger, settings_, registry, make_bank(), candidates=["alpha"], run_id="a")
+    asked = publish(
+        ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", is_reference_renewed=True
+    )
+    assert asked.renewed == (Renewal("rho", 1, ()),)
+    monkeypatch.setattr("tasks.exam.plan.fingerprint.EXAM_PROMPT", "2")
+    changed = publish(ledger, settings_, registry, make_bank(), candidates=["gamma"], run_id="c")
+    assert changed.renewed == (Renewal("rho", 1, ("exam_prompt",)),)
 
 
 def test_a_reference_that_left_the_registry_cannot_bridge(ledger: Ledger, tmp_path: Path) -> None:
@@ -391,15 +579,17 @@ def test_simulated_runs_take_nothing_from_real_ones_and_obey_the_rule_among_them
     sim_rho = make_model("sim-rho", roles=("reference",), is_simulated=True)
     simulated = make_registry(ghost, shade, sim_rho)
     sim = publish(ledger, make_settings(tmp_path), simulated, make_bank(), is_simulated=True)
-    assert (sets_of(sim, "ghost"), sets_of(sim, "shade")) == ([1], [2])
+    assert (sets_of(sim, "ghost"), sets_of(sim, "shade")) == ([1], [1])
     assert sim.run_id == "sim-2026-11"
     assert sim.season.startswith("sim:")
     real = publish(ledger, make_settings(tmp_path), make_registry(ALPHA, RHO), make_bank())
     assert sets_of(real, "alpha") == [1]
-    assert real.sets_left == {"alpha labs": dict.fromkeys(DISCIPLINES, 19)}
+    assert real.sets_left["alpha labs"] == dict.fromkeys(DISCIPLINES, 19)
     assert {row[0] for row in rows(ledger, select(exposures.c.organisation))} == {
-        "alpha labs",
-        "sim:alpha labs",
+        "alphalabs",
+        "rholabs",
+        "sim:alphalabs",
+        "sim:simrholabs",
     }
 
 
@@ -430,16 +620,20 @@ def test_a_preview_shows_sets_sessions_calls_cost_and_what_is_left_and_writes_no
     )
     summary = plan.summary()
     assert (summary["session_count"], summary["reference_session_count"], summary["call_count"]) == (
-        12,
-        4,
-        72,
+        10,
+        2,
+        60,
     )
     # 12 zero-shot questions of (200 + 350) and 12 chain-of-thought ones of (260 + 800) tokens, at 1 USD a million.
-    assert summary["cost_by_model"] == {"alpha": 0.0193, "free": 0.0, "rho": 0.0193}
+    assert summary["cost_by_model"] == {"alpha": 0.0193, "free": 0.0, "rho": 0.0097}
     assert (summary["unpriced"], summary["budget_usd"]) == (["free"], 5)
     assert summary["sets_left"] == {
-        name: dict.fromkeys(DISCIPLINES, 8) for name in ("alpha labs", "free labs")
+        name: dict.fromkeys(DISCIPLINES, 9) for name in ("alpha labs", "free labs", "rho labs")
     }
+    assert [(one["model"], one["reason"], one["every_months"]) for one in summary["due"]] == [
+        ("alpha", "new", 3),
+        ("free", "new", 3),
+    ]
     assert [rows(ledger, select(table)) for table in (set_numbers, sessions, exposures)] == [[], [], []]
     assert SEED not in repr(plan) + str(summary)
 
@@ -467,7 +661,7 @@ def test_publishing_twice_claims_once_and_a_published_run_is_planned_as_it_is(
         plan, is_published=True, cost_usd=again.cost_usd, cost_by_model=again.cost_by_model
     )
     assert publish_plan(ledger, again) == plan.run_id
-    assert len(rows(ledger, select(exposures))) == 6
+    assert len(rows(ledger, select(exposures).where(exposures.c.organisation == "alphalabs"))) == 6
 
 
 def test_two_plans_made_side_by_side_do_not_claim_the_same_lineage(ledger: Ledger, tmp_path: Path) -> None:
@@ -520,49 +714,32 @@ def test_a_refused_publication_leaves_nothing_behind(ledger: Ledger, tmp_path: P
     assert {row[0] for row in rows(ledger, select(sessions.c.run_id))} == {"run alpha"}
 
 
-def test_limits_on_candidate_and_organisation_are_kept_when_questions_are_allocated(
-    ledger: Ledger, tmp_path: Path
-) -> None:
-    registry = make_registry(ALPHA, RHO)
-    with ledger.write() as connection:
-        users.write_organisation_limit(connection, "alpha labs", 11)
-    publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="a")
-    with pytest.raises(GateError, match="may be allocated 11 questions; with this run it would have 12"):
-        publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="b")
-    with ledger.write() as connection:
-        users.write_organisation_limit(connection, "alpha labs", None)
-        users.write_user_limit(connection, "candidate:alpha", 7)
-    with pytest.raises(GateError, match="'candidate:alpha' may be allocated 7 questions"):
-        publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="b")
-
-
-def test_runs_of_a_month_are_numbered_and_a_plan_for_nobody_is_not_published(
+def test_who_has_reached_a_limit_is_refused_alone_when_questions_are_allocated(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     registry = make_registry(ALPHA, BETA, RHO)
-    first = publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"])
-    second = publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["beta"])
-    assert (first.run_id, second.run_id) == ("2026-11", "2026-11-2")
-    with pytest.raises(UsageError, match="no candidate is due"):
-        publish(ledger, make_settings(tmp_path), registry, make_bank())
-
-
-# --- who is due -----------------------------------------------------------------------------------------------------
-
-
-def test_due_are_the_new_the_changed_and_the_named_that_have_not_sat_this_month(
-    ledger: Ledger, tmp_path: Path
-) -> None:
-    future = make_model("future", released=date(2027, 2, 1))
-    registry = make_registry(ALPHA, BETA, future, RHO)
-    assert [(due.model.name, due.reason) for due in list_due(ledger, registry, MONTH)] == [
-        ("alpha", "new"),
-        ("beta", "new"),
-    ]
-    publish(ledger, make_settings(tmp_path), registry, make_bank())
-    assert list_due(ledger, registry, MONTH, reexamined=["alpha"]) == []
-    assert list_due(ledger, registry, "2026-12") == []
-    changed = make_registry(make_model("alpha", parameters={"temperature": 1}), BETA, future, RHO)
-    assert [
-        (due.model.name, due.reason) for due in list_due(ledger, changed, "2027-02", reexamined=["beta"])
-    ] == [("alpha", "changed"), ("beta", "named"), ("future", "new")]
+    publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="a")
+    with ledger.write() as connection:
+        organisations.write_organisation_limit(connection, "Alpha Labs", 11)
+    with pytest.raises(GateError, match="may be allocated 11 questions; with this run it would have 12"):
+        publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="b")
+    both = publish(
+        ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha", "beta"], run_id="b"
+    )
+    assert (both.candidates, [one.candidates for one in both.refused]) == (("beta",), [("alpha",)])
+    with ledger.write() as connection:
+        organisations.write_organisation_limit(connection, "alpha labs", None)
+        users.write_user_limit(connection, "candidate:alpha", 7)
+    with pytest.raises(GateError, match="'candidate:alpha' may be allocated 7 questions"):
+        publish(ledger, make_settings(tmp_path), registry, make_bank(), candidates=["alpha"], run_id="c")
+    with ledger.write() as connection:
+        users.write_user_limit(connection, "candidate:rho", 7)
+    with pytest.raises(GateError, match="The reference cannot sit"):
+        publish(
+            ledger,
+            make_settings(tmp_path),
+            make_registry(ALPHA, BETA, GAMMA, RHO),
+            make_bank(40),
+            candidates=["beta"],
+            run_id="d",
+        )

@@ -15,7 +15,7 @@ from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
-from warehouse.ledger import users
+from warehouse.ledger import organisations, users
 from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.tables import access_log
 
@@ -397,7 +397,7 @@ def test_a_limit_stops_handing_out_and_still_takes_the_answer_that_is_due(
         if level == "candidate":
             users.write_user_limit(connection, "candidate:alpha", 2)
         else:
-            users.write_organisation_limit(connection, "alpha labs", 2)
+            organisations.write_organisation_limit(connection, "alpha labs", 2)
     door.call(lambda d: d.next_question(token, lease))
     door.call(lambda d: d.submit_and_next(token, lease, 1, Answer("one")))
     receipt, put = door.call(lambda d: d.submit_and_next(token, lease, 2, Answer("two")))

@@ -49,9 +49,10 @@ class Unreachable(ProctorError):
 
 @pytest.fixture
 def crowd(ledger: Ledger, tmp_path: Path) -> World:
-    """Two candidates, two repeats, two styles, and the reference: twelve sessions of six questions."""
+    """Three candidates (one is the reference), two repeats, two styles: twelve sessions of six questions."""
     settings = make_settings(tmp_path / "home", repeats=2, prompt_styles=("zero_shot", "chain_of_thought"))
-    registry = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
+    rho = make_model("rho", roles=("candidate", "reference"))
+    registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
     return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
 

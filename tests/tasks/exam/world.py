@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from sqlalchemy import update
 
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -24,6 +25,7 @@ from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from warehouse.ledger import closed, exam
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import runs, sessions
 
 SEED = "0123456789abcdef0123456789abcdef"
 MONTH = "2026-11"
@@ -39,7 +41,12 @@ def make_uuid(name: str) -> str:
 
 
 def make_bank(
-    sizes: Mapping[str, int] | int = 40, *, variants: int = 2, bank_version: int = 1, prefix: str = ""
+    sizes: Mapping[str, int] | int = 40,
+    *,
+    variants: int = 2,
+    bank_version: int = 1,
+    prefix: str = "",
+    has_keys: bool = False,
 ) -> pl.DataFrame:
     """A bank version with so many lineages per discipline, each an original and its variants."""
     counts = dict.fromkeys(DISCIPLINES, sizes) if isinstance(sizes, int) else dict(sizes)
@@ -48,6 +55,8 @@ def make_bank(
         for number in range(count):
             lineage = make_uuid(f"{prefix}{discipline}-{number}")
             for variant in range(variants + 1):
+                # One statement in `variants` is true, as it is where each option makes a statement.
+                key = None if not variant or not has_keys else ("true" if variant == 1 else "false")
                 name = f"{prefix}{discipline}-{number}" + (f"-v{variant}" if variant else "")
                 is_choice = variant == 0
                 rows.append(
@@ -68,7 +77,7 @@ def make_bank(
                         "options": [{"label": "A", "text": "one"}, {"label": "B", "text": "two"}]
                         if is_choice
                         else [],
-                        "answer": [KEY_MARKER],
+                        "answer": [KEY_MARKER] if key is None else [key],
                         "explanation": WHY_MARKER,
                     }
                 )
@@ -84,6 +93,9 @@ def make_model(
     released: date | None = date(2026, 1, 1),
     parameters: dict[str, Any] | None = None,
     price: float | None = 1.0,
+    mode: str = "standard",
+    base_url: str = "http://127.0.0.1:9/v1",
+    every: int | None = None,
 ) -> RegisteredModel:
     return RegisteredModel(
         name=name,
@@ -91,10 +103,10 @@ def make_model(
         family=None,
         release_date=released,
         is_open=False,
-        mode="standard",
+        mode=mode,
         base_model=None,
         endpoint_model=name,
-        base_url="http://127.0.0.1:9/v1",
+        base_url=base_url,
         key_variable=None,
         parameters=parameters or {},
         input_price_usd=price,
@@ -104,6 +116,7 @@ def make_model(
         is_simulated=is_simulated,
         provider="own",
         roles=tuple(roles),
+        reexamine_every=every,
     )
 
 
@@ -203,6 +216,17 @@ class World:
                 for row in closed.read_response_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
+
+
+def answer_run(ledger: Ledger, run_id: str) -> None:
+    """Count every session of a run as answered and closed, and the run as closed."""
+    with ledger.write() as connection:
+        connection.execute(
+            update(sessions)
+            .where(sessions.c.run_id == run_id)
+            .values(status="closed", answered_count=sessions.c.question_count, closed_at="2026-11-30")
+        )
+        connection.execute(update(runs).where(runs.c.run_id == run_id).values(status="closed"))
 
 
 def publish(

@@ -197,3 +197,55 @@ def test_the_registry_in_the_documentation_is_one(tmp_path: Path) -> None:
     registry = read_registry(write(tmp_path, text.split("```yaml\n")[1].split("```")[0]))
     assert list(registry.models) == ["lab-2", "lab-2-thinking", "sim-judge-north"]
     assert registry.reference().parameters["reasoning_effort"] == "high"
+
+
+# --- organisations ------------------------------------------------------------------------------------------------
+
+
+def test_an_organisation_is_one_however_the_models_write_it(tmp_path: Path) -> None:
+    text = REGISTRY.replace(
+        '    release_date: "2025-04-01"\n    mode', "    reexamine_every: 2\n    mode"
+    ).replace("organisation: Lab\n    reexamine", "organisation: ｌａｂ\n    reexamine")
+    registry = read_registry(write(tmp_path, text))
+    assert {model.organisation for model in registry.models.values()} == {"Lab", "Bureau"}
+    assert registry.get("lab-1-thinking").reexamine_every == 2
+    assert (registry.get("lab-1").reexamine_every, registry.organisations.is_closed) == (None, False)
+
+
+def test_registered_organisations_have_other_names(tmp_path: Path) -> None:
+    text = "organisations:\n  Laboratory:\n    aliases: [Lab, 实验室]\n  Bureau:\n" + REGISTRY
+    registry = read_registry(write(tmp_path, text))
+    assert registry.get("lab-1").organisation == "Laboratory"
+    assert registry.organisations.names == {"Laboratory": ("Lab", "实验室"), "Bureau": ()}
+    assert [registry.organisations.find(name) for name in ("LAB", "实 验室", "else")] == [
+        "Laboratory",
+        "Laboratory",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        (
+            "organisations:\n  Labs:\n  Bureau:\n",
+            r"'lab-1', field `organisation`: 'Lab' is not among.*nearest is 'Labs'",
+        ),
+        ("organisations:\n  Lab:\n  Bureau: {aliases: [lab]}\n", "'lab' is a name of 'Lab', too"),
+        ("organisations:\n  Lab: {alias: [x]}\n", "field `alias`: unknown field"),
+        ("organisations:\n  Lab: {aliases: x}\n", "expected a list of names"),
+        ("organisations:\n  Lab: {aliases: ['...']}\n", "holds no letter and no digit"),
+        ("organisations:\n  Lab: text\n", "'Lab': expected a name with fields below it"),
+        ("organisations:\n", "section `organisations` is empty"),
+    ],
+)
+def test_a_wrong_organisation_is_named_with_what_to_do(tmp_path: Path, section: str, message: str) -> None:
+    with pytest.raises(RegistryError, match=message):
+        read_registry(write(tmp_path, section + REGISTRY))
+
+
+@pytest.mark.parametrize("value", ["0", "1.5", "often"])
+def test_an_interval_is_a_whole_number_of_months(tmp_path: Path, value: str) -> None:
+    text = REGISTRY.replace("    mode: thinking\n", f"    mode: thinking\n    reexamine_every: {value}\n")
+    with pytest.raises(RegistryError, match="field `reexamine_every`"):
+        read_registry(write(tmp_path, text))

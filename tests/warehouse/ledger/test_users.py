@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.errors import UsageError
-from warehouse.ledger import users
+from warehouse.ledger import organisations, users
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.users import User
 
@@ -59,9 +59,35 @@ def test_an_inactive_user_has_no_password(ledger: Ledger) -> None:
 
 def test_limits_are_kept_for_users_and_organisations(ledger: Ledger) -> None:
     with ledger.write() as connection:
-        users.add_user(connection, user_id="c", role="candidate", organisation="o", model="m")
+        organisations.register_organisations(connection, {"o": "O.", "p": "P"})
+        users.add_user(connection, user_id="c", role="candidate", organisation="Ｏ", model="m")
         users.write_user_limit(connection, "c", 5)
-        users.write_organisation_limit(connection, "o", 9)
-        users.write_organisation_limit(connection, "p", None)
+        organisations.write_organisation_limit(connection, "O", 9)
+        organisations.write_organisation_limit(connection, "p", None)
         assert users.read_question_limit(connection, "c") == 5
-        assert users.read_organisation_limits(connection, ["o", "p", "q"]) == {"o": 9}
+        assert organisations.read_organisation_limits(connection, ["o", "p", "q"]) == {"o": 9}
+
+
+def test_an_organisation_that_is_not_registered_is_refused_with_the_nearest(ledger: Ledger) -> None:
+    with ledger.write() as connection:
+        organisations.register_organisations(connection, {"auroralab": "Aurora Lab"})
+        with pytest.raises(UsageError, match=r"'Aurora Labs' is not registered. The nearest is 'Aurora Lab'"):
+            users.add_user(connection, user_id="c", role="candidate", organisation="Aurora Labs", model="m")
+        assert users.read_user(connection, "c") is None
+
+
+def test_another_name_leads_to_the_organisation_for_good(ledger: Ledger) -> None:
+    with ledger.write() as connection:
+        organisations.register_organisations(connection, {"labinc": "Lab Inc."})
+        users.ensure_candidate(connection, user_id="candidate:m", organisation="labinc", model="m")
+        organisations.register_organisations(connection, {"lab": "Lab", "labinc": "Lab"}, {"labinc": "lab"})
+        assert organisations.find_organisation(connection, "LAB INC") == "lab"
+        assert organisations.read_aliases(connection) == {"labinc": "lab"}
+        # The first name stays as it was registered, and the user moves to the organisation that is meant.
+        assert organisations.read_names(connection, ["labinc", "lab"]) == {"lab": "Lab", "labinc": "Lab Inc."}
+        users.ensure_candidate(connection, user_id="candidate:m", organisation="lab", model="m")
+        moved = users.read_user(connection, "candidate:m")
+        assert moved is not None
+        assert moved.organisation == "lab"
+        organisations.register_organisations(connection, {"group": "Group", "lab": "Group"}, {"lab": "group"})
+        assert organisations.read_aliases(connection) == {"lab": "group", "labinc": "group"}

@@ -1,6 +1,6 @@
 -- How many questions has each organisation not met yet, and how many sets can still be drawn for it?
 -- One row per organisation and discipline of the latest bank version. A lineage counts as met once any set with it was sat by
--- the organisation; sittings of the reference are exempt, simulated runs consume nothing. sets_left is what the discipline
+-- the organisation, those of the reference included; simulated runs consume nothing. sets_left is what the discipline
 -- allows at $lineages_per_set lineages each: the smallest over the disciplines is what the organisation has left.
 -- Parameters: $lineages_per_set (default 100)
 WITH banked AS (
@@ -13,7 +13,7 @@ met AS (
     SELECT DISTINCT s.organisation, sets.lineage_uuid
     FROM sessions AS s
     JOIN sets ON sets.set_id = s.set_id
-    WHERE NOT s.is_reference AND NOT s.is_simulated
+    WHERE NOT s.is_simulated
 ),
 
 organisations AS (

@@ -1,7 +1,7 @@
 -- Which lineages did an organisation meet in two sets?
 -- One row per organisation, lineage and later set; passes when empty. The styles of one sitting share a set and count once.
--- The reference candidate's sittings are exempt, and simulated runs consume no exposure. Where a rest period is set, a
--- lineage may return after that many months.
+-- Sittings of the reference candidate are left out here: it answers every set, and plans count them as met by its
+-- organisation. Simulated runs consume no exposure. Where a rest period is set, a lineage may return after that many months.
 -- Parameters: $rest_months (default null)
 WITH sittings AS (
     SELECT organisation, set_id, min(month) AS first_month

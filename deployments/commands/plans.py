@@ -1,0 +1,109 @@
+"""How a plan is shown: who sits what, who does not and why, what it costs, and how long the bank lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def render_plan(summary: dict[str, Any] | None) -> list[str]:
+    """A plan in lines for a person."""
+    if summary is None:
+        return ["Nobody is due this month; name candidates with --candidates to examine them again."]
+    return [
+        *_render_run(summary),
+        *_render_sets(summary),
+        *_render_due(summary),
+        *_render_refusals(summary),
+        *_render_forecast(summary),
+    ]
+
+
+def _render_run(summary: dict[str, Any]) -> Iterator[str]:
+    repetition = f", repetition {summary['repetition']} of the month" if summary["repetition"] else ""
+    yield (
+        f"Run {summary['run_id']} ({'published' if summary['is_published'] else 'planned'}"
+        f"{', simulated' if summary['is_simulated'] else ''}{repetition}): bank version {summary['bank_version']}, "
+        f"policy {summary['policy']}, reference {summary['reference_model']}"
+    )
+    yield (
+        f"  {_count(len(summary['sets']), 'set')} of {_name_sizes(summary)} questions, "
+        f"{_count(summary['session_count'], 'session')} ({summary['reference_session_count']} of the reference), "
+        f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
+        + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}")
+    )
+    yield f"  candidates: {', '.join(summary['candidates']) or 'none'}"
+    if summary["unpriced"]:
+        yield f"  without a price, counted as 0: {', '.join(summary['unpriced'])}"
+    if summary["bridged_reference"]:
+        yield f"  bridging run: the former reference {summary['bridged_reference']} sits it, too"
+    for renewal in summary["renewed"]:
+        why = f"{', '.join(renewal['changed'])} changed" if renewal["changed"] else "asked for"
+        yield f"  {renewal['model']} answers {_count(renewal['set_count'], 'set')} again ({why})"
+
+
+def _name_sizes(summary: dict[str, Any]) -> str:
+    sizes = sorted({taken["question_count"] for taken in summary["sets"]}) or [
+        sum(summary["shares"].values())
+    ]
+    return f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+
+
+def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
+    for taken in summary["sets"]:
+        # A plan of an earlier version does not say who sits what.
+        if not taken["organisations"]:
+            continue
+        if not taken["is_new"]:
+            kind = "drawn for an earlier run"
+        elif taken["anchor_count"] == taken["wanted_anchors"]:
+            kind = f"new, {taken['anchor_count']} anchors"
+        else:
+            kind = (
+                f"new, {taken['anchor_count']} anchors of {taken['wanted_anchors']}: no other question has been answered "
+                "by others and met by none of these"
+            )
+        yield f"  set {taken['set_number']} ({kind}): {', '.join(taken['organisations'])}"
+
+
+def _render_due(summary: dict[str, Any]) -> Iterator[str]:
+    asked_for = {*summary["candidates"], *(name for one in summary["refused"] for name in one["candidates"])}
+    for entry in summary["due"]:
+        if entry["reason"] is None:
+            continue
+        last = "" if entry["last_month"] is None else f", sat last in {entry['last_month']}"
+        line = f"{entry['model']}: {entry['reason']}{last}, examined every {_name_interval(entry['every_months'])}"
+        if entry["model"] in asked_for:
+            yield f"  due: {line}"
+        else:
+            yield f"  due, but not in this run: {line}; name a further run to examine it (--repetition NAME)"
+
+
+def _render_refusals(summary: dict[str, Any]) -> Iterator[str]:
+    for refusal in summary["refused"]:
+        yield f"  refused: {', '.join(refusal['candidates'])}. {refusal['reason']}"
+
+
+def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:
+    for one in summary["forecast"]:
+        scarcest = one["scarcest"]
+        left, months = one["sets_left"][scarcest], one["months_left"][scarcest]
+        lasts = (
+            "no sitting is due"
+            if months is None
+            else f"{_count(months, 'month')} at {one['sets_per_month']:g} sets a month"
+        )
+        bears = (
+            "nothing is left"
+            if one["bearable_months"] is None
+            else f"a set every {_name_interval(one['bearable_months'])} would last three years"
+        )
+        yield f"  left for {one['organisation']}: {_count(left, 'set')} ({scarcest} ends first), {lasts}; {bears}"
+
+
+def _name_interval(months: int) -> str:
+    return "month" if months == 1 else f"{months} months"
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -1,0 +1,45 @@
+"""What a sitting's answers depend on besides the questions, kept with it as short hashes.
+
+Two sittings of the reference may stand for each other only where all of it is the same (SPEC §5.1): R never mixes two
+versions. Addresses and parameters are hashed: the ledger's rows travel further than the registry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from tasks.questions.prompt_styles import VERSION as EXAM_PROMPT
+
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
+
+
+def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
+    """The fingerprint of what this model would answer now, as JSON: endpoint, mode, parameters, prompts."""
+    return json.dumps(
+        {
+            "endpoint": _hash(model.base_url),
+            "endpoint_model": model.endpoint_model,
+            "mode": model.mode,
+            "parameters": _hash(model.parameters),
+            "exam_prompt": EXAM_PROMPT,
+            "judge_prompt": judge_prompt,
+        },
+        sort_keys=True,
+    )
+
+
+def list_changes(kept: str | None, present: str) -> list[str]:
+    """What differs between a kept fingerprint and the present one; what was not kept is not known to differ."""
+    before, now = json.loads(kept or "{}"), json.loads(present)
+    return [
+        name
+        for name, value in now.items()
+        if value is not None and before.get(name) is not None and before[name] != value
+    ]
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

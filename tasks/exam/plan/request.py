@@ -1,0 +1,159 @@
+"""What a plan follows from: the request, and what the ledger says before it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tasks.exam.plan.bank_index import BankIndex
+from tasks.exam.plan.cost import TokenEstimate
+from tasks.exam.plan.due import Schedule
+from tasks.exam.plan.shares import ShareRule
+from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tasks.models.registry import RegisteredModel
+
+
+@dataclass(frozen=True)
+class Sitter:
+    """Somebody who sits: registry name, candidate user, the organisation's key, and what the answers depend on."""
+
+    model: str
+    user_id: str
+    organisation: str
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """Everything that a plan follows from, besides the ledger.
+
+    Attributes:
+        run_id: name of the run.
+        month: YYYY-MM.
+        repetition: name of a further run of the month; empty for the month's own.
+        index: the bank version.
+        bank: its rows.
+        rule: the shares of a set.
+        set_size: lineages asked for in a set.
+        anchor_share: share of a new set that others have answered before.
+        policy: `shared` or `unique`.
+        set_groups: groups of organisations that share sets among themselves only; 1 for all together.
+        rest_months: months after which a lineage may return; null for never.
+        styles: prompt styles.
+        repeats: sittings per candidate and style.
+        candidates: who sits as a candidate.
+        references: the reference, and the former one in a bridging run.
+        models: every model of the run by name.
+        organisations: key → name of every organisation of the registry.
+        aliases: key of another name → key of the organisation.
+        schedule: who is due, and who will be.
+        outside: candidates with their own client.
+        is_simulated: whether the run is a simulation.
+        is_reference_renewed: whether the reference answers sets again whatever it has answered.
+        pending_window: questions that may be pending at once, in house.
+        budget_usd: budget of the run.
+        seed: secret of the orders and of the sessions' names.
+        draw_secret: secret that the keys of new sets follow from; kept nowhere, only the keys are.
+    """
+
+    run_id: str
+    month: str
+    repetition: str
+    index: BankIndex
+    bank: pl.DataFrame
+    rule: ShareRule
+    set_size: int
+    anchor_share: float
+    policy: str
+    set_groups: int
+    rest_months: int | None
+    styles: Sequence[str]
+    repeats: int
+    candidates: Sequence[Sitter]
+    references: Sequence[Sitter]
+    models: Mapping[str, RegisteredModel]
+    organisations: Mapping[str, str]
+    aliases: Mapping[str, str]
+    schedule: Sequence[Schedule]
+    outside: frozenset[str]
+    is_simulated: bool
+    is_reference_renewed: bool
+    pending_window: int
+    budget_usd: float | None
+    seed: str = field(repr=False)
+    draw_secret: str = field(repr=False)
+    estimate: TokenEstimate = field(default_factory=TokenEstimate)
+    planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @cached_property
+    def season(self) -> str:
+        """Sets may be shared only where bank version, policy, size and shares are the same."""
+        shares = "|".join(f"{discipline}={share}" for discipline, share in self.rule.planned.items())
+        shape = hashlib.sha256(shares.encode()).hexdigest()[:6]
+        prefix = SIMULATED_PREFIX if self.is_simulated else ""
+        return f"{prefix}bank-{self.index.bank_version}/{self.policy}-{self.set_size}-{shape}"
+
+    @cached_property
+    def rested_before(self) -> str:
+        """A lineage met before this moment may return; empty text (nothing may) without a rest period."""
+        if self.rest_months is None:
+            return ""
+        months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
+        year, month = divmod(months, 12)
+        return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
+
+    def find_key(self, name: str) -> str:
+        """The key of an organisation of this run's kind by any of its names."""
+        key = make_key(name, is_simulated=self.is_simulated)
+        return self.aliases.get(key, key)
+
+    def name_organisation(self, key: str) -> str:
+        """The organisation as people know it."""
+        return self.organisations.get(key, key.removeprefix(SIMULATED_PREFIX))
+
+
+class Sitting(NamedTuple):
+    """A set that a model has sat in a style."""
+
+    model: str
+    set_id: str
+    prompt_style: str
+
+
+class KnownSet(NamedTuple):
+    """A set, with the group that may share it and the positions of its lineages in the bank index."""
+
+    set_number: int
+    set_id: str
+    set_group: int
+    positions: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LedgerState:
+    """What the ledger says before the plan. Masks are over the positions of the bank index.
+
+    Attributes:
+        season_sets: sets of the season by number.
+        met: organisation key → mask of lineages met and not rested.
+        met_by_any: mask of lineages that any organisation of this kind (real or simulated) has met.
+        asked: position of a lineage that a candidate has answered → the question that was asked.
+        sittings: what the references have sat → fingerprint of the last time; null where none was kept.
+    """
+
+    season_sets: Sequence[KnownSet]
+    met: Mapping[str, NDArray[np.bool_]]
+    met_by_any: NDArray[np.bool_]
+    asked: Mapping[int, str]
+    sittings: Mapping[Sitting, str | None]

@@ -1,0 +1,189 @@
+"""Which set each organisation of a run sits (SPEC §5.1).
+
+All candidates of an organisation sit one set in a run; across runs it never meets a lineage again. With the policy `shared`
+as many organisations of a run as possible sit the same set, so that candidates are compared on the same questions; with
+`unique` each has a set of its own. Who cannot be served is refused alone, with the numbers; the others go on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tasks.exam.plan.drawing import DrawnQuestion, draw_set
+from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest
+from tasks.exam.plan.shares import Shortfall
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class DrawnSet:
+    """A set that this run draws, with the secret that its draw follows from."""
+
+    set_number: int
+    set_id: str
+    set_group: int
+    items: Sequence[DrawnQuestion]
+    draw_key: str = field(repr=False)
+    wanted_anchors: int = 0
+
+
+@dataclass
+class Distribution:
+    """Who sits which set.
+
+    Attributes:
+        taken: organisation key → the set that its candidates sit.
+        new_sets: sets that must be drawn.
+        shortfalls: organisation key that cannot be served → the disciplines that fall short.
+    """
+
+    taken: dict[str, KnownSet] = field(default_factory=dict)
+    new_sets: list[DrawnSet] = field(default_factory=list)
+    shortfalls: dict[str, list[Shortfall]] = field(default_factory=dict)
+
+
+def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
+    """Give every organisation with candidates in the run a set, or the numbers why there is none."""
+    return _Dealer(request, state).deal()
+
+
+def make_draw_key(request: PlanRequest, set_id: str) -> str:
+    """The secret of one set: from a secret of the run that is kept nowhere, so that no other key follows from it."""
+    return hmac.new(request.draw_secret.encode(), set_id.encode(), hashlib.sha256).hexdigest()
+
+
+def find_group(organisation: str, groups: int) -> int:
+    """The group of organisations that one belongs to, from 1; the same in every run."""
+    digest = hashlib.sha256(f"group of {organisation}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % groups + 1
+
+
+class _Dealer:
+    """One run's sets, given out one after the other."""
+
+    def __init__(self, request: PlanRequest, state: LedgerState) -> None:
+        self._request = request
+        self._state = state
+        self._season = list(state.season_sets)
+        self._avoided = state.met_by_any.copy()
+        for known in self._season:
+            self._avoided[known.positions] = True
+        self._found = Distribution()
+
+    def deal(self) -> Distribution:
+        """Everybody's set; see `distribute_sets`."""
+        owners = sorted({sitter.organisation for sitter in self._request.candidates})
+        if self._request.policy == "unique":
+            for owner in owners:
+                self._draw([owner])
+            return self._found
+        # A reference answers every set, so its organisation has met all of them. It joins a set of the others only where
+        # that costs them nothing: with it, no set could have an anchor.
+        references = {sitter.organisation for sitter in self._request.references}
+        groups = self._request.set_groups
+        for group in range(1, groups + 1):
+            members = [owner for owner in owners if find_group(owner, groups) == group]
+            self._share([owner for owner in members if owner not in references], group)
+        for owner in owners:
+            if owner in references:
+                self._join(owner)
+        return self._found
+
+    def _share(self, owners: Sequence[str], set_group: int) -> None:
+        """The set that serves most of those who wait, one already drawn before a new one; again for those who are left."""
+        waiting = list(owners)
+        while waiting:
+            known = max(
+                (found for found in self._season if found.set_group == set_group),
+                key=lambda found: (len(self._list_unmet(found, waiting)), -found.set_number),
+                default=None,
+            )
+            served = [] if known is None else self._list_unmet(known, waiting)
+            group = [] if len(served) == len(waiting) else self._gather(waiting)
+            if known is not None and served and len(served) >= len(group):
+                self._found.taken |= dict.fromkeys(served, known)
+            elif group:
+                self._draw(group, set_group)
+                served = group
+            else:
+                for owner in waiting:
+                    self._refuse(owner)
+                return
+            waiting = [owner for owner in waiting if owner not in served]
+
+    def _join(self, owner: str) -> None:
+        """A set that others sit in this run, or another of the season, or one of its own."""
+        by_use = sorted(
+            self._season,
+            key=lambda found: (
+                -sum(taken.set_id == found.set_id for taken in self._found.taken.values()),
+                found.set_number,
+            ),
+        )
+        for found in by_use:
+            if self._list_unmet(found, [owner]):
+                self._found.taken[owner] = found
+                return
+        self._draw([owner])
+
+    def _list_unmet(self, found: KnownSet, owners: Iterable[str]) -> list[str]:
+        return [owner for owner in owners if not self._state.met[owner][found.positions].any()]
+
+    def _gather(self, owners: Sequence[str]) -> list[str]:
+        """As many organisations as one new set can serve: those that have met least first."""
+        by_met = sorted(owners, key=lambda owner: (int(self._state.met[owner].sum()), owner))
+        group: list[str] = []
+        for owner in by_met:
+            if not self._fit([*group, owner])[1]:
+                group.append(owner)
+        return group
+
+    def _unite(self, owners: Iterable[str]) -> NDArray[np.bool_]:
+        met = self._request.index.make_mask()
+        for owner in owners:
+            met |= self._state.met[owner]
+        return met
+
+    def _fit(self, owners: Iterable[str]) -> tuple[Mapping[str, int], list[Shortfall]]:
+        shares, shortfalls = self._request.rule.fit(self._request.index.count_unmet(self._unite(owners)))
+        return shares, shortfalls
+
+    def _refuse(self, owner: str) -> None:
+        self._found.shortfalls[owner] = self._fit([owner])[1]
+
+    def _draw(self, owners: Sequence[str], set_group: int = 1) -> None:
+        """Draw a set that all these organisations sit, or refuse the one that it was for."""
+        request = self._request
+        shares, shortfalls = self._fit(owners)
+        if shortfalls:
+            for owner in owners:
+                self._refuse(owner)
+            return
+        number = max((found.set_number for found in self._season), default=0) + 1
+        set_id = f"{request.season}/{number:04d}"
+        key = make_draw_key(request, set_id)
+        items = draw_set(
+            request.index,
+            shares,
+            excluded=self._unite(owners),
+            avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
+            asked=self._state.asked,
+            anchor_share=request.anchor_share,
+            key=key,
+            label=set_id,
+        )
+        positions = request.index.locate(item.lineage_uuid for item in items)
+        self._avoided[positions] = True
+        drawn = KnownSet(number, set_id, set_group, positions)
+        self._season.append(drawn)
+        wanted = round(sum(shares.values()) * request.anchor_share)
+        self._found.new_sets.append(DrawnSet(number, set_id, set_group, items, key, wanted))
+        self._found.taken |= dict.fromkeys(owners, drawn)

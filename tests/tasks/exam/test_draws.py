@@ -1,0 +1,227 @@
+"""What chance decides: questions, keys, orders, anchors; and what a disclosed secret says."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from tasks.exam.plan.bank_index import BankIndex, index_bank
+from tasks.exam.plan.drawing import DrawnQuestion, draw_order, draw_set, make_random
+from tests.tasks.exam.world import (
+    DISCIPLINES,
+    answer_run,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import runs, set_numbers, sets
+
+ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
+RHO = make_model("rho", roles=("reference",))
+
+
+def draw(index: BankIndex, key: str, shares: dict[str, int], **parameters: object) -> list[DrawnQuestion]:
+    values = {
+        "excluded": index.make_mask(),
+        "avoided": index.make_mask(),
+        "asked": {},
+        "anchor_share": 0.0,
+        **parameters,
+    }
+    return draw_set(index, shares, key=key, label="set", **values)  # type: ignore[arg-type]
+
+
+def compute_p(counts: Sequence[int]) -> float:
+    """Probability of a χ² at least as large, for equal frequencies and an even number of degrees of freedom."""
+    expected = sum(counts) / len(counts)
+    half = sum((count - expected) ** 2 / expected for count in counts) / 2
+    return math.exp(-half) * sum(half**i / math.factorial(i) for i in range((len(counts) - 1) // 2))
+
+
+def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_with_any() -> None:
+    index = index_bank(make_bank(21, variants=0), DISCIPLINES)
+    drawn: Counter[str] = Counter()
+    first: Counter[str] = Counter()
+    for number in range(2000):
+        items = draw(index, f"key {number}", {"Law": 7})
+        drawn.update(item.lineage_uuid for item in items)
+        start, end = index.spans["Law"]
+        first[draw_order(index.lineage_uuids[start:end], f"seed {number}", "order")[0]] += 1
+    # The keys are fixed; a uniform draw gives a smaller p in one of a thousand choices of them.
+    assert compute_p([drawn[lineage] for lineage in sorted(drawn)]) > 0.001
+    assert compute_p([first[lineage] for lineage in sorted(first)]) > 0.001
+    assert (len(drawn), len(first)) == (21, 21)
+
+
+def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
+    """One statement in four is true in the bank; drawn as they come, three of four keys would be false."""
+    index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES)
+    truths = dict(
+        pair
+        for questions, keys in zip(index.questions, index.truths, strict=True)
+        for pair in zip(questions, keys, strict=True)
+    )
+    keys: Counter[str | None] = Counter()
+    for number in range(200):
+        items = draw(index, f"key {number}", dict.fromkeys(DISCIPLINES, 20))
+        keys.update(truths[item.question_uuid] for item in items)
+    total = keys["true"] + keys["false"]
+    assert total == pytest.approx(12_000 * 4 / 5, rel=0.05)
+    assert keys[None] == 12_000 - total
+    # Standard deviation of half of 9,600: 49.
+    assert abs(keys["true"] - total / 2) < 4 * math.sqrt(total) / 2
+
+
+def test_a_lineage_whose_statements_all_have_one_key_is_asked_in_another_form() -> None:
+    bank = make_bank(30, variants=1, has_keys=True)  # the original choice, and one statement that is true
+    index = index_bank(bank, DISCIPLINES)
+    items = draw(index, "key", dict.fromkeys(DISCIPLINES, 30))
+    originals = set(bank.filter(bank["method"] == "original")["question_uuid"])
+    assert {item.question_uuid for item in items} == originals
+    only = index_bank(bank.filter(bank["method"] != "original"), DISCIPLINES)
+    assert len(draw(only, "key", {"Law": 30})) == 30
+
+
+def test_statements_without_a_readable_key_and_natural_ones_are_drawn_as_they_are() -> None:
+    index = index_bank(make_bank(40, variants=3), DISCIPLINES)
+    assert {truth for truths in index.truths for truth in truths} == {None}
+
+
+# --- anchors --------------------------------------------------------------------------------------------------------
+
+
+def read_items(ledger: Ledger, set_id: str) -> dict[str, tuple[str, bool]]:
+    with ledger.read() as connection:
+        found = connection.execute(
+            select(sets.c.lineage_uuid, sets.c.question_uuid, sets.c.is_anchor).where(sets.c.set_id == set_id)
+        )
+        return {row.lineage_uuid: (row.question_uuid, row.is_anchor) for row in found}
+
+
+def test_a_fifth_of_a_new_set_are_the_questions_that_others_have_answered_and_nobody_who_shares_it_has_met(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    registry = make_registry(ALPHA, BETA, GAMMA, RHO)
+    bank = make_bank(80, variants=4)
+    one = make_settings(tmp_path, set_size=30, set_policy="unique")
+    plans = {}
+    for name in ("alpha", "beta"):
+        plans[name] = publish(ledger, one, registry, bank, candidates=[name], run_id=name, seed=name)
+        answer_run(ledger, name)
+    alpha, beta = (read_items(ledger, plans[name].sets[0].set_id) for name in ("alpha", "beta"))
+    # The first set of a bank has none; of the second, six questions are alpha's.
+    assert [plans[name].sets[0].anchor_count for name in ("alpha", "beta")] == [0, 6]
+    assert sum(is_anchor for _, is_anchor in alpha.values()) == 0
+    anchors = {lineage: question for lineage, (question, is_anchor) in beta.items() if is_anchor}
+    assert len(anchors) == 6
+    assert anchors == {lineage: alpha[lineage][0] for lineage in anchors}
+    # Two that share a set: only what neither has met, so nothing of alpha's or beta's.
+    shared = make_settings(tmp_path, set_size=30)
+    both = publish(ledger, shared, registry, bank, candidates=["alpha", "gamma"], run_id="both", seed="both")
+    items = read_items(ledger, both.sets[0].set_id)
+    found = {lineage for lineage, (_, is_anchor) in items.items() if is_anchor}
+    assert set(items).isdisjoint(alpha)
+    assert len(found) == 6
+    assert found <= set(beta) - set(alpha)
+    assert both.sets[0].wanted_anchors == 6
+
+
+def test_what_nobody_has_answered_yet_and_what_has_left_the_bank_is_no_anchor(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    registry = make_registry(ALPHA, BETA, RHO)
+    settings = make_settings(tmp_path, set_size=30, set_policy="unique")
+    bank = make_bank(80, variants=0)
+    first = publish(ledger, settings, registry, bank, candidates=["alpha"], run_id="a", seed="a")
+    unanswered = publish(ledger, settings, registry, bank, candidates=["beta"], run_id="b", seed="b")
+    assert unanswered.sets[0].anchor_count == 0
+    answer_run(ledger, "a")
+    gone = set(read_items(ledger, first.sets[0].set_id))
+    smaller = bank.filter(~bank["lineage_uuid"].is_in(gone))
+    later = publish(ledger, settings, registry, smaller, candidates=["beta"], run_id="c", seed="c")
+    assert later.sets[0].anchor_count == 0
+
+
+def test_groups_of_organisations_give_each_other_anchors_where_all_sit_in_the_same_months(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    models = [make_model(f"m{number}") for number in range(8)]
+    registry, bank = make_registry(*models, RHO), make_bank(80, variants=1)
+    names = [model.name for model in models]
+    counts = {}
+    for groups in (1, 2):
+        settings = make_settings(
+            tmp_path, set_size=30, set_groups=groups, disciplines=DISCIPLINES[: groups + 1]
+        )
+        for number in range(3):
+            plan = publish(
+                ledger,
+                settings,
+                registry,
+                bank,
+                candidates=names,
+                run_id=f"{groups} {number}",
+                seed=f"{groups} {number}",
+            )
+            answer_run(ledger, plan.run_id)
+            counts[groups, number] = [(taken.is_new, taken.anchor_count) for taken in plan.sets]
+    # All together: whatever has been answered, everybody has met.
+    assert [counts[1, number] for number in range(3)] == [[(True, 0)]] * 3
+    assert [len(counts[2, number]) for number in range(3)] == [2, 2, 2]
+    assert counts[2, 2] == [(True, 6), (True, 6)]
+
+
+# --- secrets --------------------------------------------------------------------------------------------------------
+
+
+def test_a_disclosed_seed_gives_the_orders_of_its_run_and_no_set_of_it_or_of_a_later_one(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    registry, settings, bank = make_registry(ALPHA, RHO), make_settings(tmp_path), make_bank()
+    for run_id in ("a", "b"):
+        publish(ledger, settings, registry, bank, candidates=["alpha"], run_id=run_id, seed=None)
+    with ledger.read() as connection:
+        seeds = {str(row.run_id): str(row.seed) for row in connection.execute(select(runs))}
+        query = select(set_numbers).order_by(set_numbers.c.set_number)
+        keys = {str(row.set_id): str(row.draw_key) for row in connection.execute(query)}
+    assert len({*seeds.values(), *keys.values()}) == 4
+    index = index_bank(bank, DISCIPLINES)
+    shares = dict.fromkeys(DISCIPLINES, 2)
+    met = index.make_mask()
+    for set_id, key in keys.items():
+        content = set(read_items(ledger, set_id))
+
+        def draw_with(secret: str, label: str = set_id) -> set[str]:
+            items = draw_set(
+                index,
+                shares,
+                excluded=met,
+                avoided=met,
+                asked={},
+                anchor_share=0.2,
+                key=secret,
+                label=label,
+            )
+            return {item.lineage_uuid for item in items}
+
+        # Its own key proves the draw; neither the seeds nor the other set's key say anything of it.
+        assert draw_with(key) == content
+        for other in {*seeds.values(), *keys.values()} - {key}:
+            assert draw_with(other) != content
+        met[index.locate(content)] = True
+
+
+def test_the_same_secret_and_label_give_the_same_numbers_and_others_do_not() -> None:
+    first, again, other, label = (
+        make_random(seed, name).random() for seed, name in (("s", "a"), ("s", "a"), ("t", "a"), ("s", "b"))
+    )
+    assert first == again
+    assert len({first, other, label}) == 3

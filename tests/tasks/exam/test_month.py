@@ -1,0 +1,165 @@
+"""The month's run as the commands see it: taken up again, planned for who is due, or named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from deployments.commands.plans import render_plan
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.exam.month import preview_month, publish_month
+from tasks.exam.plan.run_plan import RunPlan
+from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.engine import Ledger
+
+REGISTRY = """
+providers:
+  own: {base_url: "http://127.0.0.1:9/v1"}
+organisations:
+  Alpha Labs: {aliases: [Alpha]}
+  Beta Labs:
+  Rho Labs:
+models:
+  alpha: {provider: own, organisation: alpha}
+  beta: {provider: own, organisation: Beta Labs, reexamine_every: 1}
+  rho: {provider: own, organisation: Rho Labs, roles: [reference]}
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "models.yaml").write_text(REGISTRY)
+    return make_settings(home)
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Iterator[Lake]:
+    with open_lake(settings) as opened:
+        bank = make_bank()
+        opened.land("bank", "1", bank)
+        version = {
+            "bank_version": 1,
+            "question_count": bank.height,
+            "lineage_count": bank["lineage_uuid"].n_unique(),
+            "duplicate_count": 0,
+            "content_hash": "0",
+            "published_at": datetime.now(UTC),
+        }
+        opened.land("bank_versions", "1", get_table("bank_versions").frame([version]))
+        yield opened
+
+
+def preview(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan | None:
+    return preview_month(ledger, lake, settings, **{"month": MONTH, **options})  # type: ignore[arg-type]
+
+
+def act(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan:
+    plan = preview(ledger, lake, settings, **options)
+    assert plan is not None
+    publish_month(ledger, settings, plan)
+    return plan
+
+
+def test_a_month_examines_who_is_due_and_a_later_one_only_those_whose_time_is_up(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    first = act(ledger, lake, settings)
+    assert (first.run_id, first.candidates) == (MONTH, ("alpha", "beta"))
+    assert first.sets[0].organisations == ("Alpha Labs", "Beta Labs")
+    answer_run(ledger, first.run_id)
+    again = preview(ledger, lake, settings)
+    assert again is not None
+    assert (again.is_published, again.sessions) == (True, first.sessions)
+    assert act(ledger, lake, settings, month="2026-12").candidates == ("beta",)
+    (settings.home / "models.yaml").write_text(REGISTRY.replace(", reexamine_every: 1", ""))
+    assert preview(ledger, lake, settings, month="2027-01") is None
+
+
+def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    act(ledger, lake, settings, candidates=["alpha"])
+    shown = preview(ledger, lake, settings)
+    assert shown is not None
+    lines = render_plan(shown.summary())
+    assert (
+        "  due, but not in this run: beta: new, examined every month; name a further run to examine it (--repetition NAME)"
+        in lines
+    )
+    with pytest.raises(UsageError, match="without beta"):
+        preview(ledger, lake, settings, candidates=["beta"])
+    further = act(ledger, lake, settings, repetition="week")
+    week = datetime.now(UTC).isocalendar().week
+    assert (further.run_id, further.candidates) == (f"{MONTH}-week-{week:02d}", ("beta",))
+    # The same week continues the same run; nobody is due for another.
+    again = preview(ledger, lake, settings, repetition="week")
+    assert again is not None
+    assert again.is_published
+    assert preview(ledger, lake, settings, repetition="other") is None
+
+
+def test_a_plan_is_shown_with_who_is_refused_and_how_long_the_bank_lasts(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    small = settings.model_copy(update={"set_size": 60, "cap_small_disciplines": False})
+    act(ledger, lake, small, candidates=["alpha"], run_id="a")
+    act(ledger, lake, small, candidates=["alpha"], run_id="b")
+    plan = preview(ledger, lake, small, candidates=["alpha", "beta"], run_id="c")
+    assert plan is not None
+    summary = json.loads(json.dumps(plan.summary()))
+    assert summary["candidates"] == ["beta"]
+    assert summary["refused"][0]["candidates"] == ["alpha"]
+    assert summary["refused"][0]["shortfalls"][0] == {
+        "discipline": "Engineering",
+        "needed": 20,
+        "available": 0,
+        "total": 40,
+    }
+    lines = render_plan(summary)
+    assert lines[0].startswith("Run c (planned, repetition c of the month): bank version 1, policy shared")
+    for line in (
+        "  candidates: beta",
+        "  set 1 (drawn for an earlier run): Beta Labs",
+        "  due: beta: new, examined every month",
+        "  refused: alpha. Bank version 1 has too few questions that 'Alpha Labs' has not met: Engineering: 20 needed, "
+        "0 left of 40; Law: 20 needed, 0 left of 40; History: 20 needed, 0 left of 40.",
+        "  left for Beta Labs: 1 set (Engineering ends first), 1 month at 1 sets a month; a set every 36 months would last "
+        "three years",
+    ):
+        assert line in lines, lines
+    nobody = preview(ledger, lake, small, candidates=["alpha"], run_id="c")
+    assert nobody is not None
+    assert (nobody.candidates, nobody.sessions) == ((), ())
+
+
+def test_a_renewed_reference_and_a_bridging_run_are_shown(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    act(ledger, lake, settings, candidates=["alpha"])
+    renewed = preview(ledger, lake, settings, candidates=["beta"], run_id="b", is_reference_renewed=True)
+    assert renewed is not None
+    assert "  rho answers 1 set again (asked for)" in render_plan(renewed.summary())
+    (settings.home / "models.yaml").write_text(REGISTRY.replace("127.0.0.1:9", "127.0.0.1:10"))
+    changed = preview(ledger, lake, settings, candidates=["beta"], run_id="b")
+    assert changed is not None
+    assert "  rho answers 1 set again (endpoint changed)" in render_plan(changed.summary())
+    other = (
+        REGISTRY.replace("roles: [reference]", "")
+        + "  sigma: {provider: own, organisation: Rho Labs, roles: [reference]}\n"
+    )
+    (settings.home / "models.yaml").write_text(other)
+    bridging = preview(ledger, lake, settings, candidates=["beta"], run_id="b")
+    without = preview(ledger, lake, settings, candidates=["beta"], run_id="b", is_bridging=False)
+    assert bridging is not None
+    assert without is not None
+    assert "  bridging run: the former reference rho sits it, too" in render_plan(bridging.summary())
+    assert without.bridged_reference is None
