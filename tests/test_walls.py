@@ -43,6 +43,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "a judge sees the question, and the reference answer in its form",
         "statistics": "agreement between a judge and people: kappa",
     },
+    "editions": {
+        "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
+    },
     "gscore": {
         "models": "candidates write the texts that are scored",
     },

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
 
 # Raised with every change below.
-FORM = 2
+FORM = 3
 _FORM_IN_COMMENT = re.compile(r"\[form (\d+)\]")
 
 # Before the contract is applied, by the form that they lead to.
