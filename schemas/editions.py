@@ -240,7 +240,11 @@ EDITION_SCORES = Table(
         ),
         Column("rank_low", "int", "Best place that the data do not rule out (Holm, 5%).", low=1),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
-        Column("rank_group", "text", "Letters: candidates that share one are not distinguishable."),
+        Column(
+            "rank_group",
+            "text",
+            "A letter, A for the best: whoever stands in a lower group is distinguishable from the best of every higher one.",
+        ),
         _score("equated_score", "Expected S on the first season's bank, by the graded response model."),
         _score("equated_se", "Its standard error."),
         _score("equated_low", "Lower end of its 95% interval."),

@@ -45,6 +45,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
         "statistics": "agreement between a judge and people: kappa",
     },
+    "editions": {
+        "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
+    },
     "gscore": {
         "models": "candidates write the texts that are scored",
     },

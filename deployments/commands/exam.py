@@ -16,9 +16,8 @@ from deployments.commands.evaluate import (
     RunName,
     preview,
     render_exam,
-    split_names,
 )
-from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month
+from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month, split_names
 from deployments.commands.plans import render_plan
 from deployments.commands.users import user_app
 

@@ -71,6 +71,8 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
                 ),
                 question=pl.col("question_uuid").rank("dense").cast(pl.Int64) - 1,
                 lineage=pl.col("lineage_uuid").rank("dense").cast(pl.Int64) - 1,
+                # The reference sits every set as its first repeat: what is repeated is the sitting.
+                repeat=pl.col("session_id").rank("dense").over("model").cast(pl.Int64),
             ),
             models=frame["model"].unique().sort().to_list(),
             disciplines=list(weights),

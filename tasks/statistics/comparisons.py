@@ -168,7 +168,7 @@ def _arrange_sitting(
     owner, total, of = sum_lineages(cell, named, units.stars - cells.mean.ravel()[cell])
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.sqrt(cells.cluster_count / (cells.cluster_count - 1.0)) / cells.unit_count
-    part = total * (factor * weights).ravel()[owner]
+        part = total * (factor * weights).ravel()[owner]
     # A single lineage deviates from nothing: it has no part in a covariance.
     part = np.where(cells.cluster_count.ravel()[owner] >= 2, part, 0.0)
     return _Sitting(cells, owner // len(weights), of, part, weights[owner % len(weights)] > 0)

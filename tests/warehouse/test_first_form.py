@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import date, datetime
 from pathlib import Path
@@ -16,10 +16,13 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
+from tasks.editions.gates import GATES
+from tasks.editions.publish import Revision, publish_run
 from tests.warehouse.first_form import read_said, unpack_first_home
 from warehouse.lake.checks import run_checks
 from warehouse.lake.migrations import FORM
 from warehouse.lake.queries import read_queries
+from warehouse.lake.reading import LakeReader
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import open_ledger
 
@@ -63,6 +66,17 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         yield lake
 
 
+@pytest.fixture(scope="module")
+def published_home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """The first form's home after its runs were published; its two ratings open no gate."""
+    settings = unpack_first_home(tmp_path_factory.mktemp("published"))
+    asked = Revision(overridden=tuple(GATES), reason="The first form published without gates.")
+    with open_lake(settings) as lake:
+        for run_id in lake.read("unpublished_runs")["run_id"]:
+            publish_run(lake, settings, str(run_id), settings.disciplines, asked)
+    return settings
+
+
 def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings) -> None:
     path = settings.home / "ledger.sqlite"
     before = {name: read_ledger_table(path, name) for name in SAID["ledger_rows"]}
@@ -84,17 +98,24 @@ def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings)
         assert new == (*old[:unit], old[unit] + ending, *old[unit + 1 :])
 
 
-def test_the_leaderboard_says_what_it_said_value_by_value(lake: Lake) -> None:
-    for name in ("leaderboard", "monthly_trend", "sessions_left_out"):
-        found = [
-            {key: as_json(value) for key, value in row.items()} for row in lake.run_named(name).to_dicts()
-        ]
-        assert len(found) == len(SAID[name])
-        for row, said in zip(found, SAID[name], strict=True):
-            assert row == {
+def test_once_published_the_leaderboard_says_what_it_said_value_by_value(published_home: Settings) -> None:
+    with open_lake(published_home, read_only=True) as lake:
+        found = {
+            name: lake.run_named(name).to_dicts()
+            for name in ("leaderboard", "monthly_trend", "sessions_left_out")
+        }
+    for name, rows in found.items():
+        assert len(rows) == len(SAID[name])
+        for row, said in zip(rows, SAID[name], strict=True):
+            assert {key: as_json(row[key]) for key in said} == {
                 key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
                 for key, value in said.items()
             }
+
+
+def test_nothing_is_published_by_opening_a_home(lake: Lake) -> None:
+    assert lake.run_named("leaderboard").is_empty()
+    assert lake.read("unpublished_runs")["run_id"].to_list() == ["sim-2026-10", "sim-2026-11"]
 
 
 def test_every_table_of_the_lake_keeps_its_rows_and_the_checks_pass(lake: Lake) -> None:
@@ -155,10 +176,37 @@ def test_opening_again_changes_nothing(settings: Settings) -> None:
 
 
 def test_a_reader_brings_the_lake_up_to_date_before_it_reads(settings: Settings) -> None:
+    with LakeReader(settings) as reader:
+        assert reader.run_named("leaderboard").rows == []
     with open_lake(settings, read_only=True) as lake:
-        assert [row["model"] for row in lake.run_named("leaderboard").to_dicts()] == [
-            row["model"] for row in SAID["leaderboard"]
-        ]
+        assert lake.read("unpublished_runs")["run_id"].to_list() == ["sim-2026-10", "sim-2026-11"]
+        assert lake.query("select count(*) from judgements").item() == SAID["lake_rows"]["judgements"]
+
+
+def test_a_reader_of_the_published_home_says_what_the_first_form_said(published_home: Settings) -> None:
+    with LakeReader(published_home) as reader:
+        models = [record["model"] for record in reader.run_named("leaderboard").as_records()]
+    assert models == [row["model"] for row in SAID["leaderboard"]]
+
+
+@pytest.mark.parametrize("door", [LakeReader, lambda settings: open_lake(settings, read_only=True)])
+def test_a_lake_made_before_there_were_editions_is_brought_up_to_date_by_a_reader(
+    tmp_path: Path, door: Callable[[Settings], Any]
+) -> None:
+    settings = Settings(home=tmp_path)
+    with open_lake(settings) as lake:
+        for name in ("current_standings", "leaderboards", "current_editions"):
+            lake.connection.execute(f"DROP VIEW {name}")
+        for name in ("editions", "edition_sessions", "edition_standings"):
+            lake.connection.execute(f"DROP TABLE {name}")
+        # What is a table now was computed then.
+        lake.connection.execute("CREATE VIEW edition_sessions AS SELECT * FROM sessions")
+        lake.connection.execute("COMMENT ON TABLE landings IS 'One row per landing: as it was. [form 2]'")
+
+    with door(settings) as reader:
+        reader.query("SELECT edition_id, is_reference FROM edition_sessions JOIN editions USING (edition_id)")
+        assert len(reader.run_named("leaderboard", {}).columns) > 40
+    assert f"[form {FORM}]" in read_form_comment(settings)
 
 
 def test_a_kill_in_the_middle_leaves_the_first_form_whole(settings: Settings) -> None:

@@ -75,8 +75,8 @@ def test_a_landing_is_recorded_with_its_counts_and_version(lake: Lake) -> None:
 
     [row] = lake.query("SELECT * FROM landings").to_dicts()
     assert row["landed_at"] <= datetime.now(UTC)
-    assert len(row["content_hash"]) == 64
-    assert {k: v for k, v in row.items() if k not in ("landed_at", "content_hash")} == {
+    assert len(row["content_hash"]) == len(row["rows_hash"]) == 64
+    assert {k: v for k, v in row.items() if k not in ("landed_at", "content_hash", "rows_hash")} == {
         "table_name": "sessions",
         "unit": "s-1",
         "row_count": 3,

@@ -32,13 +32,21 @@ from warehouse.lake.trial import connect_trial
 # What a stage gives its reads where there is no default.
 GIVEN = {
     "batch_id": "b",
+    "discipline": "Law",
     "document_id": "d",
+    "edition_id": "r/1",
     "hashes": ["0f"],
     "is_simulated": False,
     "judge": "j",
-    "judges": ["j"],
+    "judges": ["j/1"],
+    "least_ratings": 300,
+    "models": ["m"],
+    "month": "2026-01",
     "months": ["2025-06"],
     "name": "n",
+    "planned_at": "2026-01-01 00:00:00+00",
+    "prompt_style": "zero_shot",
+    "run_id": "r",
     "session_ids": ["s"],
     "transient": ["timeout"],
     "units": ["u"],
@@ -106,7 +114,8 @@ def test_no_name_is_of_two_queries_or_of_a_query_and_a_table() -> None:
 
 def test_a_select_from_an_analysis_names_the_view_to_select_from(lake: Lake) -> None:
     with pytest.raises(
-        UsageError, match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: leaderboards\."
+        UsageError,
+        match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: current_editions, leaderboards\.",
     ):
         run_statement(lake, "SELECT * FROM leaderboard")
     with pytest.raises(UsageError, match="leaderbord does not exist"):

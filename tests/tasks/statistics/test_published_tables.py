@@ -1,82 +1,122 @@
-"""The published tables of LLMEval-Fair and LLMEval-3 put through the views that make ours.
+"""The published tables of LLMEval-Fair and LLMEval-3 put through what makes our numbers now.
 
-The tables stand in for the scores of single repeats and disciplines; everything above them is the SQL that is shipped.
+A published row stands in for a candidate with one question per discipline, whose stars are its printed score in it: S and R
+come from the estimators of an edition, ranks too, and everything above the frozen tables is the SQL that is shipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 
+from schemas.tables import get_table
+from tasks.statistics.cells import MOST_STARS, StarRows
+from tasks.statistics.comparisons import compute_pairs
+from tasks.statistics.intervals import Scores, compute_scores
+from tasks.statistics.ranks import compute_holm, compute_ranks
 from warehouse.lake.queries import read_queries
 from warehouse.lake.trial import connect_trial
 
 PUBLISHED = Path(__file__).parent / "published"
 REFERENCE = "Doubao-1.5-Thinking-Pro"
-REFERENCE_SCORE = 93.67
+EDITION = "r1/1"
+MONTH = "2025-09"
+PLANNED_AT = datetime(2025, 9, 1, tzinfo=UTC)
 # Names of the ten columns of table 8 as the bank writes its disciplines.
 DISCIPLINES = {
     name: name.replace("_", " ").title() for name in pl.read_csv(PUBLISHED / "scores.csv").columns[3:]
 }
+WEIGHTS = np.full(len(DISCIPLINES), 1 / len(DISCIPLINES))
 
 
 @pytest.fixture
 def trial() -> Iterator[duckdb.DuckDBPyConnection]:
     connection = connect_trial()
-    connection.execute(
-        "INSERT INTO runs BY NAME SELECT 'r1' AS run_id, '2025-09' AS month, now() AS planned_at, 1 AS bank_version, "
-        f"'{REFERENCE}' AS reference_model, false AS is_simulated"
-    )
+    edition = {
+        "edition_id": EDITION, "run_id": "r1", "month": MONTH, "revision": 1, "is_repetition": False,
+        "planned_at": PLANNED_AT, "published_at": PLANNED_AT, "bank_version": 1, "set_size": 10,
+        "reference_model": REFERENCE, "judge": "j", "judge_prompt_version": "1", "is_provisional": False,
+        "disciplines": list(DISCIPLINES.values()), "weights": "{}", "candidate_count": 59, "unparsed_count": 0,
+        "code_version": "0", "basis_hash": "0", "root_hash": "0", "is_simulated": False,
+    }  # fmt: skip
+    put_rows(connection, "editions", [edition])
     yield connection
     connection.close()
 
 
-def put_scores(trial: duckdb.DuckDBPyConnection, scores: pl.DataFrame) -> None:
-    """Replace `edition_repeat_scores` by published S: model, prompt_style, score."""
-    shape = trial.execute("SELECT * FROM edition_repeat_scores").pl().clear()
-    rows = scores.select(
-        "model",
-        "prompt_style",
-        "score",
-        pl.lit("r1").alias("run_id"),
-        pl.lit("2025-09").alias("month"),
-        pl.lit(REFERENCE).alias("reference_model"),
-        (pl.col("model") == REFERENCE).alias("is_reference"),
-        pl.concat_str("model", "prompt_style").alias("session_id"),
-        pl.col("score").alias("pair_stars"),
-        pl.lit(REFERENCE_SCORE).alias("reference_pair_stars"),
-        pl.lit(True).alias("is_complete"),
-        pl.lit(False).alias("is_provisional"),
-        pl.lit(False).alias("is_simulated"),
+def make_rows(published: pl.DataFrame) -> StarRows:
+    """One question per discipline; its stars are the printed score in it."""
+    count, disciplines = published.height, len(DISCIPLINES)
+    code = np.tile(np.arange(disciplines), count)
+    stars = published.select(list(DISCIPLINES)).to_numpy() * MOST_STARS / 10
+    return StarRows(
+        candidate=np.repeat(np.arange(count), disciplines),
+        discipline=code,
+        question=code,
+        lineage=code,
+        stars=stars.ravel(),
     )
-    replace_view(trial, "edition_repeat_scores", pl.concat([shape, rows], how="diagonal_relaxed"))
 
 
-def put_disciplines(trial: duckdb.DuckDBPyConnection, published: pl.DataFrame) -> None:
-    """Replace `discipline_scores` by the ten published columns."""
-    shape = trial.execute("SELECT * FROM discipline_scores").pl().clear()
-    rows = (
-        published.unpivot(
-            DISCIPLINES, index="model", variable_name="discipline", value_name="discipline_score"
-        )
-        .with_columns(pl.col("discipline").replace(DISCIPLINES))
-        .with_columns(
-            pl.lit("2025-09").alias("month"),
-            pl.lit("zero_shot").alias("prompt_style"),
-            pl.lit(False).alias("is_simulated"),
-        )
+def estimate(published: pl.DataFrame) -> Scores:
+    return compute_scores(
+        make_rows(published),
+        WEIGHTS,
+        candidate_count=published.height,
+        reference=published["model"].to_list().index(REFERENCE),
     )
-    replace_view(trial, "discipline_scores", pl.concat([shape, rows], how="diagonal_relaxed"))
 
 
-def replace_view(trial: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
-    trial.register("published_rows", frame.to_arrow())
-    trial.execute(f"DROP VIEW {name}")
-    trial.execute(f"CREATE TABLE {name} AS SELECT * FROM published_rows")
+def rank(published: pl.DataFrame, scores: Scores) -> list[int]:
+    pairs = compute_pairs(make_rows(published), WEIGHTS, candidate_count=published.height)
+    found = compute_ranks(
+        scores.score.value,
+        pairs.first,
+        pairs.second,
+        pairs.differences.difference,
+        compute_holm(pairs.differences.p_value),
+    )
+    return [int(value) for value in found.rank]
+
+
+def put_scores(trial: duckdb.DuckDBPyConnection, published: pl.DataFrame) -> None:
+    """Fill `edition_scores` with what the estimators make of the published disciplines."""
+    scores = estimate(published)
+    assert scores.relative is not None
+    ranks = rank(published, scores)
+    rows = []
+    for index, model in enumerate(published["model"]):
+        whole = {
+            "score": scores.score.value[index],
+            "relative_score": scores.relative.relative.value[index],
+            "rank": ranks[index],
+        }
+        rows.append(describe(model, "zero_shot", "all") | whole)
+        rows += [
+            describe(model, "zero_shot", name) | {"score": scores.discipline_score[index, code] * 10}
+            for code, name in enumerate(DISCIPLINES.values())
+        ]
+    put_rows(trial, "edition_scores", rows)
+
+
+def describe(model: str, style: str, discipline: str) -> dict[str, object]:
+    counts = ("repeat", "question", "item", "scored", "unanswered", "unparsed", "pair")
+    return {
+        "edition_id": EDITION, "run_id": "r1", "month": MONTH, "model": model, "organisation": "o", "prompt_style": style,
+        "discipline": discipline, "is_reference": model == REFERENCE, "is_simulated": False,
+        **{f"{name}_count": 1 for name in counts},
+    }  # fmt: skip
+
+
+def put_rows(trial: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, object]]) -> None:
+    trial.register("published_rows", get_table(table).frame(rows).to_arrow())
+    trial.execute(f"INSERT INTO {table} BY NAME SELECT * FROM published_rows")
     trial.unregister("published_rows")
 
 
@@ -86,7 +126,7 @@ def read_published(name: str) -> pl.DataFrame:
 
 def test_every_published_relative_score_is_s_over_the_references(trial: duckdb.DuckDBPyConnection) -> None:
     published = read_published("scores")
-    put_scores(trial, published.with_columns(pl.lit("zero_shot").alias("prompt_style")))
+    put_scores(trial, published)
 
     found = trial.execute("SELECT model, relative_score AS ours FROM leaderboards").pl()
 
@@ -98,19 +138,20 @@ def test_every_published_relative_score_is_s_over_the_references(trial: duckdb.D
 
 def test_s_is_the_sum_of_the_ten_disciplines_in_every_published_row(trial: duckdb.DuckDBPyConnection) -> None:
     published = read_published("scores")
-    put_scores(trial, published.with_columns(pl.lit("zero_shot").alias("prompt_style")))
-    put_disciplines(trial, published)
+    put_scores(trial, published)
 
     columns = " + ".join(DISCIPLINES)
-    found = trial.execute(f"SELECT model, score, {columns} AS total FROM leaderboards").pl()
+    found = trial.execute(f"SELECT model, score AS ours, {columns} AS total FROM leaderboards").pl()
 
-    assert found.height == 59
-    assert (found["score"] - found["total"]).abs().max() <= 0.015
+    compared = published.join(found, on="model")
+    assert compared.height == 59
+    assert (compared["score"] - compared["total"]).abs().max() <= 0.015
+    assert (compared["ours"] - compared["total"]).abs().max() <= 1e-9
 
 
 def test_the_published_order_is_the_order_of_s(trial: duckdb.DuckDBPyConnection) -> None:
     published = read_published("scores")
-    put_scores(trial, published.with_columns(pl.lit("zero_shot").alias("prompt_style")))
+    put_scores(trial, published)
 
     best = trial.execute(
         "SELECT rank, model, round(relative_score, 2) FROM leaderboards ORDER BY rank LIMIT 3"
@@ -124,7 +165,15 @@ def test_the_published_variances_over_three_styles_are_population_variances(
 ) -> None:
     published = read_published("styles")
     styles = published.select("model", "zero_shot", "few_shot", "chain_of_thought")
-    put_scores(trial, styles.unpivot(index="model", variable_name="prompt_style", value_name="score"))
+    rows = styles.unpivot(index="model", variable_name="prompt_style", value_name="score")
+    put_rows(
+        trial,
+        "edition_scores",
+        [
+            describe(row["model"], row["prompt_style"], "all") | {"score": row["score"]}
+            for row in rows.iter_rows(named=True)
+        ],
+    )
 
     found = trial.execute(
         read_queries("analyses")["style_stability"].body, {"month": None, "simulated": None}

@@ -1,8 +1,8 @@
 -- How do the candidates stand in one month?
 -- One row per candidate, best first: score with its 95% interval, the range of ranks that the data do not rule out, and the
--- group. Candidates that share a letter are not distinguishable; verdict says so in words. As frozen when it was published.
--- A second run of the month stands below the first. Simulated candidates are left out as soon as there is a real one,
--- unless asked for.
+-- group: whoever stands in a lower group is distinguishable from the best of every higher one. verdict says in words what the
+-- range means. Everything is as frozen when it was published; a second run of the month stands below the first.
+-- Simulated candidates are left out as soon as there is a real one, unless asked for.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
 -- Shown: rank, model, score, interval_95, rank_range, rank_group, verdict

@@ -128,6 +128,38 @@ WITH held AS (
     SELECT 'access_log' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM access_log
     GROUP BY landing_unit
+    UNION ALL
+    SELECT 'editions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM editions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_sessions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_sessions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_stars' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_stars
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_pairs' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_pairs
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_items' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_items
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_fits' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_fits
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'edition_standings' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_standings
+    GROUP BY landing_unit
 ),
 
 refused AS (

@@ -1,12 +1,11 @@
 -- What did each candidate score in each month under each prompt style?
 -- One row per published run, candidate and prompt style, as frozen in the run's last edition: nothing is computed anew.
---   score            S, with its standard error and 95% interval over the drawing of questions; score_sd is the spread over
---                    the repeats, which is another thing
---   relative_score   R: stars over the reference's stars x 100, on the pair_count pairs judged for both
---   rank             by score within edition and style; equal scores share a rank. rank_low to rank_high is what the data do
---                    not rule out; candidates that share a letter of rank_group are not distinguishable
---   equated_score    expected S on the first season's bank; beside S, never instead
---   style_mean, style_variance   over the styles that the candidate sat in the run; population variance
+-- score has a standard error and a 95% interval over the drawing of questions; score_sd is the spread over the repeats, which
+-- is another thing. rank is by score within edition and style; rank_low to rank_high are the places that the data do not rule
+-- out. Groups are runs of that order: a group begins with its best candidate and ends after the last one that cannot be told
+-- from it, so that whoever stands in a lower group is distinguishable from the best of every higher group. Two neighbours on
+-- either side of a border may still be alike: rank_comparisons tells of each pair. equated_score stands beside S, never
+-- instead of it. style_mean and style_variance (of the population) are over the styles that the candidate sat in the run.
 -- A second run of a month stands beside the first (is_repetition), never instead of it. Descriptions of a candidate are as
 -- last registered, so that a corrected release date holds for every month.
 WITH scores AS (

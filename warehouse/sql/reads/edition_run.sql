@@ -1,5 +1,5 @@
 -- Which run is to be published?
--- One row: the run, and whether its month has an earlier one.
+-- One row per run of that id: itself, and whether its month has an earlier one.
 -- Parameters: $run_id
 SELECT
     r.* EXCLUDE (landing_unit),
