@@ -8,6 +8,7 @@ import pytest
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.graded_model import (
     GradedRows,
+    compute_bend,
     compute_curves,
     compute_information,
     compute_log_chances,
@@ -80,7 +81,7 @@ def test_the_derivatives_are_those_of_the_chances(thresholds: np.ndarray) -> Non
     assert found.stretch == pytest.approx((chances(0, step) - chances(0, -step)) / (2 * step), abs=1e-6)
     wide = 1e-3
     bend = (np.exp(chances(wide)) - 2 * np.exp(chances()) + np.exp(chances(-wide))) / wide**2
-    assert found.bend == pytest.approx(bend, abs=1e-5)
+    assert compute_bend(found, a) == pytest.approx(bend, abs=1e-5)
     assert compute_information(found)[0] == pytest.approx((found.chance * found.slope**2).sum(axis=1))
 
 
