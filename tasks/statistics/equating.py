@@ -19,6 +19,7 @@ from schemas.errors import ContractError, UsageError
 from tasks.statistics.cells import Codes, Floats, check_weights, sum_by
 from tasks.statistics.graded_model import (
     GradedRows,
+    compute_bend,
     compute_curves,
     compute_expected,
     compute_information,
@@ -144,7 +145,9 @@ def compute_abilities(rows: GradedRows, fit: GradedFit) -> Floats:
         curves = compute_curves(ability[rows.entry], a, b, fit.parameters.thresholds)
         score = sum_by(rows.entry, rows.weight * curves.slope[at, rows.stars], rows.entry_count)
         information = sum_by(rows.entry, rows.weight * compute_information(curves)[0], rows.entry_count)
-        bias = sum_by(rows.entry, rows.weight * (curves.bend * curves.slope).sum(axis=1), rows.entry_count)
+        bias = sum_by(
+            rows.entry, rows.weight * (compute_bend(curves, a) * curves.slope).sum(axis=1), rows.entry_count
+        )
         information = np.maximum(information, 1e-12)
         move = np.clip((score + 0.5 * bias / information) / information, -_LARGEST_STEP, _LARGEST_STEP)
         ability = np.clip(np.where(has_rows, ability + move, ability), least, most)

@@ -81,13 +81,11 @@ class Curves:
         chance: P(x) of each star.
         slope: ∂ log P(x) / ∂θ; -∂/∂b is the same.
         stretch: ∂ log P(x) / ∂ log a.
-        bend: ∂² P(x) / ∂θ².
     """
 
     chance: Floats
     slope: Floats
     stretch: Floats
-    bend: Floats
 
 
 def compute_log_chances(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
@@ -124,9 +122,15 @@ def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) ->
         inner = steps / np.expm1(steps) * one
     stretch = np.concatenate([zero, z * below], axis=-1) - np.concatenate([z * above, zero], axis=-1)
     stretch[..., 1:-1] += inner
-    part = above * below * (below - above)
-    bend = steep**2 * (np.concatenate([zero, part], axis=-1) - np.concatenate([part, zero], axis=-1))
-    return Curves(chance, slope, stretch, bend)
+    return Curves(chance, slope, stretch)
+
+
+def compute_bend(curves: Curves, a: Floats) -> Floats:
+    """∂² P(x) / ∂θ² of each star."""
+    above = np.cumsum(curves.chance[..., :0:-1], axis=-1)[..., ::-1]
+    part = above * (1.0 - above) * (1.0 - 2.0 * above)
+    zero = np.zeros((*part.shape[:-1], 1))
+    return np.asarray(a[..., None] ** 2 * -np.diff(np.concatenate([zero, part, zero], axis=-1), axis=-1))
 
 
 def compute_expected(curves: Curves) -> tuple[Floats, Floats, Floats]:

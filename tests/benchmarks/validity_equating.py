@@ -32,6 +32,8 @@ class Seasons:
     """One simulated exam: equated scores of all entries but the reference's, and the truth (0 to 100).
 
     `truth` is the expected score on the whole bank of the first season, `form` on the questions that were drawn from it.
+    `discipline_z` (disciplines × entries) is the error of a discipline's score in its own standard errors: disciplines are
+    drawn independently, so they say ten times as much about the errors as the exams do.
     """
 
     found: EquatedScores
@@ -39,6 +41,7 @@ class Seasons:
     form: NDArray[np.float64]
     own_bank: NDArray[np.float64]
     season: NDArray[np.int64]
+    discipline_z: NDArray[np.float64]
 
 
 def draw_abilities(generator: np.random.Generator, candidates: int, seasons: int) -> NDArray[np.float64]:
@@ -64,7 +67,7 @@ def measure_seasons(
     generator = np.random.default_rng(seed)
     general = draw_abilities(generator, candidates + 1, seasons)
     wanted = np.arange(candidates * seasons)
-    equated = []
+    equated, z = [], []
     truth, form, own_bank = (np.zeros(len(wanted)) for _ in range(3))
     for _ in range(disciplines):
         ability = general + generator.normal(0, 0.4, (candidates + 1, 1))
@@ -78,11 +81,12 @@ def measure_seasons(
         fit = fit_graded_response(drawn.rows)
         assert fit.is_converged
         equated.append(compute_equated(drawn.rows, fit, wanted))
+        z.append((equated[-1].score - drawn.score[wanted]) / equated[-1].score_se)
         truth += drawn.score[wanted] / disciplines * 10
         form += drawn.form_score[wanted] / disciplines * 10
         own_bank += drawn.own_bank[wanted] / disciplines * 10
     found = combine_disciplines(equated, np.full(disciplines, 1 / disciplines))
-    return Seasons(found, truth, form, own_bank, wanted % seasons)
+    return Seasons(found, truth, form, own_bank, wanted % seasons, np.array(z))
 
 
 def resample_lineages(rows: GradedRows, generator: np.random.Generator) -> GradedRows:
@@ -211,6 +215,8 @@ def main(arguments: Sequence[str] = ()) -> None:
             "equated: bias": np.mean(found.score - truth),
             "equated: rank correlation": compute_spearman(found.score, truth).rho,
             "equated: coverage of the 95% interval": np.mean(held),
+            "a discipline: coverage of ± 1.98 standard errors": np.mean(np.abs(drawn.discipline_z) < 1.98),
+            "a discipline: mean square error in standard errors": np.mean(drawn.discipline_z**2),
             "equated: mean standard error": np.mean(found.se),
             "disagree, first season": np.mean(found.is_disagreeing[drawn.season == 0]),
             "disagree, last season": np.mean(found.is_disagreeing[drawn.season == chosen.seasons - 1]),
@@ -218,7 +224,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             columns.setdefault(name, []).append(float(value if value is not None else np.nan))
     for name, values in columns.items():
         error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-        print(f"{name:<52}{np.mean(values):>9.4f} ± {error:.4f}")
+        print(f"{name:<56}{np.mean(values):>9.4f} ± {error:.4f}")
     print(
         "coverage by season: " + " ".join(f"{value:.3f}" for value in np.mean(by_season, axis=0)), flush=True
     )

@@ -125,17 +125,14 @@ def draw_seasons(
     """
     candidates, seasons = ability.shape
     centres = harder * np.arange(seasons)
-    banks = [draw_bank(generator, _BANK, centre, spread) for centre in centres]
     a, b, season = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
     columns: list[list[NDArray[np.int64]]] = [[], [], []]
     for number in range(seasons):
         anchors = round(questions * anchor_share) if number else 0
         new = len(a) + np.arange(questions - anchors)
         asked = np.concatenate([new, generator.choice(len(a), anchors, replace=False)]) if anchors else new
-        a, b = (
-            np.concatenate([before, bank[: len(new)]])
-            for before, bank in zip((a, b), banks[number], strict=True)
-        )
+        bank = draw_bank(generator, len(new), centres[number], spread)
+        a, b = (np.concatenate([before, more]) for before, more in zip((a, b), bank, strict=True))
         season = np.concatenate([season, np.full(len(new), number)])
         for candidate in range(candidates):
             is_reference = candidate == candidates - 1
@@ -146,16 +143,12 @@ def draw_seasons(
             columns[1].append(those)
             columns[2].append(draw_stars(generator, chance))
     entry, question, stars = (np.concatenate(column) for column in columns)
-    form = (a[season == 0], b[season == 0])
-    score, form_score, own_bank = (
-        np.array(
-            [
-                draw_chances(ability[:, number], *bank).mean(axis=1) @ _STARS / 3 * 10
-                for number, bank in enumerate(chosen)
-            ]
-        ).T.ravel()
-        for chosen in ([banks[0]] * seasons, [form] * seasons, banks)
-    )
+    is_first = season == 0
+    form_chances = draw_chances(ability.ravel(), a[is_first], b[is_first])
+    on_banks = [_expect_on_bank(ability, centre, spread) for centre in centres]
+    score = on_banks[0].ravel()
+    form_score = form_chances.mean(axis=1) @ _STARS / 3 * 10
+    own_bank = np.stack([on_banks[number][:, number] for number in range(seasons)], axis=1).ravel()
     rows = GradedRows(
         entry=entry,
         question=question,
@@ -166,3 +159,15 @@ def draw_seasons(
         question_lineage=np.arange(len(season)),
     )
     return Season(rows, score, form_score, own_bank, a, b)
+
+
+def _expect_on_bank(ability: NDArray[np.float64], centre: float, spread: float) -> NDArray[np.float64]:
+    """Expected score (0 to 10) on the whole of what `draw_bank` draws from, by quadrature over both parameters."""
+    places, shares = np.polynomial.hermite_e.hermegauss(31)
+    steep, steep_shares = np.polynomial.hermite_e.hermegauss(5)
+    a, b = (
+        part.ravel() for part in np.meshgrid(np.exp(0.3 * steep), centre + spread * places, indexing="ij")
+    )
+    weights = np.outer(steep_shares, shares).ravel()
+    stars = draw_chances(ability.ravel(), a, b) @ _STARS
+    return (stars @ weights / weights.sum() / 3 * 10).reshape(ability.shape)

@@ -12,7 +12,7 @@ from tasks.statistics.equating import (
     compute_abilities,
     compute_equated,
 )
-from tasks.statistics.graded_model import compute_curves, compute_log_chances
+from tasks.statistics.graded_model import compute_bend, compute_curves, compute_log_chances
 from tasks.statistics.graded_response import GradedFit, fit_graded_response
 from tasks.statistics.spearman import compute_spearman
 from tests.benchmarks.validity_equating import measure_seasons, resample_lineages
@@ -121,7 +121,7 @@ def test_abilities_solve_the_weighted_likelihood(drawn: Season, fit: GradedFit) 
         likelihood += compute_log_chances(grid, *at)[:, rows.stars[row]]
         curves = compute_curves(grid, *at)
         information += (curves.chance * curves.slope**2).sum(axis=1)
-        bias += (curves.bend * curves.slope).sum(axis=1)
+        bias += (compute_bend(curves, at[0]) * curves.slope).sum(axis=1)
     # Warm's equation: the slope of the likelihood and J / (2 I) cancel.
     slope = np.gradient(likelihood, grid) + 0.5 * bias / information
     root = grid[np.flatnonzero(np.diff(np.sign(slope)) < 0)[0]]
