@@ -123,7 +123,7 @@ def draw_seasons(
     a, b, season = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
     columns: list[list[NDArray[np.int64]]] = [[], [], []]
     for number in range(seasons):
-        anchors = int(round(questions * anchor_share)) if number else 0
+        anchors = round(questions * anchor_share) if number else 0
         new = len(a) + np.arange(questions - anchors)
         asked = np.concatenate([new, generator.choice(len(a), anchors, replace=False)]) if anchors else new
         a, b = (
