@@ -73,16 +73,17 @@ def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
 
 
 def render_trend(frame: pl.DataFrame, language: Language) -> str:
-    """SVG of S by month, one line per candidate.
+    """SVG of S by month, one line per candidate, with an error bar of the 95% interval at each point.
 
-    Takes the rows of `monthly_trend`: month, model, score, rank. Draws the first twelve of the latest month.
+    Takes the rows of `monthly_trend`: month, model, score, score_low, score_high, rank. Draws the first twelve of the latest
+    month. Points of one month stand side by side, so that their bars do not cover each other.
     """
     import altair as alt
 
     models = choose_trend_models(frame)
     data = (
         frame.filter(pl.col("model").is_in(models))
-        .select("month", "model", pl.col("score").round(2))
+        .select("month", "model", pl.col("score", "score_low", "score_high").round(2))
         .to_dicts()
     )
     months = sorted({str(row["month"]) for row in data})
@@ -90,16 +91,24 @@ def render_trend(frame: pl.DataFrame, language: Language) -> str:
         "model:N", sort=models, scale=alt.Scale(domain=models, range=_PALETTE), title=label("model", language)
     )
     shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models), title=label("model", language))
-    base = alt.Chart(_inline(data)).encode(
-        x=alt.X("month:O", sort=months, title=label("month", language), axis=alt.Axis(labelAngle=0)),
-        y=alt.Y(
-            "score:Q", scale=alt.Scale(zero=False, nice=True, padding=14), title=label("score", language)
-        ),
-        color=colour,
+    place = alt.X(
+        "month:O",
+        sort=months,
+        title=label("month", language),
+        axis=alt.Axis(labelAngle=0),
+        scale=alt.Scale(paddingInner=0.6, paddingOuter=0.3),
     )
-    lines = base.mark_line(strokeWidth=2)
-    points = base.mark_point(size=60, filled=True).encode(shape=shape)
-    return _to_svg((lines + points).properties(width=940, height=360), "trend" + language)
+    height = alt.Y(
+        "score:Q", scale=alt.Scale(zero=False, nice=True, padding=14), title=label("score", language)
+    )
+    beside = alt.XOffset("model:N", sort=models, scale=alt.Scale(domain=models))
+    base = alt.Chart(_inline(data)).encode(x=place, color=colour, xOffset=beside)
+    lines = base.mark_line(strokeWidth=2).encode(y=height)
+    bars = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        y=alt.Y("score_low:Q", title=label("score", language)), y2="score_high:Q"
+    )
+    points = base.mark_point(size=60, filled=True).encode(y=height, shape=shape)
+    return _to_svg((bars + lines + points).properties(width=940, height=400), "trend" + language)
 
 
 def choose_trend_models(frame: pl.DataFrame) -> list[str]:

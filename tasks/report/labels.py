@@ -27,7 +27,12 @@ LABELS: dict[str, tuple[str, str]] = {
     "model": ("模型", "Candidate"),
     "organisation": ("机构", "Organisation"),
     "score": ("绝对分 S", "S"),
-    "score_sd": ("标准差", "sd"),
+    "interval": ("95% 区间", "95% interval"),
+    "rank_range": ("名次范围", "Rank range"),
+    "rank_group": ("组", "Group"),
+    "place": ("名次说明", "What the rank means"),
+    "equated_score": ("等值分", "Equated"),
+    "score_sd": ("重复间标准差", "sd of repeats"),
     "relative_score": ("相对分 R", "R"),
     "pair_count": ("R 的题次", "pairs of R"),
     "repeat_count": ("重复", "Repeats"),
@@ -61,16 +66,118 @@ LABELS: dict[str, tuple[str, str]] = {
         "The judge has not been calibrated against people yet: the order may change.",
     ),
     "published": ("正式", "Published"),
+    "gates": ("带着未过的门槛发布", "PUBLISHED WITH A GATE SHUT"),
+    "gates_about": (
+        "{gates}；经人工决定仍然发布，理由：{reason}",
+        "{gates}. A person decided to publish all the same; the reason: {reason}",
+    ),
+    "gates_reason": ("理由", "Reason"),
+    "not_distinguishable": ("无法区分（两两比较，Holm，5%）", "Not distinguishable (all pairs, Holm, 5%)"),
+    "from_others": ("{model} 与另外 {count} 个", "{model} from {count}"),
+    "gate_incomplete": ("有场次未结束或未评完", "sessions open or not wholly judged"),
+    "gate_unparsed": ("无法读出的评判过多", "too many judgements that nobody could read"),
+    "gate_reference": (
+        "参照模型的作答未由同一裁判评分",
+        "answers of the reference not judged by the judge that counts",
+    ),
+    "gate_discipline": ("有模型缺少学科，没有总分", "a candidate without a discipline has no S"),
+    "gate_agreement": ("裁判与人工评分一致性不足", "the judge agrees too little with people"),
+    "gate_ratings": ("校准所依据的人工评分过少", "the calibration rests on too few ratings"),
+    "edition": ("版次", "Edition"),
+    "editions": ("发布记录", "What was published"),
+    "revision": ("修订", "Revision"),
+    "published_at": ("发布日期", "Published on"),
+    "replaces": ("更正了", "corrects"),
+    "is_current": ("现行", "current"),
+    "is_replaced": ("已被更正，仍可查询", "corrected since; still kept"),
+    "repetition": ("当月复测", "REPETITION"),
+    "repetition_about": (
+        "当月已有一次考试，这是又一次；两次并列，互不取代。",
+        "The month had an earlier run; this one stands beside it and replaces nothing.",
+    ),
+    "place_without_score": ("没有总分：缺少学科", "no score: a discipline is missing"),
+    "place_uncompared": ("无法比较", "no comparison"),
+    "place_first": ("确定第一", "first beyond doubt"),
+    "place_certain": ("名次确定", "rank certain"),
+    "place_shared_with_one": ("与另外 1 个模型无法区分", "not distinguishable from 1 other"),
+    "place_shared": ("与另外 {count} 个模型无法区分", "not distinguishable from {count} others"),
+    "neighbours": ("相邻名次能否区分", "Can neighbours be told apart?"),
+    "neighbours_about": (
+        "按 S 排列的相邻两个模型之差；在两者都考过的题目上配对比较，p 值按当月全部两两比较作 Holm 校正（5%）。",
+        "Differences between neighbours in the order of S, on the questions that both sat; p corrected over all pairs of the "
+        "month (Holm, 5%).",
+    ),
+    "pair": ("两个模型", "Pair"),
+    "difference": ("S 之差（95% 区间）", "Difference of S (95% interval)"),
+    "p_holm": ("p（Holm）", "p (Holm)"),
+    "verdict": ("结论", "Verdict"),
+    "verdict_alike": ("两者无法区分", "not distinguishable"),
+    "verdict_apart": ("可以区分", "distinguishable"),
+    "verdict_none": ("无法比较", "no comparison"),
+    "standing": ("当前总榜", "Current standing"),
+    "standing_about": (
+        "所有参加过的模型，各取最近一次；按等值分排列，没有等值分的按 S。标记说明它与最近一月的成绩怎样可比。",
+        "Every candidate that was ever published, with its latest edition; ranked by the equated score, by S where there is "
+        "none. The badge says how it compares with the latest month.",
+    ),
+    "standing_score": ("总榜分", "Standing"),
+    "sat_month": ("最近一次考试", "Last sat"),
+    "comparability": ("可比性", "Comparability"),
+    "same_edition": ("同一版次", "same edition"),
+    "same_edition_about": ("参加了最近一月的考试", "sat in the latest month"),
+    "anchors": ("锚题相连", "linked by anchors"),
+    "anchors_about": (
+        "题集不同，通过重复使用的题目等值",
+        "other questions, linked by those that were asked again",
+    ),
+    "same_reference": ("同一参照", "same reference"),
+    "same_reference_about": (
+        "题集不同，参照模型相同；题目难度可能不同",
+        "other questions, the same reference; they may be harder or easier",
+    ),
+    "none": ("不可比", "not comparable"),
+    "none_about": ("没有共同的题目或参照，不排名", "no questions and no reference in common: no rank"),
+    "equated_apart": ("与 S 不一致", "differs from S"),
+    "equated_apart_about": (
+        "两者之差超出误差：本月题目可能偏难或偏易，或模型不适合这些作答。",
+        "They differ by more than their errors allow: this month's questions may be harder or easier, or the model of the "
+        "answers does not fit.",
+    ),
+    "score_change": ("较上次（95% 区间）", "Change (95% interval)"),
+    "change_certain": ("变化确定", "moved"),
+    "change_uncertain": ("可能没有变化", "may not have moved"),
     "reference_mark": ("参照", "reference"),
     "empty": (
-        "还没有评分完整的考试场次。评完一轮之后再生成报告。",
-        "No session has been judged completely yet. Judge a run, then render the report again.",
+        "还没有发布任何结果。评完并发布（proctor publish）一轮之后再生成报告。",
+        "Nothing has been published yet. Judge a run and publish it (proctor publish), then render the report again.",
     ),
     "sort_hint": ("点击表头排序", "Click a heading to sort"),
     "about_s": (
-        "S：每题 0–3 星，总星数除以 3N 再乘 100；各次重复取平均，±为样本标准差。未解析的评判不计分也不计入分母，并列出数目。",
-        "S: 0 to 3 stars per question, their sum over 3N, times 100; mean of the repeats, ± sample standard deviation. "
-        "Unparsed judgements are left out, and counted.",
+        "S：每题 0–3 星，得星占满星的比例乘 100，各学科按固定权重，各次重复取平均。没有任何裁判或人能读出评判的作答仍计入 N，得 0 星，"
+        "并列出数目。",
+        "S: 0 to 3 stars per question, as a share of all stars times 100, disciplines in fixed weights, repeats averaged. An "
+        "answer whose judgement no judge and no person could read stays in N and earns nothing; such answers are counted.",
+    ),
+    "about_interval": (
+        "95% 区间是换一批同样抽取的题目时 S 的误差；重复间标准差是模型自身的随机性，不是误差。",
+        "The 95% interval is the error of S from having drawn these questions and no others; the sd of repeats is the "
+        "candidate's own randomness, not that error.",
+    ),
+    "about_rank": (
+        "名次范围：数据不能排除的名次。组：每组从最好的一个开始，到最后一个与它无法区分的为止；排在后一组的，与前面各组中最好的一个能够区分"
+        "（全月两两比较，Holm，5%）。",
+        "Rank range: the ranks that the data do not rule out. Group: it begins with its best candidate and ends after the last "
+        "one that cannot be told from it; whoever stands in a lower group is distinguishable from the best of every higher "
+        "one (all pairs of the month, Holm, 5%).",
+    ),
+    "about_equated": (
+        "等值分：按分级反应模型，换算到第一期题库上的预期 S，使不同题集、不同月份可比；它列在 S 旁边，不代替 S。",
+        "Equated: the S to be expected on the first season's bank, by a graded response model with anchors, so that sets and "
+        "months compare; it stands beside S, never instead of it.",
+    ),
+    "about_frozen": (
+        "发布的分数不再改变。更正以新的修订发布，旧版保留。",
+        "What was published never changes. A correction is a new revision; the old one is kept.",
     ),
     "about_r": (
         "R：同一批题目、同一提示方式下，与参照模型总星数之比乘 100。",
@@ -85,8 +192,8 @@ LABELS: dict[str, tuple[str, str]] = {
         "Each cell is a candidate's score (0 to 10) in a discipline, in order of rank.",
     ),
     "trend_about": (
-        "各模型每月的零样本 S；没有考试的月份没有点。",
-        "Zero-shot S of each candidate by month; a month without a session has no point.",
+        "各模型每月的零样本 S 及 95% 区间；没有考试的月份没有点。",
+        "Zero-shot S of each candidate by month with its 95% interval; a month without a session has no point.",
     ),
     "release_about": (
         "各模型最近一次的零样本 S 与发布日期；曲线为拟合结果。",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ from tasks.report.charts import (
 )
 from tasks.report.gscore_page import read_gscore_page, write_gscore_csv
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, Language, label
+from tasks.report.words import (
+    describe_override,
+    describe_place,
+    format_change,
+    format_interval,
+    format_rank_range,
+)
 from tasks.statistics.curve import Curve, fit_curve
 from tasks.statistics.spearman import compute_external_correlations
 
@@ -60,7 +68,7 @@ def render_report(
             False leaves them out.
         generated_at: time printed in the footer; now by default.
 
-    A lake without a completely judged session gives a page that says so. Raises UsageError for another language.
+    A lake without a published edition gives a page that says so. Raises UsageError for another language.
     """
     label("title", language)  # a language that we do not speak is refused before anything is queried
     shown: dict[str, object] = {"simulated": include_simulated}
@@ -86,7 +94,8 @@ def _read_page(run_named: NamedQuery, shown: dict[str, object], history: pl.Data
     months = history["month"].unique().sort(descending=True).to_list()
     styles = [style for style in PROMPT_STYLES if style in set(history["prompt_style"])]
     month, style = _choose_edition(history, months, styles)
-    heatmap = run_named("discipline_heatmap", {**shown, "month": month, "prompt_style": style})
+    opened = {**shown, "month": month, "prompt_style": style}
+    heatmap = run_named("discipline_heatmap", opened)
     trend = run_named("monthly_trend", dict(shown))
     release = run_named("score_by_release_date", dict(shown))
     curve = fit_curve(release["release_date"].to_list(), release["score"].to_list())
@@ -96,8 +105,13 @@ def _read_page(run_named: NamedQuery, shown: dict[str, object], history: pl.Data
         "styles": styles,
         "month": month,
         "style": style,
-        "rows": history.to_dicts(),
+        "rows": [row | _describe_row(row) for row in history.iter_rows(named=True)],
         "editions": _summarise_editions(history),
+        "published": run_named("editions_published", dict(shown)).to_dicts(),
+        "neighbours": compare_neighbours(
+            history.filter(month=month, prompt_style=style), run_named("rank_comparisons", opened)
+        ),
+        "standings": run_named("standings", dict(shown)).to_dicts(),
         "disciplines": DISCIPLINE_COLUMNS,
         "is_simulated": bool(history["is_simulated"].any()),
         "is_all_simulated": bool(history["is_simulated"].all()),
@@ -117,6 +131,54 @@ def _read_page(run_named: NamedQuery, shown: dict[str, object], history: pl.Data
     }
 
 
+def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str, Any]]:
+    """Each candidate beside the next one in the order of S, as the better less the worse.
+
+    Takes the rows of `leaderboard_history` of one month and style, and those of `rank_comparisons` of the same. A second run
+    of the month and simulated candidates have an order of their own. Of candidates without a score there is no row.
+    """
+    known = {(row["edition_id"], row["model_a"], row["model_b"]): row for row in pairs.iter_rows(named=True)}
+    found = []
+    for (edition_id,), of_edition in rows.filter(pl.col("rank").is_not_null()).group_by(
+        "edition_id", maintain_order=True
+    ):
+        models = of_edition.sort("rank", "model")["model"].to_list()
+        for better, worse in pairwise(models):
+            first, second = sorted((better, worse))
+            pair = known.get((edition_id, first, second))
+            if pair is None:
+                continue
+            sign = 1 if first == better else -1
+            ends = sorted(
+                sign * pair[name] for name in ("difference_low", "difference_high") if pair[name] is not None
+            )
+            found.append(
+                {
+                    "better": better,
+                    "worse": worse,
+                    "difference": None if pair["difference"] is None else sign * pair["difference"],
+                    "low": ends[0] if ends else None,
+                    "high": ends[-1] if ends else None,
+                    "p_holm": pair["p_holm"],
+                    "is_distinguishable": pair["is_distinguishable"],
+                    "pair_count": pair["pair_count"],
+                    "is_repetition": pair["is_repetition"],
+                }
+            )
+    return found
+
+
+def _describe_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the board prints of a row beside its numbers."""
+    return {
+        "interval": format_interval(row["score_low"], row["score_high"]),
+        "relative_interval": format_interval(row["relative_low"], row["relative_high"]),
+        "equated_interval": format_interval(row["equated_low"], row["equated_high"]),
+        "rank_range": format_rank_range(row["rank_low"], row["rank_high"]),
+        "place": (describe_place(row, "zh"), describe_place(row, "en")),
+    }
+
+
 def _choose_edition(history: pl.DataFrame, months: list[str], styles: list[str]) -> tuple[str, str]:
     """What the page opens with: the latest month, zero-shot where it was sat."""
     month = months[0]
@@ -125,9 +187,9 @@ def _choose_edition(history: pl.DataFrame, months: list[str], styles: list[str])
 
 
 def _summarise_editions(history: pl.DataFrame) -> list[dict[str, Any]]:
-    """One summary per month and prompt style: what was sat, who judged, and what is missing."""
-    return (
-        history.group_by("month", "prompt_style", maintain_order=True)
+    """One summary per edition and prompt style: what was sat, who judged, what is missing, and how it was published."""
+    summaries: list[dict[str, Any]] = (
+        history.group_by("month", "edition_id", "prompt_style", maintain_order=True)
         .agg(
             candidate_count=pl.len(),
             question_count=pl.col("question_count").sum(),
@@ -138,9 +200,15 @@ def _summarise_editions(history: pl.DataFrame) -> list[dict[str, Any]]:
             bank_versions=pl.col("bank_version").unique().sort(),
             is_provisional=pl.col("is_provisional").any(),
             is_simulated=pl.col("is_simulated").any(),
+            revision=pl.col("revision").first(),
+            published_at=pl.col("published_at").first(),
+            is_repetition=pl.col("is_repetition").first(),
+            overridden_gates=pl.col("overridden_gates").first(),
+            override_reason=pl.col("override_reason").first(),
         )
         .to_dicts()
     )
+    return summaries
 
 
 def _draw_figures(
@@ -168,8 +236,12 @@ def _widen(heatmap: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write_csv(history: pl.DataFrame, path: Path) -> None:
-    """The leaderboard of every month and style as CSV; a byte order mark so that spreadsheets read Chinese names."""
-    path.write_bytes(b"\xef\xbb\xbf" + history.write_csv().encode("utf-8"))
+    """The leaderboard of every month and style as CSV; a byte order mark so that spreadsheets read Chinese names.
+
+    A cell holds no list: several values are joined with semicolons.
+    """
+    flat = history.with_columns(pl.selectors.by_dtype(pl.List(pl.String)).list.join("; "))
+    path.write_bytes(b"\xef\xbb\xbf" + flat.write_csv().encode("utf-8"))
 
 
 def _render(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
@@ -193,6 +265,14 @@ def _render(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
     )
     environment.globals.update(
         t=bilingual, short=abbreviated, plain=lambda key: label(key, page["language"]), labels=LABELS
+    )
+    environment.globals.update(
+        pair=lambda texts: both.format(*(escape(text) for text in texts)),
+        override=lambda edition: both.format(
+            escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
+        ),
+        interval=format_interval,
+        change=format_change,
     )
     environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
     return environment.get_template(template).render(page)

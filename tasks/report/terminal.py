@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tasks.report.labels import Language, label
+from tasks.report.words import (
+    MISSING,
+    describe_override,
+    format_interval,
+    format_rank_range,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def render_leaderboard_text(
@@ -14,10 +25,10 @@ def render_leaderboard_text(
 ) -> str:
     """The rows of the `leaderboard` query as a table of `width` characters.
 
-    Says SIMULATED and PROVISIONAL above the table where it is so; an empty frame gives a sentence.
+    Above it stands where it is so: SIMULATED, PROVISIONAL, the gates that were overridden with their reason. A second run of
+    the month has a table of its own below the first. An empty frame gives a sentence.
     """
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(
@@ -31,54 +42,98 @@ def render_leaderboard_text(
             console.print(
                 Text.assemble((label(flag, language), style), "  ", label(f"{flag}_about", language))
             )
-    first = frame.row(0, named=True)
-    table = Table(
-        title=f"{label('leaderboard', language)} {first['month']}", title_justify="left", pad_edge=False
-    )
-    for key in (
-        "rank",
-        "model",
-        "organisation",
-        "score",
-        "score_sd",
-        "relative_score",
-        "repeat_count",
-        "question_count",
-        "unparsed_count",
-    ):
-        is_text = key in ("model", "organisation")
-        table.add_column(
-            label(key, language), justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold"
-        )
-    for row in frame.iter_rows(named=True):
-        marks = f" ({label('reference_mark', language)})" if row["is_reference"] else ""
-        table.add_row(
-            str(row["rank"]),
-            Text(f"{row['model']}{marks}"),
-            Text(row["organisation"]),
-            f"{row['score']:.2f}",
-            _number(row["score_sd"]),
-            _number(row["relative_score"]),
-            str(row["repeat_count"]),
-            f"{row['question_count']:,}",
-            str(row["unparsed_count"]),
-        )
-    console.print(table)
-    notes = {
-        "reference_model": frame["reference_model"],
-        "judge": frame["judge"],
-        "bank_version": frame["bank_version"].cast(pl.String),
-        "run_id": frame["run_id"],
-    }
-    for key, values in notes.items():
-        console.print(
-            Text(f"{label(key, language)}: {', '.join(values.unique().sort().to_list())}"), soft_wrap=True
-        )
+    for edition in frame.partition_by("edition_id", maintain_order=True):
+        _print_edition(console, edition, language)
+    for key in ("about_interval", "about_rank", "about_equated"):
+        console.print(Text(label(key, language)))
     return _written(console)
 
 
+def _print_edition(console: Console, frame: pl.DataFrame, language: Language) -> None:
+    """The table of one edition, what stands above it, and what it rests on."""
+    from rich.table import Table
+    from rich.text import Text
+
+    first = frame.row(0, named=True)
+    if first["overridden_gates"]:
+        console.print(
+            Text.assemble(
+                (label("gates", language), "bold red"),
+                f"  {describe_override(first, language)}",
+            )
+        )
+    repetition = f" · {label('repetition', language)}" if first["is_repetition"] else ""
+    table = Table(
+        title=Text(f"{label('leaderboard', language)} {first['month']}{repetition}"),
+        title_justify="left",
+        pad_edge=False,
+    )
+    rows = [_format_cells(row, language) for row in frame.iter_rows(named=True)]
+    if not frame["unparsed_count"].sum():
+        rows = [{key: cell for key, cell in row.items() if key != "unparsed_count"} for row in rows]
+    for key in rows[0]:
+        is_name = key == "model"
+        table.add_column(
+            label(key, language),
+            justify="left" if is_name else "right",
+            overflow="fold",
+            # A heading may break, a number may not.
+            min_width=None if is_name else max(len(row[key]) for row in rows),
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row.values()))
+    console.print(table)
+    if alike := _list_alike(frame, language):
+        console.print(Text(f"{label('not_distinguishable', language)}: {alike}"))
+    if frame["is_equated_apart"].any():
+        console.print(Text(f"* {label('equated_apart', language)}: {label('equated_apart_about', language)}"))
+    if first["is_repetition"]:
+        console.print(Text(label("repetition_about", language)))
+    notes = {
+        "edition": f"{first['edition_id']} ({label('published_at', language)} {first['published_at']:%Y-%m-%d})",
+        "reference_model": first["reference_model"],
+        "judge": first["judge"],
+        "unparsed_count": f"{frame['unparsed_count'].sum():,}",
+        "question_count": "–".join(
+            f"{count:,}" for count in sorted({frame["question_count"].min(), frame["question_count"].max()})
+        ),
+        "bank_version": str(first["bank_version"]),
+        "run_id": first["run_id"],
+    }
+    for key, value in notes.items():
+        console.print(Text(f"{label(key, language)}: {value}"), soft_wrap=True)
+
+
+def _list_alike(frame: pl.DataFrame, language: Language) -> str:
+    """How many others each candidate cannot be told from, in the order of the table; without those whose rank is certain."""
+    alike = frame.filter(pl.col("rank_high") > pl.col("rank_low"))
+    separator = "；" if language == "zh" else "; "
+    return separator.join(
+        label("from_others", language).format(
+            model=row["model"], count=int(row["rank_high"]) - int(row["rank_low"])
+        )
+        for row in alike.iter_rows(named=True)
+    )
+
+
+def _format_cells(row: Mapping[str, Any], language: Language) -> dict[str, str]:
+    """The cells of a row by the name of their column."""
+    mark = f" ({label('reference_mark', language)})" if row["is_reference"] else ""
+    return {
+        "rank": MISSING if row["rank"] is None else str(row["rank"]),
+        "model": f"{row['model']}{mark}",
+        "score": _number(row["score"]),
+        "interval": format_interval(row["score_low"], row["score_high"]),
+        "rank_range": format_rank_range(row["rank_low"], row["rank_high"]),
+        "rank_group": row["rank_group"] or MISSING,
+        "equated_score": f"{_number(row['equated_score'])}{'*' if row['is_equated_apart'] else ''}",
+        "relative_score": _number(row["relative_score"]),
+        "unparsed_count": str(row["unparsed_count"]),
+    }
+
+
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return MISSING if value is None else f"{value:.2f}"
 
 
 def _written(console: object) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -43,7 +44,100 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     cells = [cell.text_content().strip() for cell in first.xpath("td")]
     best = leaderboard.row(0, named=True)
     assert cells[2] == f"{best['score']:.2f}"
-    assert cells[4] == "100.00"
+    assert cells[3] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
+    assert cells[4] == f"{best['rank_low']}–{best['rank_high']}"
+    assert cells[5] == best["rank_group"] == "A"
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[6]
+    assert f"{best['equated_score']:.2f}" in cells[7]
+    assert cells[8] == "100.00"
+
+
+def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
+    season: NamedQuery, report_path: Path
+) -> None:
+    page = read_page(report_path)
+
+    rows = page.xpath("//table[@id='neighbours']/tbody/tr")
+    models = season("leaderboard", {})["model"].to_list()
+    assert [row.xpath("string(th)") for row in rows] == [
+        f"{better} – {worse}" for better, worse in pairwise(models)
+    ]
+    known = {
+        frozenset((pair["model_a"], pair["model_b"])): pair["is_distinguishable"]
+        for pair in season("rank_comparisons", {}).iter_rows(named=True)
+    }
+    words = {True: "可以区分", False: "两者无法区分"}
+    assert [row.xpath("string(td[last()]//span[@lang='zh'])") for row in rows] == [
+        words[known[frozenset(pair)]] for pair in pairwise(models)
+    ]
+    # Every difference is of the better less the worse.
+    assert all(float(row.xpath("string(td[1])").split()[0]) >= 0 for row in rows)
+
+
+def test_everybody_stands_in_the_current_standing_with_the_month_and_a_badge(
+    season: NamedQuery, report_path: Path
+) -> None:
+    rows = read_page(report_path).xpath("//section[@aria-labelledby='standing']//tbody/tr")
+
+    assert [
+        (
+            row.xpath("string(td[1])"),
+            row.xpath("string(th/text()[1])"),
+            row.xpath("string(td[5])"),
+            row.xpath("td/span/@class")[0],
+        )
+        for row in rows
+    ] == [
+        (str(row["rank"]), row["model"], row["sat_month"], f"tag {row['comparability']}")
+        for row in season("standings", {}).iter_rows(named=True)
+    ]
+
+
+def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    frames = build_season(months=["2025-06", "2025-07"])
+    # Both runs are of one month: the later one is a repetition.
+    frames = {
+        name: frame.with_columns(month=pl.lit("2025-07")) if "month" in frame.columns else frame
+        for name, frame in frames.items()
+    }
+    run_named = open_season(frames)
+    history = run_named("leaderboard_history", {})
+    assert history["is_repetition"].sum() == history.height / 2
+
+    def overridden(name: str, params: dict[str, object]) -> pl.DataFrame:
+        frame = run_named(name, params)
+        if "overridden_gates" in frame.columns:
+            frame = frame.with_columns(
+                overridden_gates=pl.Series([["ratings", "later"]] * frame.height, dtype=pl.List(pl.String)),
+                override_reason=pl.lit("Nobody <b>rated</b> in May."),
+                revision=pl.lit(2),
+            )
+        return frame
+
+    path = render_report(overridden, tmp_path, language="en")
+
+    page = read_page(path)
+    assert banners(page) == ["gates", "gates", "repetition"]
+    gates = page.xpath("//div[contains(@class,'gates')][not(@hidden)]")[0].xpath("string(span[@class='en'])")
+    assert gates == (
+        "the calibration rests on too few ratings, later. A person decided to publish all the same; the reason: "
+        "Nobody <b>rated</b> in May."
+    )
+    shown = page.xpath("//table[@id='board']/tbody/tr[not(@hidden)]")
+    marked = [row for row in shown if row.xpath("th/span[contains(@class,'warn')]")]
+    assert len(shown) == 2 * len(CANDIDATES) and marked == shown[len(CANDIDATES) :]
+    lines = page.xpath("//p[@class='edition'][not(@hidden)]")
+    assert [
+        ("run-2025-06/1" in line.text_content(), "Revision 2" in " ".join(line.text_content().split()))
+        for line in lines
+    ] == [
+        (True, True),
+        (False, True),
+    ]
+    table = pl.read_csv(path.with_name("leaderboard.csv"))
+    assert set(table["overridden_gates"]) == {"ratings; later"}
 
 
 def test_every_month_and_style_is_on_the_page(report_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import polars as pl
+
 from tasks.report.page import NamedQuery
 from tasks.report.terminal import render_leaderboard_text
 
@@ -10,11 +12,40 @@ def test_the_table_has_a_row_per_candidate_in_order(season: NamedQuery) -> None:
     text = render_leaderboard_text(frame)
 
     lines = [line for line in text.splitlines() if line.startswith("│")]
-    assert [line.split("│")[2].split(" (")[0].strip() for line in lines] == frame["model"].to_list()
+    assert [
+        name for line in lines if (name := line.split("│")[2].split(" (")[0].strip()) != "(reference)"
+    ] == (frame["model"].to_list())
     best = frame.row(0, named=True)
     assert f"{best['score']:.2f}" in lines[0] and "100.00" in lines[0]
     assert "SIMULATED" not in text and "PROVISIONAL" not in text
     assert "Judge: judge-a" in text and "Run: run-2025-07" in text
+    assert f"{best['score_low']:.1f}–{best['score_high']:.1f}" in lines[0]
+    assert f"{best['rank_low']}–{best['rank_high']}" in lines[0] and "│     A │" in lines[0]
+    count = best["rank_high"] - best["rank_low"]
+    assert f"Not distinguishable (all pairs, Holm, 5%): {best['model']} from {count};" in text
+    assert "Edition: run-2025-07/1 (Published on 2027-01-01)" in text
+
+
+def test_an_overridden_gate_stands_above_the_table_with_its_reason(season: NamedQuery) -> None:
+    frame = season("leaderboard", {}).with_columns(
+        overridden_gates=pl.lit(["ratings"], dtype=pl.List(pl.String)),
+        override_reason=pl.lit("No raters in May."),
+    )
+
+    text = " ".join(render_leaderboard_text(frame).split())
+
+    assert text.startswith("PUBLISHED WITH A GATE SHUT the calibration rests on too few ratings.")
+    assert "the reason: No raters in May." in text
+
+
+def test_a_repetition_of_the_month_has_a_table_below_the_first(season: NamedQuery) -> None:
+    frame = season("leaderboard", {})
+    again = frame.with_columns(is_repetition=pl.lit(True), edition_id=pl.lit("run-2025-07b/1"))
+
+    text = render_leaderboard_text(pl.concat([frame, again]))
+
+    titles = [line.strip() for line in text.splitlines() if line.startswith("Leaderboard")]
+    assert titles == ["Leaderboard 2025-07", "Leaderboard 2025-07 · REPETITION"]
 
 
 def test_simulated_and_provisional_stand_above_the_table(simulated_season: NamedQuery) -> None:

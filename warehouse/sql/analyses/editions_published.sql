@@ -1,9 +1,11 @@
 -- What was published, when, by whose stars, and what was corrected?
--- One row per edition, revisions included, latest first. is_current marks what the leaderboard shows.
--- Shown: edition_id, month, published_at, judge, candidate_count, is_current, reason
+-- One row per edition, revisions included, latest month first. is_current marks what the leaderboard shows.
+-- Parameters: $simulated (default null)
+-- Shown: edition_id, published_at, judge, candidate_count, is_current, reason, overridden_gates
 SELECT
     e.* EXCLUDE (landing_unit),
-    c.edition_id IS NOT NULL AS is_current
+    c.edition_id = e.edition_id AS is_current
 FROM editions AS e
-LEFT JOIN current_editions AS c ON c.edition_id = e.edition_id
-ORDER BY e.month DESC, e.run_id, e.revision DESC
+JOIN current_editions AS c ON c.run_id = e.run_id AND c.month = e.month
+WHERE coalesce($simulated::BOOLEAN OR NOT e.is_simulated, c.is_shown_by_default)
+ORDER BY e.month DESC, e.is_repetition, e.run_id, e.revision DESC

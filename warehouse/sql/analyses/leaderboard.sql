@@ -25,12 +25,12 @@ SELECT
     printf('%.1f to %.1f', score_low, score_high) AS interval_95,
     CASE WHEN rank_low = rank_high THEN rank_low::VARCHAR ELSE printf('%d-%d', rank_low, rank_high) END AS rank_range,
     rank_group,
-    CASE
+    if(is_repetition, 'repetition of the month: ', '') || CASE
         WHEN score IS NULL THEN 'no score: a discipline is missing'
-        WHEN rank_low IS NULL THEN 'no comparison'
-        WHEN rank_low = 1 AND rank_high = 1 THEN 'first beyond doubt'
-        WHEN rank_low = 1 THEN 'not distinguishable from the first'
+        WHEN rank_low IS NULL OR rank_high IS NULL THEN 'no comparison'
+        WHEN rank_low = rank_high AND rank = 1 THEN 'first beyond doubt'
         WHEN rank_low = rank_high THEN 'rank certain'
+        WHEN rank_high - rank_low = 1 THEN 'not distinguishable from 1 other'
         ELSE printf('not distinguishable from %d others', rank_high - rank_low)
     END AS verdict,
     * EXCLUDE (month, rank, model, organisation, score, rank_group, is_shown_by_default)

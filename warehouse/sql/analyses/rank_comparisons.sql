@@ -1,7 +1,8 @@
 -- Which candidates of a month can be told apart?
 -- One row per pair: the difference of S with its 95% interval, p corrected over all pairs of the month (Holm), and a verdict.
--- is_paired: taken on the pair_count questions that both sat; else between two scores on different questions.
--- Parameters: $month (default null), $prompt_style (default zero_shot)
+-- is_paired: taken on the pair_count questions that both sat; else between two scores on different questions. A second run of
+-- the month has pairs of its own (is_repetition). A null month is the latest.
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- Shown: model_a, model_b, difference, difference_low, difference_high, verdict
 SELECT
     p.month,
@@ -14,17 +15,24 @@ SELECT
     p.p_holm,
     CASE
         WHEN p.is_distinguishable IS NULL THEN 'no comparison'
-        WHEN NOT p.is_distinguishable THEN 'not distinguishable'
+        WHEN NOT p.is_distinguishable OR p.difference = 0 THEN 'not distinguishable'
         WHEN p.difference > 0 THEN p.model_a || ' is better'
         ELSE p.model_b || ' is better'
     END AS verdict,
+    p.is_distinguishable,
     p.pair_count,
     p.is_paired,
     e.run_id,
+    e.edition_id,
+    e.is_repetition,
     p.is_simulated
 FROM edition_pairs AS p
 JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
 WHERE p.prompt_style = $prompt_style
     AND p.discipline = 'all'
-    AND p.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
-ORDER BY p.p_holm NULLS LAST, p.model_a, p.model_b
+    AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
+    AND p.month = coalesce($month::VARCHAR, (
+        SELECT max(month) FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    ))
+ORDER BY p.is_simulated, e.is_repetition, e.run_id, p.p_holm NULLS LAST, p.model_a, p.model_b

@@ -1,0 +1,58 @@
+"""Errors and ranks in words: what a candidate's interval, rank range and place are called on the page and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.report.labels import LABELS, Language, label
+
+MISSING = "–"
+
+
+def format_interval(low: float | None, high: float | None) -> str:
+    """A 95% interval with one decimal, as in 81.2–85.6; a dash where there is none."""
+    return MISSING if low is None or high is None else f"{low:.1f}–{high:.1f}"
+
+
+def format_rank_range(low: int | None, high: int | None) -> str:
+    """The ranks that the data do not rule out, as in 1–3; one number where only one is left."""
+    if low is None or high is None:
+        return MISSING
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def format_change(value: float | None, low: float | None, high: float | None) -> str:
+    """A change with its sign and, where it is known, its 95% interval, as in +1.20 (-0.4 to +2.8)."""
+    if value is None:
+        return MISSING
+    interval = "" if low is None or high is None else f" ({low:+.1f} … {high:+.1f})"
+    return f"{value:+.2f}{interval}"
+
+
+def describe_place(row: Mapping[str, Any], language: Language) -> str:
+    """What the rank range of a row of the leaderboard means, in words."""
+    low, high = row["rank_low"], row["rank_high"]
+    if row["score"] is None:
+        return label("place_without_score", language)
+    if low is None or high is None:
+        return label("place_uncompared", language)
+    if low == high:
+        return label("place_first" if row["rank"] == 1 else "place_certain", language)
+    count = int(high) - int(low)
+    return label("place_shared_with_one" if count == 1 else "place_shared", language).format(count=count)
+
+
+def describe_override(row: Mapping[str, Any], language: Language) -> str:
+    """Which gates of an edition were shut and overridden, and why, as a sentence; empty where none was."""
+    gates = row["overridden_gates"] or ()
+    if not gates:
+        return ""
+    separator = "、" if language == "zh" else ", "
+    named = separator.join(_name_gate(gate, language) for gate in gates)
+    return label("gates_about", language).format(gates=named, reason=row["override_reason"] or MISSING)
+
+
+def _name_gate(gate: str, language: Language) -> str:
+    """The gate in words; one that this version does not know keeps its name."""
+    return label(f"gate_{gate}", language) if f"gate_{gate}" in LABELS else gate
