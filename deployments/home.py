@@ -127,9 +127,14 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
 
 
+def _name_some(units: list[str]) -> str:
+    return ", ".join(units[:MOST_NAMED]) + (" …" if len(units) > MOST_NAMED else "")
+
+
 def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, object, bool], None]) -> None:
     """Whether rows are as they were landed, and editions as they were published."""
     from tasks.editions.verify import find_changed_editions
+    from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
     from warehouse.lake.integrity import check_landings
     from warehouse.ledger.editions import read_roots
@@ -137,17 +142,26 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
 
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance)
-    named = ", ".join(integrity.changed[:MOST_NAMED]) + (" …" if len(integrity.changed) > MOST_NAMED else "")
     note(
         "contents of landings",
-        f"{len(integrity.changed)} of {integrity.checked} are not as they were landed: {named}"
+        f"{len(integrity.changed)} of {integrity.checked} are not as they were landed: {_name_some(integrity.changed)}"
         if integrity.changed
         else f"{integrity.checked} as they were landed"
         + (f"; {integrity.unhashed} of an earlier version keep no hash" if integrity.unhashed else ""),
         not integrity.changed,
     )
-    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        roots = read_roots(connection)
+    with open_ledger(settings.ledger_address) as ledger:
+        with Progress("doctor: rows of the ledger") as progress:
+            differing = find_changed_sessions(ledger, lake, progress.advance)
+        with ledger.read() as connection:
+            roots = read_roots(connection)
+    note(
+        "ledger against lake",
+        f"{len(differing)} sessions or sets are not what was landed: {_name_some(differing)}"
+        if differing
+        else "says what was landed",
+        not differing,
+    )
     faults = find_changed_editions(lake, roots)
     note(
         "editions",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
 _INTERVAL_Z = 1.96
+# Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
+LEAST_QUESTIONS = 8
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class _History:
 def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]) -> Equating:
     """Fit every discipline over the editions up to this one, and equate whoever stands in the standings.
 
-    Nothing is equated where a discipline has no answers or its fit does not converge: a scale with a hole is none.
+    Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, or its fit does not converge: a
+    scale with a hole is none.
     """
     import polars as pl
 
@@ -91,14 +94,19 @@ def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence
     )
     last = {str(row["discipline"]): row for row in read("last_fit", when).iter_rows(named=True)}
     people = _list_people(read, basis, edition_id, answers)
-    equated: list[EquatedDiscipline] = []
-    items: list[pl.DataFrame] = []
-    fits: list[dict[str, object]] = []
-    for discipline in answers.disciplines:
-        history = _arrange(
+    histories = [
+        _arrange(
             read("equating_stars", {**when, "discipline": discipline}),
             own.filter(pl.col("discipline") == discipline),
         )
+        for discipline in answers.disciplines
+    ]
+    if any(history.rows.question_count < LEAST_QUESTIONS for history in histories):
+        return nothing
+    equated: list[EquatedDiscipline] = []
+    items: list[pl.DataFrame] = []
+    fits: list[dict[str, object]] = []
+    for discipline, history in zip(answers.disciplines, histories, strict=True):
         before = last.get(discipline)
         fit = fit_graded_response(
             history.rows, start=None if before is None else _read_start(read, before, history)

@@ -1,10 +1,12 @@
 -- Which sessions are not on a leaderboard, and why?
--- One row per session of a run that is not complete: still open, with responses that nobody judged, or of a candidate of whose
--- answers more than 0.5% have judgements that nobody could read.
+-- One row per session of a month's runs that is not complete: still open, with responses that nobody judged, or of a candidate of
+-- whose answers more than 0.5% have judgements that nobody could read.
+-- Parameters: $month (default null)
+-- A null month is every month; naming one reads only that one.
 -- Shown: month, model, prompt_style, repeat, question_count, unanswered_count, unjudged_count, unparsed_count
 SELECT
     month, run_id, session_id, model, prompt_style, repeat, question_count, scored_count, unanswered_count, unjudged_count,
     unparsed_count, unparsed_rate, is_simulated
 FROM session_scores
-WHERE NOT is_complete
+WHERE NOT is_complete AND month = coalesce($month::VARCHAR, month)
 ORDER BY month, model, prompt_style, repeat

@@ -4,7 +4,8 @@
 SELECT j.*, r.prompt_wording
 FROM judgements AS j
 JOIN run_judges AS r
-    ON r.run_id = j.run_id
+    ON r.month = j.month
+    AND r.run_id = j.run_id
     AND r.judge = j.judge
     AND r.prompt_wording = split_part(j.prompt_version, '/', 1)
 WHERE NOT starts_with(j.occasion, 'again-')

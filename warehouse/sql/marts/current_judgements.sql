@@ -33,10 +33,11 @@ SELECT
     p.is_provisional,
     j.is_simulated
 FROM judgements AS j
-LEFT JOIN run_judges AS r ON r.run_id = j.run_id AND r.judge = j.judge
-LEFT JOIN primary_judge AS p ON p.run_id = j.run_id
+LEFT JOIN run_judges AS r ON r.month = j.month AND r.run_id = j.run_id AND r.judge = j.judge
+LEFT JOIN primary_judge AS p ON p.month = j.month AND p.run_id = j.run_id
 LEFT JOIN stand_in_judgements AS other
-    ON other.session_id = j.session_id
+    ON other.month = j.month
+    AND other.session_id = j.session_id
     AND other.seq = j.seq
     AND other.counted_judge = j.judge
     AND other.prompt_version = j.prompt_version

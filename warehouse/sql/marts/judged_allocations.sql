@@ -46,7 +46,8 @@ SELECT
     s.is_simulated
 FROM allocations AS a
 JOIN sessions AS s ON s.session_id = a.session_id
-JOIN run_judges AS judges ON judges.run_id = a.run_id
-LEFT JOIN responses AS r ON r.session_id = a.session_id AND r.seq = a.seq
-LEFT JOIN counted_judgements AS j ON j.session_id = a.session_id AND j.seq = a.seq AND j.judge = judges.judge
-LEFT JOIN stand_in_judgements AS other ON other.session_id = a.session_id AND other.seq = a.seq
+JOIN run_judges AS judges ON judges.month = a.month AND judges.run_id = a.run_id
+LEFT JOIN responses AS r ON r.month = a.month AND r.session_id = a.session_id AND r.seq = a.seq
+LEFT JOIN counted_judgements AS j
+    ON j.month = a.month AND j.session_id = a.session_id AND j.seq = a.seq AND j.judge = judges.judge
+LEFT JOIN stand_in_judgements AS other ON other.month = a.month AND other.session_id = a.session_id AND other.seq = a.seq

@@ -3,6 +3,7 @@
 -- the one with the highest mean unweighted kappa against people (calibration of that version), then the alphabet.
 -- A judge is chosen per run, so that a judge calibrated later does not take the stars from under a run it never judged;
 -- of several versions of its prompt counts the one with which the run was first judged in full (run_judges).
+-- A run that was published keeps the judge of its last edition.
 -- is_provisional: no calibration stands behind this judge and version yet.
 WITH agreement AS (
     SELECT
@@ -16,6 +17,7 @@ WITH agreement AS (
 )
 
 SELECT
+    r.month,
     r.run_id,
     r.judge,
     r.prompt_wording,
@@ -25,8 +27,11 @@ SELECT
     r.needed_count,
     agreement.mean_kappa IS NULL AS is_provisional
 FROM run_judges AS r
+LEFT JOIN current_editions AS e ON e.month = r.month AND e.run_id = r.run_id
 LEFT JOIN agreement ON agreement.judge = r.judge AND agreement.prompt_wording = r.prompt_wording
 QUALIFY row_number() OVER (
-    PARTITION BY r.run_id
-    ORDER BY r.is_judged_in_full DESC, agreement.mean_kappa DESC NULLS LAST, r.judge
+    PARTITION BY r.month, r.run_id
+    ORDER BY
+        coalesce(r.judge = e.judge AND r.prompt_wording = e.judge_prompt_version, false) DESC,
+        r.is_judged_in_full DESC, agreement.mean_kappa DESC NULLS LAST, r.judge
 ) = 1

@@ -3,4 +3,4 @@
 -- Where the primary judge's output could not be read, counted_judge says whose stars count (judged_allocations).
 SELECT ja.*, p.is_provisional
 FROM judged_allocations AS ja
-JOIN primary_judge AS p ON p.run_id = ja.run_id AND p.judge = ja.judge
+JOIN primary_judge AS p ON p.month = ja.month AND p.run_id = ja.run_id AND p.judge = ja.judge

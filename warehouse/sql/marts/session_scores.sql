@@ -40,4 +40,4 @@ SELECT
     is_provisional,
     is_simulated
 FROM session_counts
-WINDOW candidates AS (PARTITION BY run_id, model)
+WINDOW candidates AS (PARTITION BY month, run_id, model)

@@ -16,10 +16,10 @@ SELECT
     starts_with(j.judge, 'person:') AS is_by_person,
     j.is_simulated
 FROM judgements AS j
-SEMI JOIN (SELECT session_id, seq FROM judgements WHERE stars IS NULL) AS unread
-    ON unread.session_id = j.session_id AND unread.seq = j.seq
+SEMI JOIN (SELECT month, session_id, seq FROM judgements WHERE stars IS NULL) AS unread
+    ON unread.month = j.month AND unread.session_id = j.session_id AND unread.seq = j.seq
 WHERE j.stars IS NOT NULL
 QUALIFY row_number() OVER (
-    PARTITION BY j.session_id, j.seq
+    PARTITION BY j.month, j.session_id, j.seq
     ORDER BY j.judged_at, j.judge, j.prompt_version, j.occasion
 ) = 1
