@@ -232,6 +232,12 @@ def report(found: Simulation) -> None:
     print(f"\n### policy {found.policy}\n")
     print(f"{'runs; sittings of candidates':<78} {len(found.plans)}; {len(own)}")
     print(f"{'candidates refused; refusals':<78} {len(refused)}; {refused.total()}")
+    short = [one for plan in found.plans for refusal in plan.refused for one in refusal.shortfalls]
+    fewest = Counter(one.discipline for one in short if not one.available)
+    left = Counter({one.discipline: one.available for one in short if one.available})
+    print(
+        f"{'refused for want of; of these with some left, below the least':<78} {dict(fewest)}; {dict(left)}"
+    )
     print(f"{'sets drawn':<78} {len(found.contents)}")
     lineages = {lineage for items in found.contents.values() for lineage, _, _ in items}
     print(f"{'lineages of the bank that anybody has met':<78} {len(lineages):,}")
