@@ -230,38 +230,44 @@ def report(found: Simulation) -> None:
     refused = Counter(name for plan in found.plans for refusal in plan.refused for name in refusal.candidates)
     own = [(plan, session) for plan in found.plans for session in plan.sessions if not session.is_reference]
     print(f"\n### policy {found.policy}\n")
-    print(f"{'runs; sittings of candidates':<64}{len(found.plans)}; {len(own)}")
-    print(f"{'candidates refused; refusals':<64}{len(refused)}; {refused.total()}")
-    print(f"{'sets drawn':<64}{len(found.contents)}")
+    print(f"{'runs; sittings of candidates':<78} {len(found.plans)}; {len(own)}")
+    print(f"{'candidates refused; refusals':<78} {len(refused)}; {refused.total()}")
+    short = [one for plan in found.plans for refusal in plan.refused for one in refusal.shortfalls]
+    fewest = Counter(one.discipline for one in short if not one.available)
+    left = Counter({one.discipline: one.available for one in short if one.available})
+    print(
+        f"{'refused for want of; of these with some left, below the least':<78} {dict(fewest)}; {dict(left)}"
+    )
+    print(f"{'sets drawn':<78} {len(found.contents)}")
     lineages = {lineage for items in found.contents.values() for lineage, _, _ in items}
-    print(f"{'lineages of the bank that anybody has met':<64}{len(lineages):,}")
+    print(f"{'lineages of the bank that anybody has met':<78} {len(lineages):,}")
     met: dict[str, set[str]] = {}
     twice = 0
     for _, organisation, set_id in sorted({(plan.month, s.organisation, s.set_id) for plan, s in own}):
         here = {lineage for lineage, _, _ in found.contents[set_id]}
         twice += len(here & met.setdefault(organisation, set()))
         met[organisation] |= here
-    print(f"{'lineages met twice by an organisation’s candidates':<64}{twice}")
-    print(f"{'questions met by an organisation, most':<64}{max(map(len, met.values())):,}")
+    print(f"{'lineages met twice by an organisation’s candidates':<78} {twice}")
+    print(f"{'questions met by an organisation, most':<78} {max(map(len, met.values())):,}")
     disciplines = {set_id: Counter(d for _, _, d in items) for set_id, items in found.contents.items()}
     for name in ("Military Science", "History"):
         counts = [count[name] for count in disciplines.values()]
         print(
-            f"{f'{name}: fewest and most questions in a set; sets without':<64}{min(counts)}–{max(counts)}; {counts.count(0)}"
+            f"{f'{name}: fewest and most questions in a set; sets without':<78} {min(counts)}–{max(counts)}; {counts.count(0)}"
         )
     _report_anchors(found)
     _report_links(found)
     _report_pairs(found, own)
     last = found.plans[-1].forecast[0]
     print(
-        f"{'first to run out after that':<64}{last.organisation}: {last.scarcest}, {last.sets_left[last.scarcest]} sets left"
+        f"{'first to run out after that':<78} {last.organisation}: {last.scarcest}, {last.sets_left[last.scarcest]} sets left"
     )
     for name, values in (("planning", found.planning_cpu_s), ("publication", found.publishing_cpu_s)):
         spread = ", ".join(
             f"month {n + 1}: {values[n]:.2f}" for n in sorted({0, len(values) // 2, len(values) - 1})
         )
-        print(f"{f'CPU s of a {name}, median; {spread}':<64}{sorted(values)[len(values) // 2]:.2f}")
-    print(f"{'ledger without orders, MB':<64}{found.ledger_mb:.0f}")
+        print(f"{f'CPU s of a {name}, median; {spread}':<78} {sorted(values)[len(values) // 2]:.2f}")
+    print(f"{'ledger without orders, MB':<78} {found.ledger_mb:.0f}")
 
 
 def _report_anchors(found: Simulation) -> None:
@@ -270,7 +276,7 @@ def _report_anchors(found: Simulation) -> None:
     got = sum(taken.anchor_count or 0 for taken in new)
     full = sum(taken.anchor_count == taken.wanted_anchors for taken in new)
     print(
-        f"{'anchors drawn of those wanted; sets with all; with none':<64}"
+        f"{'anchors drawn of those wanted; sets with all; with none':<78} "
         f"{got:,} of {wanted:,}; {full}; {sum(not taken.anchor_count for taken in new)} of {len(new)}"
     )
 
@@ -289,7 +295,7 @@ def _report_links(found: Simulation) -> None:
                 now.setdefault(question, set()).add(owner)
         for question, owners in now.items():
             answered.setdefault(question, set()).update(owners)
-    print(f"{'questions that others had answered in an earlier month':<64}{linked / total:.0%}")
+    print(f"{'questions that others had answered in an earlier month':<78} {linked / total:.0%}")
 
 
 def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None:
@@ -300,13 +306,13 @@ def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None
         in_run[plan.run_id, session.model] = session.set_id
     pairs = list(combinations(sorted(questions), 2))
     common = sum(bool(questions[one] & questions[other]) for one, other in pairs)
-    print(f"{'pairs of candidates with common questions, ever':<64}{common:,} of {len(pairs):,}")
+    print(f"{'pairs of candidates with common questions, ever':<78} {common:,} of {len(pairs):,}")
     same = of = 0
     for plan in found.plans:
         for one, other in combinations(plan.candidates, 2):
             of += 1
             same += in_run[plan.run_id, one] == in_run[plan.run_id, other]
-    print(f"{'pairs in one run on one set':<64}{same:,} of {of:,}")
+    print(f"{'pairs in one run on one set':<78} {same:,} of {of:,}")
 
 
 def test_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
@@ -343,7 +349,7 @@ def test_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
         print_chi_square(f"draws of {name} over 11 parts of it", count_parts(index, name, drawn))
     print_chi_square("places of a set in the first eleventh of an order", [first[part] for part in range(11)])
     print(
-        f"{'true and false keys among statements made from choices':<64}{keys['true']} and {keys['false']} "
+        f"{'true and false keys among statements made from choices':<78} {keys['true']} and {keys['false']} "
         f"(z = {(keys['true'] - keys['false']) / math.sqrt(keys['true'] + keys['false']):.2f})"
     )
 
@@ -364,7 +370,7 @@ def print_chi_square(name: str, counts: Iterable[float]) -> None:
     statistic = sum((value - expected) ** 2 / expected for value in values)
     half = statistic / 2
     p = math.exp(-half) * sum(half**i / math.factorial(i) for i in range((len(values) - 1) // 2))
-    print(f"{f'χ² of {name}':<64}{statistic:.1f} (10 degrees of freedom), p = {p:.2f}")
+    print(f"{f'χ² of {name}':<78} {statistic:.1f} (10 degrees of freedom), p = {p:.2f}")
 
 
 if __name__ == "__main__":
