@@ -1,0 +1,37 @@
+"""Small simulated exams through the estimators; `tests/benchmarks/validity_*.py` are the same at full size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.benchmarks.validity_intervals import measure_coverage, measure_family_error
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    tally = measure_coverage(24, candidates=4, questions=200, repeats=1)
+
+    for name in (
+        "S",
+        "R, on common questions",
+        "difference of two candidates, common questions",
+        "difference of two candidates, different sets",
+        "change from month to month",
+        "S, three variants of a lineage, by lineage",
+    ):
+        assert tally.get_coverage(name) >= 0.8, name
+    by_lineage = tally.get_coverage("S, three variants of a lineage, by lineage")
+    assert tally.get_coverage("  the same by question (not what we publish)") < by_lineage
+
+
+def test_equal_candidates_are_seldom_parted() -> None:
+    shares = measure_family_error(20, np.full(6, 1.5), questions=200)
+
+    # At most 5% in the long run; more than 3 of 20 would come by chance once in sixty.
+    assert max(shares.values()) <= 0.15
+
+
+def test_candidates_that_differ_are_told_apart() -> None:
+    shares = measure_family_error(10, np.array([0.0, 0.0, 3.0, 3.0]), questions=200)
+
+    assert shares["group"] <= 0.1
+    assert shares["rank range"] <= 0.1
