@@ -94,9 +94,7 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         "reference_model": first["reference_model"],
         "judge": first["judge"],
         "unparsed_count": f"{frame['unparsed_count'].sum():,}",
-        "question_count": "–".join(
-            f"{count:,}" for count in sorted({frame["question_count"].min(), frame["question_count"].max()})
-        ),
+        "question_count": _format_counts(frame["question_count"].to_list()),
         "bank_version": str(first["bank_version"]),
         "run_id": first["run_id"],
     }
@@ -130,6 +128,12 @@ def _format_cells(row: Mapping[str, Any], language: Language) -> dict[str, str]:
         "relative_score": _number(row["relative_score"]),
         "unparsed_count": str(row["unparsed_count"]),
     }
+
+
+def _format_counts(counts: list[int]) -> str:
+    """One number where all are the same, else the least and the most."""
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
 
 
 def _number(value: float | None) -> str:

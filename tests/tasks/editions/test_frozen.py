@@ -84,6 +84,7 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(season: Lake) -
         if table not in ("sets", "calibration")
     }
     land_frames(season, renamed)
+    land_frames(season, {"judgements": judge_again(renamed, "aaa", "v1", 3)})
     # Rows of June itself are judged anew, with another outcome.
     first = frames["judgements"].filter((pl.col("run_id") == JUNE) & (pl.col("judge") == "judge-a"))
     unit = first["session_id"][0]

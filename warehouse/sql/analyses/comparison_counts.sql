@@ -1,6 +1,6 @@
 -- Who beats whom on the same questions?
 -- One row per pair of candidates of one month: on how many questions of the same sets each had more stars than the other
--- (repeats averaged), and on how many they were equal. Input of Elo and Bradley-Terry (tasks/statistics/elo.py).
+-- (repeats averaged), and on how many they were equal; a repetition of the month is left out. Input of Elo and Bradley-Terry (tasks/statistics/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 SELECT
     p.month,
@@ -14,6 +14,7 @@ FROM edition_pairs AS p
 JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
 WHERE p.prompt_style = $prompt_style
     AND p.discipline = 'all'
+    AND NOT e.is_repetition
     AND p.pair_count > 0
     AND p.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
 GROUP BY p.month, p.model_a, p.model_b, p.is_simulated
