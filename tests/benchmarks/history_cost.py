@@ -182,6 +182,7 @@ class _History:
                             reason=pl.lit("理由"),
                             parse_status=pl.lit("parsed"),
                             prompt_version=pl.lit("1/zh"),
+                            occasion=pl.lit("first"),
                             judged_at=pl.lit(planned_at + timedelta(hours=6)),
                             attempt=pl.lit(1, dtype=pl.Int64),
                             is_simulated=pl.lit(False),

@@ -19,6 +19,7 @@ from tasks.exam.landing import (
     land_run,
 )
 from tasks.exam.sitting import sit_sessions
+from tasks.exam.verify import find_changed_sessions
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tests.fresh import open_new_lake
@@ -260,3 +261,34 @@ def test_sessions_share_a_chunk_until_it_has_rows_enough(sat: World) -> None:
 def test_an_unknown_run_is_a_usage_error(sat: World) -> None:
     with pytest.raises(UsageError, match="no run 'none'"):
         list(iter_landings(sat.ledger, "none", none_landed))
+
+
+@pytest.mark.parametrize(
+    ("change", "table"),
+    [
+        ("UPDATE responses SET response = 'another answer' WHERE seq = 1", "responses"),
+        ("UPDATE responses SET answer_status = 'empty' WHERE seq = 2", "responses"),
+        (
+            "UPDATE sessions SET opened_at = '2020-01-01T00:00:00.000000+00:00' WHERE status = 'closed'",
+            "sessions",
+        ),
+    ],
+)
+def test_what_the_ledger_says_differently_than_when_it_was_landed_is_found(
+    sat: World, lake: Lake, change: str, table: str
+) -> None:
+    land_run(sat.ledger, lake, sat.plan.run_id)
+    assert find_changed_sessions(sat.ledger, lake) == []
+
+    with sat.ledger.write() as connection:
+        connection.exec_driver_sql(change)
+
+    found = find_changed_sessions(sat.ledger, lake)
+    assert found
+    assert {unit.split("/")[0] for unit in found} == {table}
+
+
+def test_what_has_not_landed_yet_is_no_difference(sat: World, lake: Lake) -> None:
+    looked_at: list[int] = []
+    assert find_changed_sessions(sat.ledger, lake, looked_at.append) == []
+    assert sum(looked_at) > 0
