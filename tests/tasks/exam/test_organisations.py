@@ -45,7 +45,7 @@ def test_another_spelling_meets_other_lineages_and_lands_under_the_first(
     assert [taken.set_number for taken in later.sets] == [2]
     assert read_owners(ledger) == {"org0", "rholabs"}
     answer_run(ledger, "b")
-    for chunk in iter_landings(ledger, "b", {}):
+    for chunk in iter_landings(ledger, "b", lambda _table, _units: set()):
         for batch in chunk:
             if "organisation" in batch.frame.columns:
                 assert set(batch.frame["organisation"]) <= {"Org0", "rho labs"}

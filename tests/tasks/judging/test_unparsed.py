@@ -22,6 +22,7 @@ from tests.tasks.models.simulation import start_server
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.organisations import register_organisations
 from warehouse.ledger.users import add_user, write_activity
 
 REGISTRY = """
@@ -253,6 +254,7 @@ def test_who_is_no_active_user_of_the_right_role_gives_no_stars(
 ) -> None:
     with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
         with room.ledger.write() as connection:
+            register_organisations(connection, {"x": "X"})
             add_user(connection, user_id="candidate:x", role="candidate", organisation="X", model="x")
             add_user(connection, user_id="gone", role="annotator")
             write_activity(connection, "gone", is_active=False)
