@@ -115,7 +115,9 @@ REPLAYS = Table(
 _SET_QUESTIONS = Column(
     "question_count", "int", "Questions of the set that every candidate has stars for.", required=True, low=1
 )
-_SEED = Column("seed", "int", "Where the draws start: the same seed gives the same rows.", required=True, low=0)
+_SEED = Column(
+    "seed", "int", "Where the draws start: the same seed gives the same rows.", required=True, low=0
+)
 
 BOOTSTRAP_SCORES = Table(
     name="bootstrap_scores",
@@ -164,7 +166,9 @@ RATING_CURVES = Table(
             required=True,
             allowed=("score", "elo", "bradley_terry"),
         ),
-        Column("sample_size", "int", "Questions in a sample, drawn without replacement.", required=True, low=1),
+        Column(
+            "sample_size", "int", "Questions in a sample, drawn without replacement.", required=True, low=1
+        ),
         _SET_QUESTIONS,
         Column("sample_count", "int", "Samples drawn of this size.", required=True, low=1),
         MODEL,

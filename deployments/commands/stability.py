@@ -16,9 +16,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def stability(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
-    style: Annotated[
-        str, typer.Option("--style", help="Prompt style whose stars are taken.")
-    ] = "zero_shot",
+    style: Annotated[str, typer.Option("--style", help="Prompt style whose stars are taken.")] = "zero_shot",
     sizes: Annotated[
         str,
         typer.Option(
@@ -33,9 +31,7 @@ def stability(
             "Default: 10, 20, 50, 100, … and all of the set.",
         ),
     ] = "",
-    samples: Annotated[
-        int, typer.Option("--samples", help="Samples of each of those sizes.")
-    ] = 20,
+    samples: Annotated[int, typer.Option("--samples", help="Samples of each of those sizes.")] = 20,
     seed: Annotated[
         int, typer.Option("--seed", help="Where the draws start: the same seed gives the same rows.")
     ] = 0,
@@ -96,5 +92,7 @@ def _read_sizes(option: str, text: str) -> list[int]:
 
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if wrong := [part for part in parts if not part.isascii() or not part.isdigit()]:
-        raise UsageError(f"{option}: {wrong[0]!r} is not a number of questions. Write 1000,2000, for example.")
+        raise UsageError(
+            f"{option}: {wrong[0]!r} is not a number of questions. Write 1000,2000, for example."
+        )
     return [int(part) for part in parts]

@@ -105,7 +105,9 @@ def write_stability(lake: Lake, run_id: str, request: StabilityRequest) -> Stabi
     )
 
 
-def compute_stability(edition: Mapping[str, Any], stars: pl.DataFrame, request: StabilityRequest) -> Stability:
+def compute_stability(
+    edition: Mapping[str, Any], stars: pl.DataFrame, request: StabilityRequest
+) -> Stability:
     """Every row for one edition (a row of `editions`) and the stars of one style (`stars_of_style`); writes nothing.
 
     Raises UsageError for a style that nobody sat, or sizes that cannot be drawn, with the numbers; GateError when no set
@@ -158,7 +160,9 @@ def compute_stability(edition: Mapping[str, Any], stars: pl.DataFrame, request: 
 def _check_request(request: StabilityRequest) -> None:
     if not request.sample_sizes:
         raise UsageError("No size of a resample is named. Write --sizes 1000,1000,2000, for example.")
-    if wrong := [size for size in (*request.sample_sizes, *request.curve_sizes) if not 1 <= size <= MOST_QUESTIONS]:
+    if wrong := [
+        size for size in (*request.sample_sizes, *request.curve_sizes) if not 1 <= size <= MOST_QUESTIONS
+    ]:
         raise UsageError(f"A sample holds 1 to {MOST_QUESTIONS:,} questions, not {wrong[0]}.")
     if not 1 <= request.samples <= MOST_SAMPLES:
         raise UsageError(f"Draw 1 to {MOST_SAMPLES} samples of each size, not {request.samples}.")

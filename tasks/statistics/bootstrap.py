@@ -72,9 +72,7 @@ def arrange_stars(stars: pl.DataFrame) -> CommonStars:
     Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
     """
     if stars.select("model", "question_uuid").is_duplicated().any():
-        raise ContractError(
-            "A candidate's question is there twice. Take one edition and one prompt style."
-        )
+        raise ContractError("A candidate's question is there twice. Take one edition and one prompt style.")
     models = sorted(stars["model"].unique().to_list())
     common = stars.join(
         stars.group_by("question_uuid").agg(pl.len()).filter(pl.col("len") == len(models)),

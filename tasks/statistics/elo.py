@@ -19,9 +19,7 @@ _TOLERANCE = 1e-10
 _MOST_ROUNDS = 10_000
 
 
-def compute_expected_score(
-    rating: NDArray[np.float64], opponent: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def compute_expected_score(rating: NDArray[np.float64], opponent: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability that `rating` beats `opponent`: 1 / (1 + 10^((opponent - rating) / 400)) (LLMEval-Fair, equation 3)."""
     return np.asarray(1.0 / (1.0 + 10.0 ** ((opponent - rating) / SCALE)))
 
