@@ -26,6 +26,7 @@ from deployments.commands import (
     query,
     review,
     scoring,
+    stability,
     unparsed,
     validate,
 )
@@ -79,6 +80,7 @@ for module in (
     models,
     exam,
     scoring,
+    stability,
     unparsed,
     gscore,
     cgeval,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schemas.columns import MODEL, MONTH
+from schemas.columns import IS_SIMULATED, MODEL, MONTH, PROMPT_STYLE, SET_ID
+from schemas.editions import EDITION_ID
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
@@ -111,18 +112,84 @@ REPLAYS = Table(
     ),
 )
 
+_SET_QUESTIONS = Column(
+    "question_count", "int", "Questions of the set that every candidate has stars for.", required=True, low=1
+)
+_SEED = Column(
+    "seed", "int", "Where the draws start: the same seed gives the same rows.", required=True, low=0
+)
+
 BOOTSTRAP_SCORES = Table(
     name="bootstrap_scores",
-    grain="One row per candidate, month and resample.",
-    key=("model", "month", "resample", "sample_size"),
-    unit="a run",
-    stage="rank",
+    grain="One row per edition, prompt style, set, candidate and resample of the set's questions.",
+    key=("edition_id", "prompt_style", "set_id", "model", "sample_size", "resample"),
+    unit="an edition and prompt style",
+    stage="stability",
     own_columns=(
-        MODEL,
+        EDITION_ID,
         MONTH,
-        Column("resample", "int", "Resample, from 1.", required=True, low=1),
-        Column("sample_size", "int", "Questions drawn.", required=True, low=1),
-        Column("discipline", "text", "Discipline; null for all.", allowed=DISCIPLINES),
+        PROMPT_STYLE,
+        SET_ID,
+        MODEL,
+        Column("resample", "int", "Resample of this size, from 1.", required=True, low=1),
+        Column("sample_size", "int", "Questions drawn, with replacement.", required=True, low=1),
+        _SET_QUESTIONS,
+        Column(
+            "is_larger_than_set",
+            "bool",
+            "Whether more were drawn than the set has: how much less S would move by more such questions, not what others would say.",
+            required=True,
+        ),
+        Column("discipline", "text", "Discipline; null for all in their fixed weights.", allowed=DISCIPLINES),
         Column("score", "float", "S of the resample, 0 to 100.", required=True, low=0, high=100),
+        Column("is_reference", "bool", "Whether it is the reference candidate.", required=True),
+        _SEED,
+        IS_SIMULATED,
+    ),
+)
+
+RATING_CURVES = Table(
+    name="rating_curves",
+    grain="One row per edition, prompt style, set, method, sample size and candidate: its rating on samples of that size.",
+    key=("edition_id", "prompt_style", "set_id", "method", "sample_size", "model"),
+    unit="an edition and prompt style",
+    stage="stability",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        PROMPT_STYLE,
+        SET_ID,
+        Column(
+            "method",
+            "text",
+            "How the candidates are rated: S, whose order is that of R; Elo; or Bradley-Terry.",
+            required=True,
+            allowed=("score", "elo", "bradley_terry"),
+        ),
+        Column(
+            "sample_size", "int", "Questions in a sample, drawn without replacement.", required=True, low=1
+        ),
+        _SET_QUESTIONS,
+        Column("sample_count", "int", "Samples drawn of this size.", required=True, low=1),
+        MODEL,
+        Column(
+            "rating",
+            "float",
+            "Mean over the samples: S (0 to 100), or a rating about 1,000.",
+            required=True,
+        ),
+        Column("rating_sd", "float", "Its standard deviation over the samples.", required=True, low=0),
+        Column("rank", "int", "Place by rating; equal ratings share it.", required=True, low=1),
+        Column("full_rank", "int", "Place by S on all questions of the set.", required=True, low=1),
+        Column(
+            "spearman",
+            "float",
+            "Mean rank correlation of a sample's order with that by S on all questions; null for fewer than three candidates.",
+            low=-1,
+            high=1,
+        ),
+        Column("spearman_sd", "float", "Its standard deviation over the samples.", low=0),
+        _SEED,
+        IS_SIMULATED,
     ),
 )

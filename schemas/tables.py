@@ -52,6 +52,7 @@ TABLES: dict[str, Table] = {
         scores.EXTERNAL_SCORES,
         scores.REPLAYS,
         scores.BOOTSTRAP_SCORES,
+        scores.RATING_CURVES,
         league.LEAGUE_ROUNDS,
         league.LEAGUE_QUESTIONS,
         league.LEAGUE_ANSWERS,

@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from schemas.errors import ContractError, GateError
-from schemas.tables import get_table
+from schemas.errors import ContractError, GateError, UsageError
 
 # Three of 1,000, one of 2,000 and one of 4,000 (LLMEval-Fair, table 9), as (sample_size, resample).
 DEFAULT_PLAN: tuple[tuple[int, int], ...] = ((1000, 1), (1000, 2), (1000, 3), (2000, 1), (4000, 1))
 _MOST_STARS = 3
-
-
-def draw_resamples(
-    stars: pl.DataFrame, month: str, seed: int, *, plan: Sequence[tuple[int, int]] = DEFAULT_PLAN
-) -> pl.DataFrame:
-    """Rows of `bootstrap_scores`: S (0 to 100) of every candidate on every resample of the plan.
-
-    Takes the rows of the query `star_matrix` (model, set_id, question_uuid, discipline, stars). Only questions with stars
-    for every candidate are drawn, with replacement, in the shares that the disciplines have among them, and the same ones
-    for all candidates: what is left is the variation that comes from the questions. The same seed gives the same rows.
-
-    Raises GateError when the candidates have no question in common, naming the one with the fewest.
-    """
-    models, disciplines, matrix = arrange_stars(stars)
-    rows: list[dict[str, object]] = []
-    for sample_size, resample in plan:
-        # A seed of its own for every resample: adding one to the plan does not change the others.
-        generator = np.random.default_rng([seed, sample_size, resample])
-        drawn = _draw_stratified(disciplines, sample_size, generator)
-        scores = matrix[:, drawn].mean(axis=1) / _MOST_STARS * 100
-        rows += [
-            {
-                "model": model,
-                "month": month,
-                "resample": resample,
-                "sample_size": sample_size,
-                "score": float(score),
-            }
-            for model, score in zip(models, scores, strict=True)
-        ]
-    return get_table("bootstrap_scores").frame(rows)
 
 
 class CommonStars(NamedTuple):
@@ -62,20 +30,55 @@ class CommonStars(NamedTuple):
     matrix: NDArray[np.float64]
 
 
+def draw_resamples(
+    stars: CommonStars,
+    weights: Mapping[str, float],
+    seed: int,
+    *,
+    plan: Sequence[tuple[int, int]] = DEFAULT_PLAN,
+) -> pl.DataFrame:
+    """S (0 to 100) of every candidate on every resample: columns model, resample, sample_size and score.
+
+    Questions are drawn with replacement within each discipline, in the shares that `weights` (discipline -> weight in S)
+    gives them, and the same ones for all candidates: what is left is the variation that comes from the questions. A sample
+    may be larger than there are questions. The same seed gives the same rows.
+
+    Raises UsageError for a sample too small to hold every discipline, ContractError when a discipline that has weight has
+    no question.
+    """
+    names = [name for name, weight in weights.items() if weight > 0]
+    shares = np.array([weights[name] for name in names])
+    shares = shares / shares.sum()
+    at = [np.flatnonzero(stars.disciplines == name) for name in names]
+    if missing := [name for name, questions in zip(names, at, strict=True) if not len(questions)]:
+        raise ContractError(f"There is no question of {', '.join(missing)}, which has weight in S.")
+    parts = [
+        pl.DataFrame(
+            {
+                "model": stars.models,
+                "resample": [resample] * len(stars.models),
+                "sample_size": [sample_size] * len(stars.models),
+                "score": _score_resample(stars.matrix, at, shares, sample_size, seed, resample),
+            }
+        )
+        for sample_size, resample in plan
+    ]
+    return pl.concat(parts)
+
+
 def arrange_stars(stars: pl.DataFrame) -> CommonStars:
-    """The stars of the common questions, arranged for drawing.
+    """The stars of the common questions, arranged for drawing; takes model, question_uuid, discipline and stars.
 
     Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
     """
-    question = ["set_id", "question_uuid"]
-    if stars.select("model", *question).is_duplicated().any():
-        raise ContractError(
-            "star_matrix holds a candidate's question twice. Query one month and one prompt style."
-        )
+    if stars.select("model", "question_uuid").is_duplicated().any():
+        raise ContractError("A candidate's question is there twice. Take one edition and one prompt style.")
     models = sorted(stars["model"].unique().to_list())
     common = stars.join(
-        stars.group_by(question).agg(pl.len()).filter(pl.col("len") == len(models)), on=question, how="semi"
-    ).sort("model", *question)
+        stars.group_by("question_uuid").agg(pl.len()).filter(pl.col("len") == len(models)),
+        on="question_uuid",
+        how="semi",
+    ).sort("model", "question_uuid")
     if common.is_empty():
         raise GateError(_say_nothing_common(stars, models))
     count = common.height // len(models)
@@ -83,29 +86,47 @@ def arrange_stars(stars: pl.DataFrame) -> CommonStars:
     return CommonStars(models, common["discipline"].head(count).to_numpy().astype(str), matrix)
 
 
-def _draw_stratified(
-    disciplines: NDArray[np.str_], sample_size: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
-    """Indexes of `sample_size` questions; each discipline gets its share, the remainder by largest fraction."""
-    names, counts = np.unique(disciplines, return_counts=True)
-    exact = counts / counts.sum() * sample_size
-    shares = np.floor(exact).astype(int)
-    short = sample_size - int(shares.sum())
-    shares[np.argsort(-(exact - shares), kind="stable")[:short]] += 1
-    drawn = [
-        generator.choice(np.flatnonzero(disciplines == name), size=share, replace=True)
-        for name, share in zip(names, shares, strict=True)
-    ]
-    return np.concatenate(drawn)
+def _score_resample(
+    matrix: NDArray[np.float64],
+    at: Sequence[NDArray[np.int64]],
+    shares: NDArray[np.float64],
+    sample_size: int,
+    seed: int,
+    resample: int,
+) -> NDArray[np.float64]:
+    # A seed of its own for every resample: adding one to the plan does not change the others.
+    generator = np.random.default_rng([seed, sample_size, resample])
+    counts = _divide(shares, sample_size)
+    if not counts.all():
+        raise UsageError(
+            f"A sample of {sample_size} questions cannot hold all {len(shares)} disciplines of S. Draw more."
+        )
+    score = np.zeros(len(matrix))
+    for questions, share, count in zip(at, shares, counts, strict=True):
+        drawn = generator.choice(questions, size=count, replace=True)
+        # Times drawn instead of a column per draw: 4,000 draws cost no more memory than 40.
+        times = np.bincount(drawn, minlength=matrix.shape[1])[questions]
+        score += share * (matrix[:, questions] @ times) / count
+    return score / _MOST_STARS * 100
+
+
+def _divide(shares: NDArray[np.float64], sample_size: int) -> NDArray[np.int64]:
+    """Questions of each discipline; the remainder by largest fraction."""
+    # Thirteen thirteenths of 1,300 are 100 each, not 99.999….
+    exact = np.round(shares * sample_size, 9)
+    counts = np.floor(exact).astype(np.int64)
+    short = sample_size - int(counts.sum())
+    counts[np.argsort(-(exact - counts), kind="stable")[:short]] += 1
+    return counts
 
 
 def _say_nothing_common(stars: pl.DataFrame, models: list[str]) -> str:
     if not models:
-        return "There are no stars to resample. Judge a run first."
+        return "There are no stars to resample. Judge a run and publish it first."
     # The candidate whose questions fewest others share is the one to leave out.
-    shared = stars.with_columns(pl.len().over("set_id", "question_uuid").alias("candidates"))
+    shared = stars.with_columns(pl.len().over("question_uuid").alias("candidates"))
     fewest = shared.group_by("model").agg(pl.col("candidates").mean()).sort("candidates", "model")["model"][0]
     return (
-        f"No question was judged for all {len(models)} candidates; {fewest} shares the fewest. "
+        f"No question has stars for all {len(models)} candidates; {fewest} shares the fewest. "
         "Leave it out, or resample the candidates of one set."
     )

@@ -1,4 +1,4 @@
-"""Ratings from pairwise comparisons, and how they converge beside the relative score.
+"""Ratings from pairwise comparisons.
 
 Online Elo depends on the order of the comparisons; here it is the mean over shuffles, so that the order does not
 matter. Bradley-Terry is the order-free maximum-likelihood form of the same model.
@@ -6,14 +6,10 @@ matter. Bradley-Terry is the order-free maximum-likelihood form of the same mode
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.spearman import compute_spearman
 
 START = 1000.0
 SCALE = 400.0
@@ -21,33 +17,11 @@ K = 16.0
 PRIOR = 0.1
 _TOLERANCE = 1e-10
 _MOST_ROUNDS = 10_000
-_MOST_GAMES_AT_ONCE = 10_000_000  # of 28 bytes each in memory
 
 
-@dataclass(frozen=True)
-class Convergence:
-    """How well a sample of questions orders the candidates, by either method.
-
-    Attributes:
-        sample_size: questions in a sample.
-        relative_rho: mean Spearman correlation of the order by relative score with the full order.
-        relative_rho_sd: its standard deviation over the repeats (ddof 1).
-        elo_rho: the same by Elo.
-        elo_rho_sd: its standard deviation.
-        repeat_count: samples drawn.
-    """
-
-    sample_size: int
-    relative_rho: float
-    relative_rho_sd: float
-    elo_rho: float
-    elo_rho_sd: float
-    repeat_count: int
-
-
-def compute_expected_score(rating: float, opponent: float) -> float:
+def compute_expected_score(rating: NDArray[np.float64], opponent: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probability that `rating` beats `opponent`: 1 / (1 + 10^((opponent - rating) / 400)) (LLMEval-Fair, equation 3)."""
-    return float(1.0 / (1.0 + 10.0 ** ((opponent - rating) / SCALE)))
+    return np.asarray(1.0 / (1.0 + 10.0 ** ((opponent - rating) / SCALE)))
 
 
 def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) -> NDArray[np.float64]:
@@ -108,39 +82,34 @@ def compute_elo(
     return np.asarray(ratings.mean(axis=0), dtype=float)
 
 
-def compute_convergence(
-    matrix: NDArray[np.float64], sample_sizes: Sequence[int], *, repeats: int = 100, seed: int = 0
-) -> list[Convergence]:
-    """Spearman correlation with the full order as the sample grows: relative score beside Elo (LLMEval-Fair, figure 5).
+def compute_round_elo(
+    matrix: NDArray[np.float64], samples: NDArray[np.int64], generator: np.random.Generator, *, k: float = K
+) -> NDArray[np.float64]:
+    """Online Elo ratings on each sample of questions: all pairs of candidates meet once on every question of it.
 
-    `matrix` holds stars as candidates x questions (`arrange_stars`). The full order is that of the mean stars over all
-    questions. A sample is drawn without replacement; on it the candidates are ordered by their mean stars (the order of
-    the relative score, whatever the reference), and by one pass of Elo over all pairs on all its questions, in random
-    order. Raises UsageError for a sample larger than there are questions.
+    `matrix` holds stars as candidates x questions, `samples` the questions of each sample as samples x size; more stars
+    win, equal ones tie. Returned are ratings as samples x candidates. On a question the pairs meet in rounds in which each
+    candidate plays at most once; the rounds of all questions are shuffled, and so are the candidates' seats. Games of a
+    round do not touch each other, so that a round is one step: 60 candidates on 1,000 questions are 59,000 steps, not
+    1.77 million.
     """
-    candidate_count, question_count = matrix.shape
-    if too_large := [size for size in sample_sizes if not 0 < size <= question_count]:
-        raise UsageError(
-            f"Samples of {too_large} questions cannot be drawn from {question_count}. Choose 1 to {question_count}."
-        )
-    full = matrix.mean(axis=1)
-    generator = np.random.default_rng(seed)
-    pairs = np.transpose(np.triu_indices(candidate_count, 1))
-    points = []
-    for size in sample_sizes:
-        relative: list[float | None] = []
-        elo: list[float | None] = []
-        at_once = max(1, _MOST_GAMES_AT_ONCE // (len(pairs) * size))
-        for start in range(0, repeats, at_once):
-            samples = [
-                matrix[:, generator.choice(question_count, size=size, replace=False)]
-                for _ in range(min(at_once, repeats - start))
-            ]
-            ratings = _play_samples(samples, pairs, generator)
-            relative += [compute_spearman(sample.mean(axis=1), full).rho for sample in samples]
-            elo += [compute_spearman(rating, full).rho for rating in ratings]
-        points.append(Convergence(size, *_describe(relative), *_describe(elo), repeats))
-    return points
+    count = len(matrix)
+    home, away = _seat_rounds(count)
+    rounds, size = len(home), samples.shape[1]
+    steps = rounds * size
+    seats = np.stack([generator.permutation(count) for _ in samples])
+    orders = np.stack([generator.permutation(steps) for _ in samples])
+    ratings = np.full((len(samples), count), START)
+    rows = np.arange(len(samples))[:, None]
+    for step in range(steps):
+        question, at = np.divmod(orders[:, step], rounds)
+        a, b = seats[rows, home[at]], seats[rows, away[at]]
+        asked = samples[rows, question[:, None]]
+        outcome = (np.sign(matrix[a, asked] - matrix[b, asked]) + 1) / 2
+        change = k * (outcome - compute_expected_score(ratings[rows, a], ratings[rows, b]))
+        ratings[rows, a] += change
+        ratings[rows, b] -= change
+    return ratings
 
 
 def _play(
@@ -156,28 +125,21 @@ def _play(
     rows = np.arange(replays)
     for game in range(games):
         a, b = first[:, game], second[:, game]
-        expected = 1.0 / (1.0 + 10.0 ** ((ratings[rows, b] - ratings[rows, a]) / SCALE))
-        change = k * (outcome[:, game] - expected)
+        change = k * (outcome[:, game] - compute_expected_score(ratings[rows, a], ratings[rows, b]))
         ratings[rows, a] += change
         ratings[rows, b] -= change
     return ratings
 
 
-def _play_samples(
-    samples: Sequence[NDArray[np.float64]], pairs: NDArray[np.int64], generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Elo ratings of each sample: every pair of candidates meets once on every question, in random order."""
-    candidate_count, size = samples[0].shape
-    first = np.repeat(pairs[:, 0], size)
-    second = np.repeat(pairs[:, 1], size)
-    orders = np.stack([generator.permutation(len(first)) for _ in samples])
-    outcome = np.stack(
-        [((np.sign(sample[pairs[:, 0]] - sample[pairs[:, 1]]) + 1) / 2).ravel() for sample in samples]
-    )
-    return _play(first[orders], second[orders], np.take_along_axis(outcome, orders, axis=1), candidate_count)
-
-
-def _describe(values: Sequence[float | None]) -> tuple[float, float]:
-    """Mean and standard deviation; a sample on which all candidates are equal orders nothing and counts as 0."""
-    numbers = np.array([0.0 if value is None else value for value in values])
-    return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
+def _seat_rounds(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A round robin by the circle method, as rounds x games: the seats on either side; with an odd count one seat rests."""
+    even = count + count % 2
+    turning = np.arange(1, even)
+    rounds = []
+    for turn in range(even - 1):
+        circle = np.concatenate([[0], np.roll(turning, turn)])
+        rounds.append(np.stack([circle[: even // 2], circle[even // 2 :][::-1]]))
+    games = np.stack(rounds)
+    if even != count:
+        games = np.stack([game[:, (game < count).all(axis=0)] for game in games])
+    return games[:, 0], games[:, 1]

@@ -6,9 +6,9 @@ import pytest
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.elo import (
     compute_bradley_terry,
-    compute_convergence,
     compute_elo,
     compute_expected_score,
+    compute_round_elo,
 )
 
 # Wins in the American League East, 1987 (Agresti, Categorical Data Analysis, table 10.10): Milwaukee, Detroit, Toronto,
@@ -29,9 +29,9 @@ BASEBALL = np.array(
 
 def test_the_expected_score_is_that_of_the_published_worked_example() -> None:
     # The usual worked example of a player rated 1613 in a five-round tournament.
-    expected = [compute_expected_score(1613, opponent) for opponent in (1609, 1477, 1388, 1586, 1720)]
+    expected = compute_expected_score(np.array(1613.0), np.array([1609.0, 1477.0, 1388.0, 1586.0, 1720.0]))
 
-    assert [round(value, 3) for value in expected] == [0.506, 0.686, 0.785, 0.539, 0.351]
+    assert expected.round(3).tolist() == [0.506, 0.686, 0.785, 0.539, 0.351]
 
 
 def test_one_game_moves_both_ratings_by_k_times_the_surprise() -> None:
@@ -80,22 +80,25 @@ def test_ties_leave_equal_candidates_equal() -> None:
     assert ratings.tolist() == [1000.0, 1000.0]
 
 
-def test_both_orders_converge_as_the_sample_grows_and_the_whole_sample_gives_the_full_order() -> None:
-    generator = np.random.default_rng(3)
-    stars = np.array(
-        [generator.binomial(3, ability, 200) for ability in np.linspace(0.4, 0.9, 6)], dtype=float
-    )
+def test_in_rounds_every_pair_meets_once_on_every_question() -> None:
+    # With a K so small that ratings hardly move, each game is worth K x (outcome - 1/2): the sum counts games.
+    generator = np.random.default_rng(4)
+    for count in (2, 5, 6):
+        stars = generator.integers(0, 4, (count, 9)).astype(float)
+        samples = np.array([[0, 3, 8], [1, 2, 4]])
 
-    small, large, whole = compute_convergence(stars, [5, 50, 200], repeats=30, seed=1)
+        ratings = compute_round_elo(stars, samples, generator, k=1e-6)
 
-    assert small.relative_rho < large.relative_rho <= whole.relative_rho == 1.0
-    assert small.elo_rho < large.elo_rho
-    assert [point.sample_size for point in (small, large, whole)] == [5, 50, 200]
-    assert compute_convergence(stars, [5], repeats=30, seed=1) == compute_convergence(
-        stars, [5], repeats=30, seed=1
-    )
+        for rated, questions in zip(ratings, samples, strict=True):
+            sign = np.sign(stars[:, None, questions] - stars[None, :, questions])
+            assert (rated - 1000) * 1e6 == pytest.approx(sign.sum(axis=(1, 2)) / 2, abs=1e-3)
 
 
-def test_a_sample_larger_than_the_pool_is_refused() -> None:
-    with pytest.raises(UsageError, match="Choose 1 to 4"):
-        compute_convergence(np.ones((3, 4)), [5])
+def test_rounds_keep_the_sum_of_ratings_and_order_clear_candidates() -> None:
+    generator = np.random.default_rng(5)
+    stars = np.stack([generator.binomial(3, ability, 300) for ability in (0.2, 0.5, 0.8)]).astype(float)
+
+    ratings = compute_round_elo(stars, np.arange(300)[None, :], generator)
+
+    assert ratings.sum() == pytest.approx(3000)
+    assert ratings[0].argsort().tolist() == [0, 1, 2]

@@ -97,6 +97,10 @@ WITH held AS (
     FROM bootstrap_scores
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'rating_curves' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM rating_curves
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'league_rounds' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM league_rounds
     GROUP BY landing_unit
