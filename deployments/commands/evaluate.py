@@ -54,6 +54,16 @@ Bridge = Annotated[
 ]
 
 
+DrawSize = Annotated[
+    int,
+    typer.Option(
+        "--draw",
+        min=0,
+        help="A fresh draw of so many questions beside the month's run: zero-shot, once each, as a repetition draw-SIZE.",
+    ),
+]
+
+
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     app.command()(evaluate)
@@ -66,6 +76,7 @@ def evaluate(
     outside: Outside = "",
     run_id: RunName = "",
     repetition: Repetition = "",
+    draw: DrawSize = 0,
     renew_reference: RenewReference = False,
     bridge: Bridge = True,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
@@ -77,6 +88,8 @@ def evaluate(
     Exit code 1 when a session stayed open (an endpoint that failed); run it again and it continues.
 
     Example: proctor evaluate --month 2026-11 --yes
+
+    Example: proctor evaluate --draw 2000 --candidates north-1,south-2 --yes
     """
     _run_exam(
         "evaluate",
@@ -88,6 +101,7 @@ def evaluate(
             "repetition": repetition,
             "renew_reference": renew_reference,
             "bridge": bridge,
+            "draw": draw,
         },
         yes=yes,
         no_server=no_server,
@@ -129,14 +143,15 @@ def preview(
     repetition: str = "",
     renew_reference: bool = False,
     bridge: bool = True,
+    draw: int = 0,
 ) -> dict[str, Any] | None:
     """What the run of the month would be, as plain values; None when nobody is due."""
     from schemas.settings import load_settings
-    from tasks.exam.month import preview_month
+    from tasks.exam.month import preview_month, shape_draw
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
 
-    settings = load_settings()
+    settings, named = shape_draw(load_settings(), draw, repetition or None)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = preview_month(
             ledger,
@@ -146,7 +161,7 @@ def preview(
             candidates=split_names(candidates),
             outside=outside or (),
             run_id=run_id or None,
-            repetition=repetition or None,
+            repetition=named,
             is_reference_renewed=renew_reference,
             is_bridging=bridge,
         )

@@ -10,6 +10,7 @@ from deployments.commands.checks import check_registry, check_run
 from deployments.commands.evaluate import (
     Bridge,
     Candidates,
+    DrawSize,
     Outside,
     RenewReference,
     Repetition,
@@ -37,6 +38,7 @@ def plan(
     outside: Outside = "",
     run_id: RunName = "",
     repetition: Repetition = "",
+    draw: DrawSize = 0,
     renew_reference: RenewReference = False,
     bridge: Bridge = True,
     as_json: AsJson = False,
@@ -58,6 +60,7 @@ def plan(
         repetition=repetition,
         renew_reference=renew_reference,
         bridge=bridge,
+        draw=draw,
     )
     print_result(summary or {}, as_json=as_json, lines=render_plan(summary), then="proctor evaluate")
     if summary is not None and not summary["candidates"]:

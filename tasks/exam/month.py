@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import polars as pl
 
@@ -30,6 +31,29 @@ def read_current_bank(lake: Lake) -> pl.DataFrame:
             "(`proctor ingest`, `proctor review status`)."
         )
     return bank
+
+
+class Draw(NamedTuple):
+    """How a run differs from the month's own."""
+
+    settings: Settings
+    repetition: str | None
+
+
+def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
+    """A fresh draw of `size` questions beside the month's own run: zero-shot, one repeat, a repetition named for it.
+
+    Several draws of one size are told apart by the repetition's name. A size of 0 is the month's own run, as settings say.
+    Raises UsageError for a size below the number of disciplines, which could not hold them all.
+    """
+    if size == 0:
+        return Draw(settings, repetition)
+    if size < len(settings.disciplines):
+        raise UsageError(
+            f"A draw of {size} questions cannot hold {len(settings.disciplines)} disciplines. Draw at least one of each."
+        )
+    changed = {"set_size": size, "repeats": 1, "prompt_styles": ("zero_shot",)}
+    return Draw(settings.model_copy(update=changed), repetition or f"draw-{size}")
 
 
 def preview_month(

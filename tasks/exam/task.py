@@ -11,7 +11,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.exam.month import preview_month, publish_month
+from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
@@ -35,9 +35,13 @@ def plan_month(
     repetition: str = "",
     renew_reference: bool = False,
     bridge: bool = True,
+    draw: int = 0,
 ) -> str:
-    """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due."""
-    settings = load_settings()
+    """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due.
+
+    `draw` asks for a fresh draw of so many questions beside it.
+    """
+    settings, named = shape_draw(load_settings(), draw, repetition or None)
     month = month or datetime.now(UTC).strftime("%Y-%m")
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = preview_month(
@@ -48,7 +52,7 @@ def plan_month(
             candidates=candidates,
             outside=outside or (),
             run_id=run_id or None,
-            repetition=repetition or None,
+            repetition=named,
             is_reference_renewed=renew_reference,
             is_bridging=bridge,
         )

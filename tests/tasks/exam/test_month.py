@@ -13,10 +13,11 @@ from deployments.commands.plans import render_plan
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.month import preview_month, publish_month
+from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
 from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.closed import read_set_rows
 from warehouse.ledger.engine import Ledger
 
 REGISTRY = """
@@ -163,3 +164,27 @@ def test_a_renewed_reference_and_a_bridging_run_are_shown(
     assert without is not None
     assert "  bridging run: the former reference rho sits it, too" in render_plan(bridging.summary())
     assert without.bridged_reference is None
+
+
+def test_a_further_draw_has_its_own_size_and_questions_that_nobody_of_the_run_has_met(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    month = act(ledger, lake, settings, candidates=["alpha"])
+    answer_run(ledger, month.run_id)
+    drawn, name = shape_draw(settings, 3, None)
+    assert (drawn.set_size, drawn.repeats, drawn.prompt_styles, name) == (3, 1, ("zero_shot",), "draw-3")
+    draw = act(ledger, lake, drawn, candidates=["alpha"], repetition=name)
+    assert draw.run_id == f"{MONTH}-draw-3"
+    assert {session.question_count for session in draw.sessions} == {3}
+    with ledger.read() as connection:
+        sets = {taken.set_id for taken in (*month.sets, *draw.sets)}
+        rows = read_set_rows(connection, sorted(sets))
+    lineages = [row["lineage_uuid"] for row in rows]
+    assert len(set(lineages)) == len(lineages)
+
+
+def test_a_draw_that_is_none_or_too_small(settings: Settings) -> None:
+    assert shape_draw(settings, 0, "week") == (settings, "week")
+    assert shape_draw(settings, 9, "draw-9-again")[1] == "draw-9-again"
+    with pytest.raises(UsageError, match="cannot hold 3 disciplines"):
+        shape_draw(settings, 2, None)
