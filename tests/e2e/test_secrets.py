@@ -57,14 +57,22 @@ def test_markers_in_questions_answers_and_keys_never_reach_prefect_logs_or_outpu
     paper.write_text(f"一、简答题\n1. {STEM}是什么？\n答案：{ANSWER}\n", encoding="utf-8")
     registry = (home.path / "models.yaml").read_text(encoding="utf-8")
     assert "providers:" in registry
-    registry = registry.replace(
-        "providers:",
-        "providers:\n  outside:\n    base_url: http://127.0.0.1:9/v1\n    key_variable: PROCTOR_TEST_MODEL_KEY",
-        1,
-    ).replace(
-        "models:",
-        "models:\n  outside-model:\n    provider: outside\n    organisation: Outside\n    is_open: false\n    roles: [generator]",
-        1,
+    registry = (
+        registry.replace(
+            "providers:",
+            "providers:\n  outside:\n    base_url: http://127.0.0.1:9/v1\n    key_variable: PROCTOR_TEST_MODEL_KEY",
+            1,
+        )
+        .replace(
+            "organisations:",
+            "organisations:\n  Outside: {}",
+            1,
+        )
+        .replace(
+            "models:",
+            "models:\n  outside-model:\n    provider: outside\n    organisation: Outside\n    is_open: false\n    roles: [generator]",
+            1,
+        )
     )
     (home.path / "models.yaml").write_text(registry, encoding="utf-8")
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from tasks.editions.basis import read_basis
 from tasks.editions.publish import freeze_edition
+from tasks.editions.stability import StabilityRequest, compute_stability
 from warehouse.lake.attach import quote_name
 from warehouse.lake.queries import bind_parameters, find_read
 
@@ -35,3 +36,17 @@ def publish_runs(connection: duckdb.DuckDBPyConnection) -> None:
             connection.register("edition_rows", rows.to_arrow())
             connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM edition_rows")
             connection.unregister("edition_rows")
+
+
+def draw_from_editions(connection: duckdb.DuckDBPyConnection) -> None:
+    """What `proctor stability` writes of every edition, zero-shot, with small samples."""
+    request = StabilityRequest(sample_sizes=(40, 40, 80), samples=3)
+    for head in connection.execute("SELECT * FROM editions").pl().iter_rows(named=True):
+        query = find_read("stars_of_style")
+        asked = {"edition_id": head["edition_id"], "month": head["month"], "prompt_style": "zero_shot"}
+        stars = connection.execute(query.body, bind_parameters(query, asked)).pl()
+        for table, frame in compute_stability(head, stars, request).frames.items():
+            rows = frame.with_columns(landing_unit=pl.lit(head["edition_id"]))
+            connection.register("drawn_rows", rows.to_arrow())
+            connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM drawn_rows")
+            connection.unregister("drawn_rows")

@@ -109,7 +109,7 @@ def test_a_server_killed_at_random_moments_skips_repeats_and_loses_nothing(tmp_p
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
     moments = random.Random(seed)
-    settings = make_settings(tmp_path / "home", set_size=60, repeats=3)
+    settings = make_settings(tmp_path / "home", set_size=60, repeats=3, lasting_sets=1)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     bank = make_bank(80)
     with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:

@@ -10,7 +10,7 @@ import pytest
 
 from tasks.report.page import NamedQuery, render_report
 from tests.tasks.report.synthetic import build_season
-from tests.warehouse.publishing import publish_runs
+from tests.warehouse.publishing import draw_from_editions, publish_runs
 from warehouse.lake.queries import bind_parameters, find_query
 from warehouse.lake.trial import connect_trial
 
@@ -26,6 +26,8 @@ def connect_season(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection
         connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM season_rows")
         connection.unregister("season_rows")
     publish_runs(connection)
+    if connection.execute("SELECT count(*) FROM editions").fetchall() != [(0,)]:
+        draw_from_editions(connection)
     return connection
 
 

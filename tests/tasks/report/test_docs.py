@@ -52,5 +52,5 @@ def test_every_query_that_the_analysts_page_names_exists() -> None:
     known = {*read_queries("analyses"), *read_queries("marts")}
     table = re.findall(r"^\| .* \| `(\w+)` \|", ANALYST, flags=re.MULTILINE)
 
-    assert len(table) == 9
+    assert len(table) == 12
     assert set(table) <= known

@@ -20,7 +20,7 @@ WITH shown AS (
 
 SELECT
     *,
-    discipline_score - avg(discipline_score) OVER (PARTITION BY discipline) AS gap
+    round(discipline_score - avg(discipline_score) OVER (PARTITION BY discipline), 9) AS gap
 FROM shown
 WHERE month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions

@@ -6,6 +6,7 @@
 -- from it, so that whoever stands in a lower group is distinguishable from the best of every higher group. Two neighbours on
 -- either side of a border may still be alike: rank_comparisons tells of each pair. equated_score stands beside S, never
 -- instead of it. style_mean and style_variance (of the population) are over the styles that the candidate sat in the run.
+-- Means are rounded to nine decimals: DuckDB adds up in any order, and the same lake is to give the same table.
 -- A second run of a month stands beside the first (is_repetition), never instead of it. Descriptions of a candidate are as
 -- last registered, so that a corrected release date holds for every month.
 WITH scores AS (
@@ -83,8 +84,8 @@ SELECT
     s.history,
     s.medicine,
     s.military_science,
-    avg(s.total.score) OVER styles AS style_mean,
-    var_pop(s.total.score) OVER styles AS style_variance,
+    round(avg(s.total.score) OVER styles, 9) AS style_mean,
+    round(var_pop(s.total.score) OVER styles, 9) AS style_variance,
     count(*) OVER styles AS style_count,
     s.total.repeat_count AS repeat_count,
     s.total.question_count AS question_count,

@@ -13,7 +13,12 @@ def upgrade() -> None:
     op.create_table(
         "edition_roots",
         sa.Column("edition_id", sa.Text(), primary_key=True),
-        sa.Column("root_hash", sa.Text(), nullable=False),
+        sa.Column(
+            "root_hash",
+            sa.Text(),
+            nullable=False,
+            comment="SHA-256 over every frozen row; kept once, never changed.",
+        ),
         sa.Column("kept_at", sa.Text(), nullable=False),
     )
 
