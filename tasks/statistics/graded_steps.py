@@ -238,7 +238,9 @@ def _improve_thresholds(now: Parameters, counts: Floats, total: Floats, chance: 
     if size == 1:
         return thresholds
     gap = np.zeros((len(steep), size + 1))
-    gap[:, 1:-1] = steep / np.expm1(np.maximum(steep * np.diff(thresholds), 1e-6))
+    # Far apart, the gap's part in the slope is 0: that is what the overflow says.
+    with np.errstate(over="ignore"):
+        gap[:, 1:-1] = steep / np.expm1(np.maximum(steep * np.diff(thresholds), 1e-6))
     at_least = np.cumsum(chance[..., ::-1], axis=-1)[..., ::-1]
     gradient, information = np.zeros(size), np.eye(size) * 1e-6
     lower_of: list[Floats] = []

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lxml import html
 
-from schemas.errors import ContractError, UsageError
-from schemas.settings import Settings, load_settings
+from schemas.errors import UsageError
+from schemas.settings import Settings
 from schemas.tables import TABLES, get_table
 from tasks.validation.landed import BrokenRule, validate_landed
 from tests.fresh import open_new_lake
@@ -21,11 +23,12 @@ from tests.warehouse.sample_rows import (
     session_frame,
 )
 from warehouse.lake.pieces import Piece, list_pieces, read_pieces
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake.store import Batch, Lake, open_lake
 
 pytestmark = pytest.mark.slow  # Great Expectations takes seconds to import
 
 MARKER = "机密标记-7f3a"
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -151,42 +154,42 @@ def test_a_month_selects_tables_that_have_months_and_only_its_rows(lake: Lake, t
         validate_landed(lake, tmp_path / "validation", table="questions", month="2026-01")
 
 
-def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The command with its task, without Prefect between them."""
-    import typer
+def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(tmp_path: Path) -> None:
+    """In processes of their own, as a user and the schedule run them: what they import stays there."""
+    settings = Settings(home=tmp_path / "home")
+    with open_new_lake(settings) as lake:
+        lake.land("sessions", "s", session_frame(2))
+    kept = run_validate(settings, "--table", "sessions", "--month", "2026-01")
+    assert (kept.returncode, "2 rows in 1 tables: every rule is kept." in kept.stdout) == (0, True), (
+        kept.stderr
+    )
+    with open_lake(settings) as lake:
+        spoil(lake, f"UPDATE sessions SET status = '{MARKER}' WHERE session_id = 'session-1'")
+    broken = run_validate(settings, "--table", "sessions", "--json")
+    assert broken.returncode == 1, broken.stderr
+    assert json.loads(broken.stdout) == {
+        "tables": {"sessions": 2},
+        "row_count": 2,
+        "broken": [{"table": "sessions", "unit": "s", "rule": "allowed: status", "row_count": 1}],
+        "page": str(settings.home / "validation" / "index.html"),
+    }
+    nightly = run(
+        settings, "from tasks.validation.task import validate_lake as v; v.fn('sessions', must_hold=True)"
+    )
+    assert nightly.returncode == 1
+    assert "ContractError" in nightly.stderr
+    assert "sessions, unit s: allowed: status (1)" in nightly.stderr
+    for done in (kept, broken, nightly):
+        assert MARKER not in done.stdout + done.stderr
 
-    from deployments import flow_runner
-    from deployments.commands.validate import validate
-    from tasks.validation.task import validate_lake
 
-    def run_task(name: str, *, without_server: bool, **parameters: Any) -> dict[str, object]:
-        assert (name, without_server) == ("validate", False)
-        return validate_lake.fn(**parameters)
+def run_validate(settings: Settings, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments = ["proctor", "validate", *options, "--no-server"]
+    return run(settings, f"import sys; sys.argv = {arguments!r}; from deployments.cli import main; main()")
 
-    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    monkeypatch.setattr(flow_runner, "run_flow", run_task)
-    load_settings.cache_clear()
-    try:
-        with open_new_lake(load_settings()) as lake:
-            lake.land("sessions", "s", session_frame(2))
-            validate(table="sessions", month="2026-01")
-            assert "2 rows in 1 tables: every rule is kept." in capsys.readouterr().out
-            spoil(lake, f"UPDATE sessions SET status = '{MARKER}' WHERE session_id = 'session-1'")
-        with pytest.raises(typer.Exit) as exit_:
-            validate(table="sessions", as_json=True)
-        assert exit_.value.exit_code == 1
-        result = json.loads(capsys.readouterr().out)
-        assert result == {
-            "tables": {"sessions": 2},
-            "row_count": 2,
-            "broken": [{"table": "sessions", "unit": "s", "rule": "allowed: status", "row_count": 1}],
-            "page": str(load_settings().home / "validation" / "index.html"),
-        }
-        with pytest.raises(ContractError, match=r"sessions, unit s: allowed: status \(1\)") as fault:
-            validate_lake.fn("sessions", must_hold=True)
-        assert MARKER not in str(fault.value)
-    finally:
-        load_settings.cache_clear()
+
+def run(settings: Settings, code: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PROCTOR_HOME": str(settings.home), "PROCTOR_QUIET": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=ROOT
+    )
