@@ -70,6 +70,8 @@ class Basis:
                         for name in ("run_id", "month", "bank_version", "reference_model")
                     },
                     [[one.judge, one.prompt_wording] for one in self.judges],
+                    # Whether it is provisional, and two gates, follow from the calibration of the judge that counts.
+                    [str(self.judges[0].mean_kappa), self.judges[0].rated_count],
                     dict(sorted(self.weights.items())),
                     dict(sorted(self.bases.items())),
                 ],

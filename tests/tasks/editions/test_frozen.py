@@ -235,3 +235,17 @@ def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None
     shown = leaderboard(season, "2025-06")[0]
     ninth = sum(float(str(shown[name.lower().replace(" ", "_")])) for name in nine) / 9 * 10
     assert shown["score"] == pytest.approx(ninth)
+
+
+def test_a_calibration_that_comes_later_is_a_change_that_a_correction_may_rest_on(season: Lake) -> None:
+    with season.transaction() as connection:
+        connection.execute("DELETE FROM calibration")
+    provisional = publish(season, JUNE)
+    assert provisional.frames["editions"]["is_provisional"].item()
+    calibration = build_season()["calibration"].with_columns(occasion=pl.lit("later"))
+    land_frames(season, {"calibration": calibration})
+    assert publish(season, JUNE).is_outdated
+    revised = publish(season, JUNE, Revision(is_wanted=True, reason="judges were calibrated"))
+    head = revised.frames["editions"].row(0, named=True)
+    assert (revised.edition_id, head["is_provisional"], head["mean_kappa"]) == (f"{JUNE}/2", False, 0.9)
+    assert not publish(season, JUNE).is_outdated

@@ -7,7 +7,8 @@ WITH agreement AS (
     SELECT
         judge,
         split_part(prompt_version, '/', 1) AS prompt_wording,
-        avg(kappa) AS mean_kappa,
+        -- DuckDB adds up in any order; the same calibration is to give the same number.
+        round(avg(kappa), 9) AS mean_kappa,
         sum(pair_count)::BIGINT AS rated_count
     FROM calibration
     WHERE weighting = 'none' AND kappa IS NOT NULL

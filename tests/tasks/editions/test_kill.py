@@ -1,0 +1,81 @@
+"""A publication that is killed has published all of an edition or nothing, and is finished by publishing again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from tasks.editions.roots import publish_and_keep_root
+from tasks.editions.verify import find_changed_editions
+from warehouse.lake.attach import remember_data_path
+from warehouse.lake.integrity import check_landings, read_unit
+from warehouse.lake.store import open_lake
+from warehouse.ledger.editions import read_roots
+from warehouse.ledger.engine import open_ledger
+
+JUNE = "run-2025-06"
+ROOT = Path(__file__).parents[3]
+FROZEN = [table.name for table in TABLES.values() if table.is_frozen]
+# Within the transaction after the first table was written; between the lake and the ledger.
+MOMENTS = {
+    "in the lake": """
+from warehouse.lake import landing
+real = landing._insert
+def insert(connection, table, path):
+    real(connection, table, path)
+    if table.startswith("edition"):
+        os.kill(os.getpid(), signal.SIGKILL)
+landing._insert = insert
+""",
+    "between lake and ledger": """
+from warehouse.ledger import editions
+editions.keep_root = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+""",
+}
+PUBLISH = """
+import os, signal, sys
+from pathlib import Path
+from schemas.settings import Settings
+from tasks.editions.roots import publish_and_keep_root
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+{moment}
+settings = Settings(home=Path(sys.argv[1]), judge_ratings_gate=100)
+with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+    publish_and_keep_root(ledger, lake, settings, sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("moment", sorted(MOMENTS))
+def test_a_killed_publication_is_whole_or_nothing_and_goes_on(
+    settings: Settings, season_home: Path, moment: str
+) -> None:
+    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
+    code = PUBLISH.format(moment=MOMENTS[moment])
+    done = subprocess.run([sys.executable, "-c", code, str(settings.home), JUNE], cwd=ROOT, env=os.environ)
+    assert done.returncode == -signal.SIGKILL
+
+    was_landed = moment != "in the lake"
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        found = {table: read_unit(lake, table, f"{JUNE}/1").height for table in FROZEN}
+        assert {count > 0 for count in found.values()} == {was_landed}, found
+        with ledger.read() as connection:
+            assert read_roots(connection) == {}
+
+        edition = publish_and_keep_root(ledger, lake, settings, JUNE)
+
+        assert (edition.edition_id, edition.is_new) == (f"{JUNE}/1", not was_landed)
+        with ledger.read() as connection:
+            roots = read_roots(connection)
+        assert list(roots) == [edition.edition_id]
+        assert find_changed_editions(lake, roots) == []
+        assert check_landings(lake).changed == []
