@@ -66,20 +66,7 @@ def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence
     import polars as pl
 
     answers = next((one for one in styles if one.style == MAIN_STYLE), None)
-    nothing = Equating(
-        scores=pl.DataFrame(),
-        persons=pl.DataFrame(
-            schema={
-                "sat_edition_id": pl.String,
-                "model": pl.String,
-                "equated_score": pl.Float64,
-                "equated_low": pl.Float64,
-                "equated_high": pl.Float64,
-            }
-        ),
-        items=None,
-        fits=None,
-    )
+    nothing = equate_nothing()
     if answers is None or answers.frame["discipline"].n_unique() < len(answers.disciplines):
         return nothing
     when = {
@@ -94,19 +81,16 @@ def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence
     )
     last = {str(row["discipline"]): row for row in read("last_fit", when).iter_rows(named=True)}
     people = _list_people(read, basis, edition_id, answers)
-    histories = [
-        _arrange(
-            read("equating_stars", {**when, "discipline": discipline}),
-            own.filter(pl.col("discipline") == discipline),
-        )
-        for discipline in answers.disciplines
-    ]
-    if any(history.rows.question_count < LEAST_QUESTIONS for history in histories):
-        return nothing
     equated: list[EquatedDiscipline] = []
     items: list[pl.DataFrame] = []
     fits: list[dict[str, object]] = []
-    for discipline, history in zip(answers.disciplines, histories, strict=True):
+    for discipline in answers.disciplines:
+        history = _arrange(
+            read("equating_stars", {**when, "discipline": discipline}),
+            own.filter(pl.col("discipline") == discipline),
+        )
+        if history.rows.question_count < LEAST_QUESTIONS:
+            return nothing
         before = last.get(discipline)
         fit = fit_graded_response(
             history.rows, start=None if before is None else _read_start(read, before, history)
@@ -152,6 +136,26 @@ def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence
         persons=everybody.select(nothing.persons.columns),
         items=found.items,
         fits=found.fits,
+    )
+
+
+def equate_nothing() -> Equating:
+    """Where there is no common scale: no score, no fit."""
+    import polars as pl
+
+    return Equating(
+        scores=pl.DataFrame(),
+        persons=pl.DataFrame(
+            schema={
+                "sat_edition_id": pl.String,
+                "model": pl.String,
+                "equated_score": pl.Float64,
+                "equated_low": pl.Float64,
+                "equated_high": pl.Float64,
+            }
+        ),
+        items=None,
+        fits=None,
     )
 
 

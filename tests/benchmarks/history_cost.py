@@ -26,7 +26,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
 from tasks.editions import publish as publishing
-from tasks.editions.equating import Equating
+from tasks.editions.equating import equate_nothing
 from tasks.editions.publish import publish_run
 from warehouse.lake.queries import list_queries
 from warehouse.lake.store import Lake, open_lake
@@ -71,7 +71,7 @@ def _build(settings: Settings, months: int, candidates: int, questions: int) -> 
 def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> None:
     real = publishing.equate_edition
     if not is_whole:
-        publishing.equate_edition = _equate_nothing
+        publishing.equate_edition = lambda *_: equate_nothing()
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         edition = publish_run(lake, settings, month, EXAMINED_DISCIPLINES)
@@ -83,23 +83,6 @@ def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> N
         f"published {edition.edition_id:<12} {'with' if is_whole else 'without'} fits {cpu:7.1f} s CPU {wall:7.1f} s wall, "
         f"peak of the process so far {peak:,.0f} MB",
         flush=True,
-    )
-
-
-def _equate_nothing(*_: object) -> Equating:
-    return Equating(
-        scores=pl.DataFrame(),
-        persons=pl.DataFrame(
-            schema={
-                "sat_edition_id": pl.String,
-                "model": pl.String,
-                "equated_score": pl.Float64,
-                "equated_low": pl.Float64,
-                "equated_high": pl.Float64,
-            }
-        ),
-        items=None,
-        fits=None,
     )
 
 
@@ -247,7 +230,7 @@ class _History:
         ability = self.ability[candidate] + 0.01 * number
         place = self.discrimination[items] * (ability - self.difficulty[items])
         draw = self.random.logistic(size=len(items))
-        return sum(((place - cut + draw) > 0).astype(np.int64) for cut in (-0.8, 0.0, 0.8))  # type: ignore[return-value]
+        return ((place + draw)[:, None] > np.array([-0.8, 0.0, 0.8])).sum(axis=1)
 
 
 def _list_landings(frames: dict[str, pl.DataFrame], landed_at: datetime) -> pl.DataFrame:
@@ -304,7 +287,8 @@ def _measure(settings: Settings, name: str, kind: str) -> dict[str, float]:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name} ({kind}): {done.stderr[-600:]}")
-    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return measured
 
 
 def run_query(home: str, name: str, kind: str) -> None:

@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] = ()) -> None:
                     sizes.set_size,
                 )
             )
-    test_chance(bank, sizes.sets, sizes.set_size)
+    measure_chance(bank, sizes.sets, sizes.set_size)
 
 
 def make_paper_bank(scale: float = 1.0) -> pl.DataFrame:
@@ -315,7 +315,7 @@ def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None
     print(f"{'pairs in one run on one set':<78} {same:,} of {of:,}")
 
 
-def test_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
+def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
     """Are draws and orders uniform, and true and false keys as frequent? χ² with even degrees of freedom."""
     index = index_bank(bank, tuple(LINEAGES))
     totals = {name: index.count(name) for name in LINEAGES}
