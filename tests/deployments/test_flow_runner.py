@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deployments.flow_runner import DRAIN_TIMEOUT_S, send_what_is_left
 from schemas.errors import FlowError
 from tasks.counts import compute_counts, render_markdown
 from tasks.flow_runs.success import check_ingested, check_judged, check_sat, check_written
@@ -94,3 +95,20 @@ def test_only_ids_and_counts_are_shown_in_prefect() -> None:
     }
     assert compute_counts(result) == {"run_id": "2026-12", "answers": "3", "calls.sent": "3", "problems": "1"}
     assert "text" not in render_markdown(result)
+
+
+def test_what_is_left_is_sent_while_there_is_somebody_to_send_it_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    drained: list[tuple[str, float]] = []
+    for worker in (APILogWorker, EventsWorker):
+        monkeypatch.setattr(
+            worker, "drain_all", lambda timeout, name=worker.__name__: drained.append((name, timeout))
+        )
+    send_what_is_left()
+    assert drained == [("APILogWorker", DRAIN_TIMEOUT_S), ("EventsWorker", DRAIN_TIMEOUT_S)]
+    # A process that never used Prefect has nothing to send, and does not import it for that.
+    monkeypatch.delitem(sys.modules, "prefect")
+    send_what_is_left()
+    assert len(drained) == 2

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -25,7 +26,7 @@ def count_attachments(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     real = attach.attach_lake
 
-    def counted(settings: Settings, *, read_only: bool):  # type: ignore[no-untyped-def]
+    def counted(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         seen.append(read_only)
         return real(settings, read_only=read_only)
 
@@ -117,7 +118,7 @@ def test_what_is_up_to_date_is_not_listed_again(settings: Settings, monkeypatch:
     listed: list[int] = []
     real = upgrade.list_missing_definitions
 
-    def counted(connection):  # type: ignore[no-untyped-def]
+    def counted(connection: duckdb.DuckDBPyConnection) -> list[str]:
         listed.append(1)
         return real(connection)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from alembic import command
-from sqlalchemy import Engine
+from sqlalchemy import Engine, inspect
 
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine import create_ledger_engine, open_ledger
-from warehouse.ledger.migrate import make_config
+from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
 
 PLAN = {
     "candidates": ["m"],
@@ -174,6 +174,11 @@ def test_organisations_merge_references_count_and_runs_get_their_names(url: str)
 def test_the_migration_can_be_taken_back(tmp_path: Path) -> None:
     engine = create_ledger_engine(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
     command.upgrade(make_config(engine), "head")
+    made = set(inspect(engine).get_table_names())
     command.downgrade(make_config(engine), "0002")
+    assert read_ledger_version(engine) == "0002"
+    assert "repetition" not in {column["name"] for column in inspect(engine).get_columns("runs")}
     command.upgrade(make_config(engine), "head")
+    assert read_ledger_version(engine) == HEAD
+    assert set(inspect(engine).get_table_names()) == made
     engine.dispose()
