@@ -98,8 +98,8 @@ def test_only_ids_and_counts_are_shown_in_prefect() -> None:
 
 
 def test_what_is_left_is_sent_while_there_is_somebody_to_send_it_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    from prefect.events.worker import EventsWorker
-    from prefect.logging.handlers import APILogWorker
+    from prefect.events.worker import EventsWorker  # noqa: TID251
+    from prefect.logging.handlers import APILogWorker  # noqa: TID251
 
     drained: list[tuple[str, float]] = []
     for worker in (APILogWorker, EventsWorker):
