@@ -97,34 +97,52 @@ def publish_run(
 
     asked = revision or Revision()
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
-        published = lake.read("run_revisions", {"run_id": run_id})
-        last = None if published.is_empty() else published.row(-1, named=True)
-        step("reading what it rests on")
-        basis = read_basis(lake.read, run_id, disciplines, least_ratings=settings.judge_ratings_gate)
-        has_changed = last is not None and last["basis_hash"] != basis.hash()
-        if last is not None and not asked.is_wanted:
-            return _describe_standing(last, is_outdated=has_changed)
-        if last is not None:
-            _check_revision(last, asked, has_changed=has_changed)
-        shut = find_shut_gates(basis, settings)
-        check_gates(shut, asked.overridden, asked.reason, run_id)
-        edition = freeze_edition(
-            lake.read,
-            basis,
-            revision=1 if last is None else int(last["revision"]) + 1,
-            replaces=None if last is None else str(last["edition_id"]),
-            reason=asked.reason if last is not None else None,
-            overridden=[gate.gate for gate in shut],
-            override_reason=asked.reason if shut else None,
-            now=now or datetime.now(UTC),
-            step=step,
-        )
+        # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
+        with lake.read_transaction():
+            prepared = _prepare(lake.read, settings, run_id, disciplines, asked, now=now, step=step)
+        if not prepared.is_new:
+            return prepared
         step("freezing it")
         lake.land_together(
-            [Batch(table, edition.edition_id, frame) for table, frame in edition.frames.items()],
+            [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
         )
-    return edition
+    return prepared
+
+
+def _prepare(
+    read: Reader,
+    settings: Settings,
+    run_id: str,
+    disciplines: Sequence[str],
+    asked: Revision,
+    *,
+    now: datetime | None,
+    step: Step,
+) -> Edition:
+    """The edition that is to be landed, or the one that stands."""
+    published = read("run_revisions", {"run_id": run_id})
+    last = None if published.is_empty() else published.row(-1, named=True)
+    step("reading what it rests on")
+    basis = read_basis(read, run_id, disciplines, least_ratings=settings.judge_ratings_gate)
+    has_changed = last is not None and last["basis_hash"] != basis.hash()
+    if last is not None and not asked.is_wanted:
+        return _describe_standing(last, is_outdated=has_changed)
+    if last is not None:
+        _check_revision(last, asked, has_changed=has_changed)
+    shut = find_shut_gates(basis, settings)
+    check_gates(shut, asked.overridden, asked.reason, run_id)
+    return freeze_edition(
+        read,
+        basis,
+        revision=1 if last is None else int(last["revision"]) + 1,
+        replaces=None if last is None else str(last["edition_id"]),
+        reason=asked.reason if last is not None else None,
+        overridden=[gate.gate for gate in shut],
+        override_reason=asked.reason if shut else None,
+        now=now or datetime.now(UTC),
+        step=step,
+    )
 
 
 def freeze_edition(

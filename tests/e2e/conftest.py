@@ -108,3 +108,20 @@ def demo(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Demo:
             (folder / "result.json").write_text(result)
             (folder / "reader.json").write_text(seen)
     return Demo(home, json.loads((folder / "result.json").read_text()), Seen.read(folder / "reader.json"))
+
+
+@pytest.fixture(scope="session")
+def home_without_server(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The demo's home as if no server had ever run in it; the first command that needs one starts it.
+
+    Starting one costs 15 s of CPU: the tests that ask for this home are one group, and share it.
+    """
+    work = tmp_path_factory.mktemp("own-server")
+    home = demo.home.copy(work / "home")
+    shutil.rmtree(home.path / "prefect")
+    (home.path / "prefect").mkdir()
+    home = replace(home, work=work)
+    try:
+        yield home
+    finally:
+        home.run("down", exit_code=None)

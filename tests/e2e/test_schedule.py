@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from deployments.demo.reviewing import fill_workbook
-from tests.e2e.conftest import Demo
+from tests.e2e.conftest import Home
 
-pytestmark = pytest.mark.prefect
+pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]
 
 PAPER = """一、判断题
 1. 赤道是地球上最长的纬线。（√）
@@ -23,9 +23,8 @@ PAPER = """一、判断题
 """
 
 
-def test_the_last_decision_starts_the_rest_on_the_worker(demo: Demo, tmp_path: Path) -> None:
-    home = demo.home.copy(tmp_path / "home")
-    (home.path / "prefect" / "server.json").unlink()
+def test_the_last_decision_starts_the_rest_on_the_worker(home_without_server: Home, tmp_path: Path) -> None:
+    home = home_without_server
     paper = tmp_path / "science-final.txt"
     paper.write_text(PAPER, encoding="utf-8")
     before = home.read_json("bank")["versions"]

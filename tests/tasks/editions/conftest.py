@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
+from tasks.editions.roots import publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.engine import open_ledger
 
 
 @pytest.fixture(scope="session")
@@ -32,5 +34,23 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def season(settings: Settings, season_home: Path) -> Iterator[Lake]:
     """Two months of six candidates in a lake of its own; nothing is published."""
     shutil.copytree(season_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
+    with open_lake(settings) as lake:
+        yield lake
+
+
+@pytest.fixture(scope="session")
+def published_home(season_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The season with June published and its root kept, made once for all tests; only copied."""
+    settings = Settings(home=tmp_path_factory.mktemp("published") / "home", judge_ratings_gate=100)
+    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        publish_and_keep_root(ledger, lake, settings, "run-2025-06")
+    return settings.home
+
+
+@pytest.fixture
+def published(settings: Settings, published_home: Path) -> Iterator[Lake]:
+    """The season in a lake of its own, with June published."""
+    shutil.copytree(published_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
     with open_lake(settings) as lake:
         yield lake

@@ -49,15 +49,15 @@ def judge_again(frames: dict[str, pl.DataFrame], judge: str, prompt: str, stars:
     )
 
 
-def test_nothing_that_comes_later_changes_a_number_of_an_edition(season: Lake) -> None:
+def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake) -> None:
     frames = build_season()
-    june = publish(season, JUNE)
-    before, board = read_all(season, june.edition_id), leaderboard(season, "2025-06")
+    june = publish(published, JUNE)
+    before, board = read_all(published, june.edition_id), leaderboard(published, "2025-06")
     assert {table for table, rows in before.items() if rows} == set(FROZEN)
 
     # A judge that comes first in the alphabet and agrees best with people; another prompt of the one that counted.
-    land_frames(season, {"judgements": judge_again(frames, "aaa", "v1", 3)})
-    land_frames(season, {"judgements": judge_again(frames, "judge-a", "v2", 0)})
+    land_frames(published, {"judgements": judge_again(frames, "aaa", "v1", 3)})
+    land_frames(published, {"judgements": judge_again(frames, "judge-a", "v2", 0)})
     calibration = (
         frames["calibration"]
         .filter(pl.col("judge") == "judge-a")
@@ -68,7 +68,7 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(season: Lake) -
             pair_count=pl.lit(900, dtype=pl.Int64),
         )
     )
-    land_frames(season, {"calibration": calibration})
+    land_frames(published, {"calibration": calibration})
     # The reference sits the same sets again, and the month is run again.
     again = build_season(months=("2025-06",), seed=99)
     renamed = {
@@ -83,66 +83,63 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(season: Lake) -
         for table, frame in again.items()
         if table not in ("sets", "calibration")
     }
-    land_frames(season, renamed)
-    land_frames(season, {"judgements": judge_again(renamed, "aaa", "v1", 3)})
+    land_frames(published, renamed)
+    land_frames(published, {"judgements": judge_again(renamed, "aaa", "v1", 3)})
     # Rows of June itself are judged anew, with another outcome.
     first = frames["judgements"].filter((pl.col("run_id") == JUNE) & (pl.col("judge") == "judge-a"))
     unit = first["session_id"][0]
-    season.land(
+    published.land(
         "judgements",
         f"{unit}/judge-a/v1",
         first.filter(pl.col("session_id") == unit).with_columns(stars=pl.lit(3, dtype=pl.Int64)),
     )
-    publish(season, JULY)
-    repetition = publish(season, f"{JUNE}-again")
+    publish(published, JULY)
+    repetition = publish(published, f"{JUNE}-again")
 
-    assert read_all(season, june.edition_id) == before
-    now = leaderboard(season, "2025-06")
+    assert read_all(published, june.edition_id) == before
+    now = leaderboard(published, "2025-06")
     assert [row for row in now if row["run_id"] == JUNE] == board
     # The second run of the month stands beside the first, below it, and says so.
     assert [row["is_repetition"] for row in now] == [False] * len(board) + [True] * len(board)
     assert {row["edition_id"] for row in now[len(board) :]} == {repetition.edition_id}
-    assert publish(season, JUNE).is_outdated
+    assert publish(published, JUNE).is_outdated
 
-    revised = publish(season, JUNE, Revision(is_wanted=True, reason="a session was judged anew"))
+    revised = publish(published, JUNE, Revision(is_wanted=True, reason="a session was judged anew"))
     assert revised.edition_id == f"{JUNE}/2"
-    assert read_all(season, june.edition_id) == before
-    shown = [row for row in leaderboard(season, "2025-06") if row["run_id"] == JUNE]
+    assert read_all(published, june.edition_id) == before
+    shown = [row for row in leaderboard(published, "2025-06") if row["run_id"] == JUNE]
     assert {row["edition_id"] for row in shown} == {f"{JUNE}/2"}
     assert {row["model"]: row["score"] for row in shown} != {row["model"]: row["score"] for row in board}
     assert {row["judge"] for row in shown} == {"aaa"}
-    editions = season.run_named("editions_published").filter(pl.col("run_id") == JUNE).sort("revision")
+    editions = published.run_named("editions_published").filter(pl.col("run_id") == JUNE).sort("revision")
     assert editions["replaces"].to_list() == [None, june.edition_id]
     assert editions["reason"].to_list() == [None, "a session was judged anew"]
     assert editions["is_current"].to_list() == [False, True]
 
 
-def test_publishing_again_changes_nothing(season: Lake) -> None:
-    first = publish(season, JUNE)
-    before = season.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
-    again = publish(season, JUNE)
-    assert (first.is_new, again.is_new, again.is_outdated) == (True, False, False)
-    assert again.edition_id == first.edition_id
-    assert season.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows() == before
+def test_publishing_again_changes_nothing(published: Lake) -> None:
+    before = published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows()
+    again = publish(published, JUNE)
+    assert (again.is_new, again.is_outdated, again.edition_id) == (False, False, f"{JUNE}/1")
+    assert published.query("SELECT max(landed_at) AS at, count(*) AS n FROM landings").rows() == before
 
 
-def test_a_correction_needs_a_reason_and_a_change(season: Lake) -> None:
-    publish(season, JUNE)
+def test_a_correction_needs_a_reason_and_a_change(published: Lake) -> None:
     with pytest.raises(UsageError, match="needs its reason"):
-        publish(season, JUNE, Revision(is_wanted=True))
+        publish(published, JUNE, Revision(is_wanted=True))
     with pytest.raises(UsageError, match="Nothing that run-2025-06/1 rests on has changed"):
-        publish(season, JUNE, Revision(is_wanted=True, reason="to be sure"))
+        publish(published, JUNE, Revision(is_wanted=True, reason="to be sure"))
 
 
-def test_a_frozen_unit_is_never_landed_with_other_content(season: Lake) -> None:
-    june = publish(season, JUNE)
-    rows = read_unit(season, "edition_scores", june.edition_id)
-    assert season.land("edition_scores", june.edition_id, rows).is_unchanged
+def test_a_frozen_unit_is_never_landed_with_other_content(published: Lake) -> None:
+    june = publish(published, JUNE)
+    rows = read_unit(published, "edition_scores", june.edition_id)
+    assert published.land("edition_scores", june.edition_id, rows).is_unchanged
     with pytest.raises(StoreError, match=r"edition_scores/run-2025-06/1 was published and is frozen"):
-        season.land_together(
+        published.land_together(
             [Batch("edition_scores", june.edition_id, rows.with_columns(score=pl.col("score") * 0.5))]
         )
-    assert read_unit(season, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
+    assert read_unit(published, "edition_scores", june.edition_id).sort(pl.all()).equals(rows.sort(pl.all()))
 
 
 def test_publishers_at_once_publish_one_edition(season: Lake) -> None:
@@ -166,11 +163,11 @@ def test_a_run_that_is_not_there_or_not_judged_is_named(season: Lake) -> None:
         publish(season, "empty")
 
 
-def test_the_month_before_gives_the_change_and_the_standing(season: Lake) -> None:
-    june, july = publish(season, JUNE), publish(season, JULY)
-    trend = season.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
+def test_the_month_before_gives_the_change_and_the_standing(published: Lake) -> None:
+    june, july = publish(published, JUNE), publish(published, JULY)
+    trend = published.run_named("monthly_trend").filter(pl.col("month") == "2025-07")
     boards = {
-        edition.month: {row["model"]: row["score"] for row in leaderboard(season, edition.month)}
+        edition.month: {row["model"]: row["score"] for row in leaderboard(published, edition.month)}
         for edition in (june, july)
     }
     for row in trend.iter_rows(named=True):
@@ -183,24 +180,23 @@ def test_the_month_before_gives_the_change_and_the_standing(season: Lake) -> Non
         moved = boards["2025-07"][model] - boards["2025-06"][model]
         assert row["score_change"] == pytest.approx(moved, abs=1e-9)
         assert row["score_change_low"] < row["score_change"] < row["score_change_high"]
-    standings = season.run_named("standings")
+    standings = published.run_named("standings")
     assert set(standings["sat_month"]) == {"2025-07"}
     assert set(standings["comparability"]) == {"same_edition"}
 
 
-def test_who_did_not_sit_stands_by_its_last_edition(season: Lake) -> None:
-    publish(season, JUNE)
+def test_who_did_not_sit_stands_by_its_last_edition(published: Lake) -> None:
     absent = "south-chat"
     for table in ("sessions", "responses", "judgements", "allocations"):
-        units = season.query(
+        units = published.query(
             f"SELECT DISTINCT landing_unit AS unit FROM {table} WHERE session_id LIKE '{JULY}/{absent}/%'"
         )
-        with season.transaction() as connection:
+        with published.transaction() as connection:
             for unit in units["unit"]:
                 connection.execute(f"DELETE FROM {table} WHERE landing_unit = ?", [unit])
-    publish(season, JULY)
-    assert absent not in {row["model"] for row in leaderboard(season, "2025-07")}
-    standing = season.run_named("standings").filter(pl.col("model") == absent).row(0, named=True)
+    publish(published, JULY)
+    assert absent not in {row["model"] for row in leaderboard(published, "2025-07")}
+    standing = published.run_named("standings").filter(pl.col("model") == absent).row(0, named=True)
     assert (standing["sat_month"], standing["sat_edition_id"]) == ("2025-06", f"{JUNE}/1")
     # Both months sat the same two sets: the questions link them.
     assert standing["comparability"] == "anchors"

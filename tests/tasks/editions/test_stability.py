@@ -9,8 +9,6 @@ import polars as pl
 import pytest
 
 from schemas.errors import GateError, UsageError
-from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.publish import publish_run
 from tasks.editions.stability import StabilityRequest, compute_stability, write_stability
 from tests.tasks.report.synthetic import REFERENCE
 from warehouse.lake.integrity import read_unit
@@ -18,12 +16,6 @@ from warehouse.lake.store import Lake
 
 JUNE = "run-2025-06"
 SMALL = StabilityRequest(sample_sizes=(100, 100, 400), curve_sizes=(10, 40), samples=4, seed=3)
-
-
-@pytest.fixture
-def published(season: Lake) -> Lake:
-    publish_run(season, season.settings, JUNE, EXAMINED_DISCIPLINES)
-    return season
 
 
 def read_tables(lake: Lake) -> dict[str, pl.DataFrame]:

@@ -21,16 +21,6 @@ JUNE = "run-2025-06"
 SESSION = f"{JUNE}/east-7b/zero_shot/1"
 
 
-@pytest.fixture(scope="session")
-def published_home(season_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The season with June published, made once for all tests; only copied."""
-    settings = Settings(home=tmp_path_factory.mktemp("published") / "home", judge_ratings_gate=100)
-    shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        publish_and_keep_root(ledger, lake, settings, JUNE)
-    return settings.home
-
-
 @pytest.fixture
 def ledger(settings: Settings, published_home: Path) -> Iterator[Ledger]:
     shutil.copytree(published_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
