@@ -7,11 +7,14 @@ interrupted (Ctrl-C or `kill -TERM`).
 
 from __future__ import annotations
 
-from typing import Annotated
+import atexit
+import os
+import sys
+from typing import Annotated, NoReturn
 
 import typer
 
-from deployments.command import Command
+from deployments.command import INTERRUPTED, Command
 from deployments.commands import (
     bank,
     cgeval,
@@ -93,7 +96,20 @@ _give_shared_ways(app)
 
 def main() -> None:
     """Run a command; a mistake of the user's is one sentence on standard error, never a stack trace."""
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _leave_at_once(INTERRUPTED)
+        raise
+
+
+def _leave_at_once(code: int) -> NoReturn:
+    """End without taking the interpreter apart: threads stopped in the middle of native work crash it now and then (-11)."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

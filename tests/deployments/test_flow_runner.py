@@ -42,17 +42,14 @@ def test_a_flow_runs_without_a_server_by_option_and_by_setting(tmp_path: Path) -
     paper.write_text(PAPER, encoding="utf-8")
     result, _ = run(home, "ingest", str(paper), "--no-server")
     assert (result["question_count"], result["waiting_questions"]) == (2, 2)
-    again, errors = run(home, "ingest", str(paper), PROCTOR_NO_SERVER="true")
-    assert again["skipped_documents"] == 1
+    damaged = tmp_path / "damaged.docx"
+    damaged.write_bytes(b"PK\x03\x04 broken")
+    failed, errors = run(home, "ingest", str(damaged), exit_code=1, PROCTOR_NO_SERVER="true")
+    assert "None of 1 documents could be read" in errors
+    assert len(failed["problems"]) == 1
     assert "server" not in errors.lower()
     assert not (home / "prefect" / "server.json").exists()
     assert not (home / "prefect" / "prefect.db").exists(), "Prefect started a server of its own"
-
-    damaged = tmp_path / "damaged.docx"
-    damaged.write_bytes(b"PK\x03\x04 broken")
-    failed, errors = run(home, "ingest", str(damaged), "--no-server", exit_code=1)
-    assert "None of 1 documents could be read" in errors
-    assert len(failed["problems"]) == 1
 
 
 def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:

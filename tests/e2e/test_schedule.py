@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
 from deployments.demo.reviewing import fill_workbook
-from tests.e2e.conftest import Home
+from tests.e2e.conftest import Demo, Home
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]
 
@@ -23,8 +24,13 @@ PAPER = """一、判断题
 """
 
 
-def test_the_last_decision_starts_the_rest_on_the_worker(home_without_server: Home, tmp_path: Path) -> None:
-    home = home_without_server
+def test_the_last_decision_starts_the_rest_on_the_worker(
+    demo: Demo, home_without_server: Home, tmp_path: Path
+) -> None:
+    home = demo.home.copy(tmp_path / "home")
+    # The server that the tests before this one have left running, and the bank as the demo left it.
+    shutil.rmtree(home.path / "prefect")
+    shutil.copytree(home_without_server.path / "prefect", home.path / "prefect")
     paper = tmp_path / "science-final.txt"
     paper.write_text(PAPER, encoding="utf-8")
     before = home.read_json("bank")["versions"]

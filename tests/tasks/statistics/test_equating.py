@@ -88,7 +88,7 @@ def test_the_jackknife_agrees_with_a_bootstrap_over_lineages(drawn: Season, fit:
     scores = []
     for _ in range(16):
         again = resample_lineages(drawn.rows, generator)
-        scores.append(compute_equated(again, fit_graded_response(again), entries).score)
+        scores.append(compute_equated(again, fit_graded_response(again, start=fit.parameters), entries).score)
 
     bootstrap = np.std(scores, axis=0, ddof=1)
     assert expected.mean() == pytest.approx(bootstrap.mean(), rel=0.25)
