@@ -56,7 +56,7 @@ LEAGUES = Table(
             allowed=("played", "imported")),
      Column("domains", "texts", "Its domains.", required=True),
      Column("domain_hashes", "texts", "Hash of each domain's rules and prompts, in the same order; null for imported scores."),
-     Column("run_count", "int", "Independent runs.", required=True, low=1),
+     Column("run_count", "int", "Independent runs; null where an imported file does not say.", low=1),
      Column("round_count", "int", "Rounds of a run in each domain; null where it is not known.", low=1),
      Column("temperature", "float", "Temperature of all calls; null where it is not known.", low=0),
      Column("season", "text", "Season whose topics are set; null for none."),

@@ -80,9 +80,7 @@ def compute_consistency(
     A round in which fewer than two judges could be read has no overlap and is left out. Empty when no round is left.
     """
     whole = [
-        (one, run)
-        for one, run in zip(rounds, runs, strict=True)
-        if (~np.isnan(one).all(axis=1)).sum() > 1
+        (one, run) for one, run in zip(rounds, runs, strict=True) if (~np.isnan(one).all(axis=1)).sum() > 1
     ]
     if not whole:
         return []
@@ -105,7 +103,12 @@ def _share_places(scores: Floats, ks: NDArray[np.int64]) -> Floats:
 
 
 def _describe(
-    k: int, found: Floats, run: NDArray[np.int64], chance: float, generator: np.random.Generator, resamples: int
+    k: int,
+    found: Floats,
+    run: NDArray[np.int64],
+    chance: float,
+    generator: np.random.Generator,
+    resamples: int,
 ) -> Overlap:
     over_rounds = compute_mean_interval(found, generator, resamples=resamples)
     means = np.array([found[run == one].mean() for one in np.unique(run)])

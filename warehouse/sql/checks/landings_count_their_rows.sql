@@ -149,6 +149,42 @@ WITH held AS (
     FROM league_matches
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'imported_league_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM imported_league_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'imported_league_overlaps' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM imported_league_overlaps
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_anova' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_anova
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_pairs' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_pairs
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_family_bias' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_family_bias
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_consistency' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_consistency
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_correlations' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_correlations
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_replays' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_replays
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'llm_calls' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM llm_calls
     GROUP BY landing_unit
