@@ -180,7 +180,7 @@ LEAGUE_REPLAYS = Table(
     "league_replays", "One row per method and share: the order that only this share of the comparisons gives.",
     (*_KEY, "method", "share"), _UNIT, "league",
     (*_PLACE,
-     Column("method", "text", "How the candidates are rated; Elo is played for up to 20,000 comparisons.", required=True,
+     Column("method", "text", "How the candidates are rated; Elo only for samples of up to 20,000 out of up to a million comparisons.", required=True,
             allowed=("bradley_terry", "elo")),
      replace(_share("share", "Share of all comparisons that is drawn."), required=True),
      Column("game_count", "int", "Comparisons in a sample.", required=True, low=1),

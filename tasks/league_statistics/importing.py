@@ -149,7 +149,20 @@ def _complete(file: ScoreFile, request: ImportRequest, member_count: int) -> lis
                 f"for n candidates, here {member_count}) or points (0 to 100)."
             )
         found.append((replace(score, domain=domain, run_type=run_type, score=points), most))
+    _check_once(file.source, [score for score, _ in found])
     return found
+
+
+def _check_once(source: str, scores: Sequence[Score]) -> None:
+    """A judge gives an answer one score."""
+    seen: dict[Score, int] = {}
+    for number, score in enumerate(scores, start=1):
+        key = replace(score, score=None, rank=None)
+        if score.judge is not None and seen.setdefault(key, number) != number:
+            raise UsageError(
+                f"{source}, scores {seen[key]} and {number}: {score.judge} scores {score.answerer} twice in one round. Take one out, or "
+                "tell the rounds apart in the columns league_run, round and asker."
+            )
 
 
 def _make_batches(

@@ -84,7 +84,8 @@ def compute_statistics(
             "league_correlations": _list_correlations(scores, exam),
             "league_replays": _list_replays(arranged, scores, shared, request),
         }
-        for unit in ("score", "answer"):
+        # Without judges each score is the mean of an answer already.
+        for unit in ("score", "answer") if (arranged.judge >= 0).any() else ("answer",):
             anova, pairs = _list_group_tests(arranged, unit)
             rows["league_anova"] += anova
             rows["league_pairs"] += pairs
