@@ -20,7 +20,9 @@ from deployments.commands import (
     evaluate,
     exam,
     gscore,
+    imports,
     ingest,
+    league,
     models,
     operations,
     query,
@@ -84,6 +86,8 @@ for module in (
     unparsed,
     gscore,
     cgeval,
+    league,
+    imports,
     query,
     validate,
 ):

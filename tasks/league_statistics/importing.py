@@ -61,7 +61,7 @@ def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> 
     _check_request(request, paths)
     files = [parse_score_file(path) for path in paths]
     league = _read_league(lake, request.league_id)
-    known = lake.read("league_families", {"league_id": request.league_id})
+    known = lake.read("league_members", {"league_id": request.league_id})
     names = {name for file in files for score in file.scores for name in _list_names(score)}
     members = sorted(names | set(known["model"]))
     families = {row["model"]: row["family"] for row in known.to_dicts()} | dict(request.families or {})

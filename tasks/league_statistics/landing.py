@@ -52,7 +52,7 @@ def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> 
         raise UsageError(
             f"League {league_id} has no score yet. Play a round with `proctor league run {league_id}`, or import scores."
         )
-    members = lake.read("league_families", {"league_id": league_id}).filter(joined="member")
+    members = lake.read("league_members", {"league_id": league_id}).filter(joined="member")
     families: dict[str, str | None] = dict(members.select("model", "family").iter_rows())
     standings = lake.read("exam_standings", {"is_simulated": league["is_simulated"]})
     exam: dict[str, float] = dict(standings.select("model", "standing_score").iter_rows())
