@@ -82,7 +82,7 @@ LEAGUE_SCORES = Table(
      Column("run_count", "int", "Independent runs; null where the file does not say.", low=1),
      Column("run_sd", "float", "Standard deviation of its score over independent runs (n - 1); null for one run.", low=0),
      Column("run_sd_100", "float", "The same on a scale of 100 points.", low=0),
-     Column("setting_score", "float", "Mean of what others got on its questions: lower is harder; null where nobody knows who asked."),
+     Column("setting_score", "float", "Mean of what others got on its questions: lower is harder; null for Borda points, which are the same for every question, and where nobody knows who asked."),
      Column("setting_low", "float", "Lower end of its 95% bootstrap interval over questions; null for one question."),
      Column("setting_high", "float", "Upper end of the same."),
      _count("question_count", "Questions that it set and others were scored on."),
@@ -126,9 +126,10 @@ LEAGUE_FAMILY_BIAS = Table(
     (*_PLACE,
      replace(_FAMILY, about="The judges' family.", required=True),
      Column("unit", "text",
-            "One observation: a single `score`, the mean of a `cell` (judge and answerer), or the mean of a cell's `excess` over "
-            "what judges outside both families gave the same answers: only that tells favour from better answers.",
-            required=True, allowed=("score", "cell", "excess")),
+            "One observation: a single `score`, the mean of a `cell` (judge and answerer), the mean of a cell's `excess` over what "
+            "judges outside both families gave the same answers, or the same of each answer (`answer_excess`): only an excess "
+            "tells favour from better answers.",
+            required=True, allowed=("score", "cell", "excess", "answer_excess")),
      Column("in_mean", "float", "Mean given to the own family."),
      Column("out_mean", "float", "Mean given to others."),
      Column("difference", "float", "In-family minus out-of-family."),

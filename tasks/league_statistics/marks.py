@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+FULL_SCORE = 100.0
 _NOBODY = -1
 
 
@@ -27,6 +28,7 @@ class Marks:
         answer: number of the answer: of one question and answerer.
         asker, judge, answerer: who did what.
         most_points: highest score that could be had.
+        is_borda: whether the points come from ranks.
         is_imported, is_simulated: as of the league.
     """
 
@@ -39,6 +41,7 @@ class Marks:
     judge: Codes
     answerer: Codes
     most_points: float
+    is_borda: bool
     is_imported: bool
     is_simulated: bool
 
@@ -59,6 +62,7 @@ def arrange_marks(frame: pl.DataFrame) -> Marks:
 
     question = frame.select(pl.struct("league_run", "round", "asker").rank("dense")).to_series()
     answer = frame.select(pl.struct("league_run", "round", "asker", "answerer").rank("dense")).to_series()
+    most_points = float(frame["most_points"].cast(pl.Float64).max() or 0.0)  # type: ignore[arg-type]
     return Marks(
         models=models,
         score=frame["score"].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
@@ -68,7 +72,8 @@ def arrange_marks(frame: pl.DataFrame) -> Marks:
         asker=encode("asker"),
         judge=encode("judge"),
         answerer=encode("answerer"),
-        most_points=float(frame["most_points"].cast(pl.Float64).max() or 0.0),  # type: ignore[arg-type]
+        most_points=most_points,
+        is_borda=frame["rank"].is_not_null().any() or most_points != FULL_SCORE,
         is_imported=bool(frame["is_imported"].any()),
         is_simulated=bool(frame["is_simulated"].any()),
     )

@@ -100,7 +100,8 @@ def _list_scores(
     is_read = marks.is_read
     for code, model in enumerate(marks.models):
         own = is_read & (marks.answerer == code)
-        asked = is_read & (marks.asker == code) & (marks.answerer != code)
+        # A list's Borda points have the same sum whatever the question.
+        asked = is_read & (marks.asker == code) & (marks.answerer != code) & (not marks.is_borda)
 
         def draw(what: str, name: str = model) -> np.random.Generator:
             return make_generator(request.seed, *shared.values(), what, name)
@@ -199,7 +200,12 @@ def _list_family_bias(marks: Marks, families: Mapping[str, str | None]) -> Rows:
         [-1 if (name := families.get(model)) is None else names.index(name) for model in marks.models]
     )
     found = compute_family_bias(
-        marks.score[rows], marks.answer[rows], marks.judge[rows], marks.answerer[rows], family
+        marks.score[rows],
+        marks.answer[rows],
+        marks.judge[rows],
+        marks.answerer[rows],
+        family,
+        ranked_question=marks.question[rows] if marks.is_borda else None,
     )
     return [
         {

@@ -3,55 +3,53 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from html import escape
 
 import polars as pl
 
-from tasks.report.charts import PALETTE, inline_rows, render_svg
+from tasks.report.charts import FONT, PALETTE, inline_rows, render_svg
 from tasks.report.labels import Language, label
 
-_RADIUS = 100.0
-_RINGS = (25.0, 50.0, 75.0, 100.0)
+# Of one radar, in pixels.
+_WIDTH, _HEIGHT, _RADIUS = 340, 270, 84.0
+_RINGS = (0.25, 0.5, 0.75, 1.0)
 _RADARS_IN_A_ROW = 4
+_LONGEST_NAME = 18
 
 
-def render_radar(frame: pl.DataFrame, order: list[str], language: Language, prefix: str) -> str:
-    """SVG of one small radar for each answerer, with an axis for each asker.
+def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
+    """SVG of one small radar for each answerer, with an axis for each asker; the same in both languages.
 
-    Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order` names the candidates.
+    Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order` names the candidates. It is drawn
+    here: Vega-Lite knows no radar, and one made of layers takes seconds.
     """
-    import altair as alt
-
     axes = [name for name in order if name in set(frame["asker"])]
+    answerers = [name for name in order if name in set(frame["answerer"])]
     angle = {name: 2 * math.pi * at / len(axes) for at, name in enumerate(axes)}
-    cells = {(row["answerer"], row["asker"]): row for row in frame.iter_rows(named=True)}
-    charts = []
-    for number, answerer in enumerate(name for name in order if name in set(frame["answerer"])):
-        known = [
-            (name, cells[answerer, name])
-            for name in axes
-            if (answerer, name) in cells and cells[answerer, name]["score"] is not None
-        ]
-        points = [
-            _place(angle[name], row["score"] / row["most_points"] * _RADIUS) | {"at": at}
-            for at, (name, row) in enumerate(known)
-        ]
-        colour = PALETTE[number % len(PALETTE)]
-        closed = [*points, points[0] | {"at": len(points)}] if points else []
-        line = (
-            alt.Chart(inline_rows(closed))
-            .mark_line(color=colour, strokeWidth=2, fill=colour, fillOpacity=0.18)
-            .encode(x=_scale("x"), y=_scale("y"), order="at:Q")
-        )
-        dots = alt.Chart(inline_rows(points)).mark_point(color=colour, filled=True, size=28).encode(x="x:Q", y="y:Q")
-        charts.append(
-            (_draw_web(axes, angle) + line + dots).properties(width=190, height=190, title=answerer)
-        )
-    rows: list[Any] = [
-        alt.hconcat(*charts[start : start + _RADARS_IN_A_ROW])
-        for start in range(0, len(charts), _RADARS_IN_A_ROW)
+    share = {
+        (row["answerer"], row["asker"]): row["score"] / row["most_points"]
+        for row in frame.iter_rows(named=True)
+        if row["score"] is not None
+    }
+    columns = min(_RADARS_IN_A_ROW, len(answerers))
+    width, height = columns * _WIDTH, math.ceil(len(answerers) / columns) * _HEIGHT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="{FONT}" role="presentation" aria-hidden="true" focusable="false">'
     ]
-    return render_svg(alt.vconcat(*rows), prefix + language)
+    for number, answerer in enumerate(answerers):
+        left, top = number % columns * _WIDTH, number // columns * _HEIGHT
+        points = [
+            _place(angle[name], share[answerer, name] * _RADIUS) for name in axes if (answerer, name) in share
+        ]
+        parts.append(f'<g transform="translate({left + _WIDTH / 2:g} {top + _HEIGHT / 2 + 12:g})">')
+        parts += _draw_web(axes, angle)
+        parts += _draw_shape(points, PALETTE[number % len(PALETTE)])
+        parts.append(
+            f'<text y="{-_RADIUS - 38:g}" text-anchor="middle" font-size="13" font-weight="600" fill="#1b2430">'
+            f"{escape(answerer)}</text></g>"
+        )
+    return "".join([*parts, "</svg>"])
 
 
 def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
@@ -68,7 +66,12 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
             frame.select(pl.col("answerer").alias("model"), pl.col("answerer_family").alias("family")),
         ]
     )
-    order = by_family.unique().sort("family", "model", nulls_last=True)["model"].unique(maintain_order=True).to_list()
+    order = (
+        by_family.unique()
+        .sort("family", "model", nulls_last=True)["model"]
+        .unique(maintain_order=True)
+        .to_list()
+    )
     most = float(frame["most_points"].max() or 1.0)  # type: ignore[arg-type]
     low, high = frame["score"].min(), frame["score"].max()
     data = frame.filter(pl.col("score").is_not_null()).select(
@@ -94,7 +97,9 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
         )
     )
     frames = (
-        base.transform_filter("datum.is_in_family").mark_rect(fillOpacity=0, stroke="black", strokeWidth=2.5).encode()
+        base.transform_filter("datum.is_in_family")
+        .mark_rect(fillOpacity=0, stroke="black", strokeWidth=2.5)
+        .encode()
     )
     half = (float(low or 0) + float(high or most)) / 2  # type: ignore[arg-type]
     values = base.mark_text(fontSize=11).encode(
@@ -129,10 +134,14 @@ def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
         color=alt.Color("model:N", legend=None, scale=alt.Scale(range=PALETTE))
     )
     across = base.mark_rule(opacity=0.55, strokeWidth=1.5).encode(x="answer_low:Q", x2="answer_high:Q", y=y)
-    upright = base.mark_rule(opacity=0.55, strokeWidth=1.5).encode(x=x, y="setting_low:Q", y2="setting_high:Q")
+    upright = base.mark_rule(opacity=0.55, strokeWidth=1.5).encode(
+        x=x, y="setting_low:Q", y2="setting_high:Q"
+    )
     points = base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y)
     names = base.mark_text(dy=-10, dx=6, align="left", fontSize=11).encode(x=x, y=y, text="model:N")
-    return render_svg((across + upright + points + names).properties(width=720, height=400), prefix + language)
+    return render_svg(
+        (across + upright + points + names).properties(width=720, height=400), prefix + language
+    )
 
 
 def render_top_k(frame: pl.DataFrame, language: Language, prefix: str) -> str:
@@ -170,45 +179,36 @@ def render_top_k(frame: pl.DataFrame, language: Language, prefix: str) -> str:
     return render_svg((bars + lines + points).properties(width=520, height=300), prefix + language)
 
 
-def _place(angle: float, radius: float) -> dict[str, Any]:
+def _place(angle: float, radius: float) -> tuple[float, float]:
     """A point of the web; the first axis points up, and they follow clockwise."""
-    return {"x": round(radius * math.sin(angle), 2), "y": round(radius * math.cos(angle), 2)}
+    return round(radius * math.sin(angle), 2), round(-radius * math.cos(angle), 2)
 
 
-def _scale(axis: str) -> Any:
-    import altair as alt
-
-    # Room for the names at the rim.
-    place = {"x": alt.X, "y": alt.Y}[axis]
-    return place(f"{axis}:Q", scale=alt.Scale(domain=[-150, 150]), axis=None)
-
-
-def _draw_web(axes: list[str], angle: dict[str, float]) -> Any:
-    """Rings, axes and the names of the askers at the rim."""
-    import altair as alt
-
-    rings = [
-        _place(turn, ring) | {"ring": ring, "at": at}
+def _draw_web(axes: list[str], angle: dict[str, float]) -> list[str]:
+    """Rings at each quarter of the highest score, axes, and the names of the askers at the rim."""
+    parts = [
+        f'<polygon points="{_join([_place(angle[name], ring * _RADIUS) for name in axes])}" fill="none" stroke="#d9dee5"/>'
         for ring in _RINGS
-        for at, turn in enumerate([*(angle[name] for name in axes), angle[axes[0]]])
     ]
-    spokes = [
-        row | {"axis": name}
-        for name in axes
-        for row in ({"x": 0.0, "y": 0.0, "at": 0}, _place(angle[name], _RADIUS) | {"at": 1})
-    ]
-    names = [_place(angle[name], _RADIUS + 24) | {"name": name} for name in axes]
-    lines = (
-        alt.Chart(inline_rows(rings))
-        .mark_line(color="#d9dee5", strokeWidth=1)
-        .encode(x=_scale("x"), y=_scale("y"), detail="ring:N", order="at:Q")
-    )
-    rays = (
-        alt.Chart(inline_rows(spokes))
-        .mark_line(color="#d9dee5", strokeWidth=1)
-        .encode(x=_scale("x"), y=_scale("y"), detail="axis:N", order="at:Q")
-    )
-    texts = (
-        alt.Chart(inline_rows(names)).mark_text(fontSize=8, color="#5c6775").encode(x=_scale("x"), y=_scale("y"), text="name:N")
-    )
-    return lines + rays + texts
+    for name in axes:
+        x, y = _place(angle[name], _RADIUS)
+        at, below = _place(angle[name], _RADIUS + 8)
+        anchor = "middle" if abs(at) < 1 else "start" if at > 0 else "end"
+        parts.append(f'<line x2="{x}" y2="{y}" stroke="#d9dee5"/>')
+        parts.append(
+            f'<text x="{at}" y="{below + 3:g}" text-anchor="{anchor}" font-size="9.5" fill="#5c6775">{escape(_shorten(name))}</text>'
+        )
+    return parts
+
+
+def _draw_shape(points: list[tuple[float, float]], colour: str) -> list[str]:
+    shape = f'<polygon points="{_join(points)}" fill="{colour}" fill-opacity="0.18" stroke="{colour}" stroke-width="2"/>'
+    return [shape, *(f'<circle cx="{x}" cy="{y}" r="2.6" fill="{colour}"/>' for x, y in points)]
+
+
+def _join(points: list[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -71,14 +71,16 @@ LEAGUE_LABELS: dict[str, tuple[str, str]] = {
     "pairs_apart": ("{apart} / {total} 对可以区分。", "{apart} of {total} pairs can be told apart."),
     "league_families": ("同系列偏好", "Favour of the own family"),
     "league_families_about": (
-        "“超出”一行先减去两个系列之外的评分者对同一答案的评分，只有它能把偏好与水平分开；另两行会把强系列也算成偏好。",
-        "The row `excess` first takes away what judges outside both families gave to the same answers: only that tells favour from better "
-        "answers. The other two take a strong family for a favoured one.",
+        "“超出”先减去两个系列之外的评分者对同一答案的评分，只有它能把偏好与水平分开；其余两行会把强系列也算成偏好。两个评分者的系列只有两格，"
+        "看“超出（答案）”。",
+        "Excess takes away what judges outside both families gave to the same answers: only that tells favour from better answers; the other "
+        "rows take a strong family for a favoured one. A family of two judges has two cells only: read its answers.",
     ),
     "unit": ("单位", "Unit"),
     "unit_score": ("单个评分", "single scores"),
     "unit_cell": ("格均值", "cell means"),
-    "unit_excess": ("超出", "excess"),
+    "unit_excess": ("超出（格）", "excess, cells"),
+    "unit_answer_excess": ("超出（答案）", "excess, answers"),
     "in_mean": ("同系列", "Own family"),
     "out_mean": ("其他", "Others"),
     "league_replays": ("较少比较能否得到同样名次", "Would fewer comparisons do?"),
@@ -87,6 +89,7 @@ LEAGUE_LABELS: dict[str, tuple[str, str]] = {
         "A share of all pairwise comparisons drawn again and again, and its order compared with that of all scores.",
     ),
     "share": ("比例", "Share"),
+    "score_difference": ("分差", "Difference"),
     "domain": ("领域", "Domain"),
     "method": ("方法", "Method"),
     "game_count": ("比较数", "Comparisons"),

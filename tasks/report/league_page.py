@@ -46,7 +46,9 @@ def render_league(
     given: dict[str, object] = {"league_id": league_id}
     ranking = run_named("league_ranking", dict(given))
     if ranking.is_empty() and run_named("league_top_k", dict(given)).is_empty():
-        raise UsageError(f"League {league_id} has no statistics to show. Run `proctor league report {league_id}`.")
+        raise UsageError(
+            f"League {league_id} has no statistics to show. Run `proctor league report {league_id}`."
+        )
     domains = [
         _read_domain(run_named, league_id, domain, with_questions=with_questions)
         for domain in _list_domains(run_named, ranking, league_id)
@@ -128,9 +130,7 @@ def _draw_figures(
     slug = re.sub(r"[^A-Za-z0-9]", "", domain) + str(sum(map(ord, domain)))
     figures: dict[str, dict[str, str]] = {}
     if by_asker["asker"].n_unique() > 2:
-        figures["radar"] = {
-            one: render_radar(by_asker, order, one, f"radar{slug}") for one in _LANGUAGES
-        }
+        figures["radar"] = dict.fromkeys(("zh", "en"), render_radar(by_asker, order))
     if cells["score"].drop_nulls().len():
         figures["heat"] = {one: render_cells(cells, one, f"cells{slug}") for one in _LANGUAGES}
     if ranking["setting_score"].drop_nulls().len() > 1:

@@ -77,7 +77,9 @@ def render_report(
     _write_csv(history, out_dir / "leaderboard.csv")
     if gscores is not None:
         write_gscore_csv(run_named, out_dir / "gscore.csv", include_simulated)
-        (out_dir / "gscore.html").write_text(render_template(gscores | printed, "gscore.html.j2"), encoding="utf-8")
+        (out_dir / "gscore.html").write_text(
+            render_template(gscores | printed, "gscore.html.j2"), encoding="utf-8"
+        )
     path = out_dir / "index.html"
     path.write_text(render_template(page | printed | {"has_gscores": gscores is not None}), encoding="utf-8")
     return path

@@ -2,7 +2,9 @@
 
 `score` pools single scores, as League of LLMs says it did (appendix E); `cell` takes the mean of each judge on each answerer,
 which its printed p-values fit. Both also answer yes for a family whose answers are simply better. `excess` takes that away:
-from each score the mean that judges outside both families gave to the same answer, then the mean of each cell.
+from each score the mean that judges outside both families gave to the same answer, then the mean of each cell. A family of two
+judges has two such cells and hardly any power: `answer_excess` takes the mean of each answer instead. It finds more, and counts as
+chance what is a judge's lasting taste for one answerer.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tasks.statistics.welch import Welch, compute_welch
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-UNITS = ("score", "cell", "excess")
+UNITS = ("score", "cell", "excess", "answer_excess")
 
 
 @dataclass(frozen=True)
@@ -37,16 +39,28 @@ class FamilyBias:
 
 
 def compute_family_bias(
-    score: Floats, answer: Codes, judge: Codes, answerer: Codes, family: Codes
+    score: Floats,
+    answer: Codes,
+    judge: Codes,
+    answerer: Codes,
+    family: Codes,
+    *,
+    ranked_question: Codes | None = None,
 ) -> list[FamilyBias]:
-    """The three tests for each family that has two members or more; rows are single scores.
+    """The four tests for each family that has two members or more; rows are single scores.
 
     `answer` numbers the answers that were scored, `judge` and `answerer` the candidates, `family` says each candidate's
     family (-1: none). A judge's own answers must not be among the rows. Raises ContractError when they are.
+
+    `ranked_question` numbers the questions where the scores are points of ranks. A judge's list lacks its own answer, so that in
+    the lists of strong judges everybody stands higher: the excess then compares two judges on the answers that both ranked.
     """
     if bool((judge == answerer).any()):
         raise ContractError("A judge scored its own answer; nobody judges itself.")
-    excess = _subtract_outside(score, answer, family[judge], family[answerer])
+    if ranked_question is None:
+        excess = _subtract_outside(score, answer, family[judge], family[answerer])
+    else:
+        excess = _compare_ranks(score, ranked_question, judge, answerer, family)
     families = [
         int(one) for one, members in zip(*np.unique(family, return_counts=True), strict=True) if members > 1
     ]
@@ -57,12 +71,14 @@ def compute_family_bias(
         own = family[judge] == one
         is_in = family[answerer[own]] == one
         cell = judge[own] * len(family) + answerer[own]
-        in_cells, out_cells = _average_cells(score[own], cell, is_in)
-        in_excess, out_excess = _average_cells(excess[own], cell, is_in)
+        in_cells, out_cells = _average_groups(score[own], cell, is_in)
+        in_excess, out_excess = _average_groups(excess[own], cell, is_in)
+        in_answers, out_answers = _average_groups(excess[own], answer[own], is_in)
         found += [
             FamilyBias(one, "score", compute_welch(score[own][is_in], score[own][~is_in])),
             FamilyBias(one, "cell", compute_welch(in_cells, out_cells)),
             FamilyBias(one, "excess", compute_welch(in_excess, out_excess)),
+            FamilyBias(one, "answer_excess", compute_welch(in_answers, out_answers)),
         ]
     return found
 
@@ -87,11 +103,37 @@ def _subtract_outside(score: Floats, answer: Codes, of_judge: Codes, of_answerer
         return np.asarray(np.where(outside_times > 0, score - outside_total / outside_times, np.nan))
 
 
-def _average_cells(value: Floats, cell: Codes, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Mean of each judge on each answerer, in-family and out-of-family; values that are missing are left out."""
+def _compare_ranks(score: Floats, question: Codes, judge: Codes, answerer: Codes, family: Codes) -> Floats:
+    """How many more answers the judge puts below this one than judges of neither family do, of those that both ranked."""
+    count = len(family)
+    excess = np.full(len(score), np.nan)
+    for number in np.unique(question):
+        rows = np.flatnonzero(question == number)
+        lists = np.full((count, count), np.nan)
+        lists[judge[rows], answerer[rows]] = score[rows]
+        # above[j, x, y]: judge j puts x above y; half for equal ones, nothing where it ranked only one of them.
+        above = (lists[:, :, None] > lists[:, None, :]) + 0.5 * (lists[:, :, None] == lists[:, None, :])
+        above[:, np.arange(count), np.arange(count)] = 0.0
+        points = above.sum(axis=2)
+        for row in rows:
+            own, answer = judge[row], answerer[row]
+            taken = {int(family[own]), int(family[answer])} - {-1}
+            others = np.flatnonzero(~np.isnan(lists[:, answer]))
+            others = np.array(
+                [one for one in others if one != own and int(family[one]) not in taken], dtype=int
+            )
+            if len(others):
+                ours = points[own, answer] - above[own, answer, others]
+                theirs = points[others, answer] - above[others, answer, own]
+                excess[row] = float((ours - theirs).mean())
+    return excess
+
+
+def _average_groups(value: Floats, group: Codes, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Mean of each group (a cell, or an answer), in-family and out-of-family; values that are missing are left out."""
     known = ~np.isnan(value)
     sides = []
     for side in (is_in & known, ~is_in & known):
-        _, code = np.unique(cell[side], return_inverse=True)
+        _, code = np.unique(group[side], return_inverse=True)
         sides.append(np.bincount(code, weights=value[side]) / np.maximum(np.bincount(code), 1))
     return sides[0], sides[1]

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import ContractError, UsageError
+from tasks.statistics.studentized_range import compute_range_limit, compute_range_tail
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 LEVEL = 0.95
-# One value of the studentized range takes 15 ms: beyond so many pairs p is read from a curve through as many points.
-_MOST_EXACT = 200
 
 
 @dataclass(frozen=True)
@@ -99,29 +98,12 @@ def compute_tukey_of_means(
 
     Raises ContractError where means and counts differ in length, or the mean square is not above 0.
     """
-    from scipy.stats import studentized_range
-
     mean, count = np.asarray(means, dtype=float), np.asarray(counts, dtype=float)
     if mean.shape != count.shape or within_square <= 0 or within_degrees < 1:
         raise ContractError("Tukey's HSD needs a count for each mean, and a mean square above 0.")
     first, second = (codes.astype(np.int64) for codes in np.triu_indices(len(mean), 1))
     difference = mean[first] - mean[second]
     se = np.sqrt(within_square / 2 * (1 / count[first] + 1 / count[second]))
-    p_value = _compute_p_values(np.abs(difference) / se, len(mean), within_degrees)
-    margin = float(studentized_range.ppf(LEVEL, len(mean), within_degrees)) * se
+    p_value = compute_range_tail(np.abs(difference) / se, len(mean), within_degrees)
+    margin = compute_range_limit(LEVEL, len(mean), within_degrees) * se
     return TukeyPairs(first, second, difference, difference - margin, difference + margin, p_value)
-
-
-def _compute_p_values(distance: Floats, group_count: int, degrees: int) -> Floats:
-    """Upper tail of the studentized range at each distance."""
-    from scipy.interpolate import PchipInterpolator
-    from scipy.stats import studentized_range
-
-    if len(distance) <= _MOST_EXACT:
-        return np.array([float(studentized_range.sf(one, group_count, degrees)) for one in distance])
-    # Far out, p is below 1e-9 and the curve ends.
-    end = min(float(distance.max()), 16.0)
-    grid = np.linspace(0.0, max(end, 1e-9), _MOST_EXACT)
-    tail = np.array([float(studentized_range.sf(one, group_count, degrees)) for one in grid])
-    curve = PchipInterpolator(grid, tail)
-    return np.clip(curve(np.minimum(distance, grid[-1])), 0.0, 1.0)

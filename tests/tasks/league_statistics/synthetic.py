@@ -103,7 +103,9 @@ def _play(
             for name in seen:
                 is_void = judge == spec.void_judge
                 rank = order.index(name) + 1
-                score = 7.0 - rank if domain == "mathematics" else float(np.clip(70 + 10 * seen[name], 0, 100))
+                score = (
+                    7.0 - rank if domain == "mathematics" else float(np.clip(70 + 10 * seen[name], 0, 100))
+                )
                 rows["league_evaluations"].append(
                     of_round | reply | {
                         "run_type": run_type, "league_question_id": question, "judge": judge, "answerer": name,

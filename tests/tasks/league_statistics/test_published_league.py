@@ -71,7 +71,9 @@ def test_what_the_files_do_not_say_is_null(lake: Lake) -> None:
     assert set(lake.query("select unit from league_anova")["unit"]) == {"answer"}
     for name in ("league_family_bias", "league_consistency", "league_cells"):
         assert lake.query(f"select * from {name}").is_empty()
-    row = lake.query("select run_count, run_sd, run_sd_100, family from league_scores where model = 'o1'").row(0)
+    row = lake.query(
+        "select run_count, run_sd, run_sd_100, family from league_scores where model = 'o1'"
+    ).row(0)
     means = [52.1836734693878, 62.51020408163265, 53.12244897959183]  # Total Score of each run
     sd = pytest.approx(np.std(means, ddof=1))
     assert row == (3, sd, sd, None)

@@ -74,7 +74,9 @@ def test_a_sheet_for_each_answerer_and_a_table_of_overlaps_are_read(tmp_path: Pa
 
 
 def test_csv_and_parquet_have_a_row_for_each_score(tmp_path: Path) -> None:
-    path = write_csv(tmp_path / "x.csv", "\ufefflEAGUE_RUN,round,judge,answerer,score\n1,2, a ,b,7.5\n1,2,c,b,\n")
+    path = write_csv(
+        tmp_path / "x.csv", "\ufefflEAGUE_RUN,round,judge,answerer,score\n1,2, a ,b,7.5\n1,2,c,b,\n"
+    )
     expected = [
         Score("b", 7.5, league_run=1, round=2, judge="a"),
         Score("b", None, league_run=1, round=2, judge="c"),
@@ -154,7 +156,9 @@ def test_what_the_request_or_the_scores_have_wrong_lands_nothing(
 def test_a_file_of_the_same_name_replaces_and_another_adds(lake: Lake, tmp_path: Path) -> None:
     first = write_csv(tmp_path / "one.csv", SCORES)
     import_scores(lake, [first], ImportRequest("l", "law", families={"a": "A"}))
-    import_scores(lake, [write_csv(tmp_path / "two.csv", "judge,answerer,score\na,c,10\n")], ImportRequest("l", "law"))
+    import_scores(
+        lake, [write_csv(tmp_path / "two.csv", "judge,answerer,score\na,c,10\n")], ImportRequest("l", "law")
+    )
     import_scores(lake, [write_csv(first, SCORES.replace("90", "80"))], ImportRequest("l", "law"))
 
     marks = lake.query("select judge, answerer, score from league_marks order by all")
@@ -163,7 +167,9 @@ def test_a_file_of_the_same_name_replaces_and_another_adds(lake: Lake, tmp_path:
     assert members.rows() == [("a", "A"), ("b", None), ("c", None)]
 
 
-def test_a_league_that_was_played_takes_no_imported_scores(lake: Lake, tmp_path: Path, land_league: Any) -> None:
+def test_a_league_that_was_played_takes_no_imported_scores(
+    lake: Lake, tmp_path: Path, land_league: Any
+) -> None:
     from tests.tasks.league_statistics.synthetic import Spec
 
     land_league(Spec(runs=1, domains=("mathematics",)))

@@ -78,7 +78,12 @@ def test_every_k_has_its_interval_over_rounds_and_over_runs() -> None:
     assert {(one.round_count, one.run_count) for one in found} == {(40, 5)}
     assert found[6].overlap == pytest.approx(1) and found[6].above_chance is None
     for one in found[:5]:
-        assert one.low is not None and one.high is not None and one.run_low is not None and one.run_high is not None
+        assert (
+            one.low is not None
+            and one.high is not None
+            and one.run_low is not None
+            and one.run_high is not None
+        )
         assert one.low < one.overlap < one.high
         assert one.run_low <= one.overlap <= one.run_high
         # Judges at random: the chance level lies in the interval, or hardly beside it.

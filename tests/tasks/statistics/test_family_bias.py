@@ -12,8 +12,8 @@ FAMILY = np.array([0, 0, 0, 1, 1, 2, 3, 4])
 STRONG = np.array([12.0, 10.0, 11.0, 0.0, 0.0, -3.0, 2.0, -5.0])
 
 
-def judge_league(seed: int, favour: float = 0.0, runs: int = 5) -> list[FamilyBias]:
-    """Eight candidates, the first family the strongest; its judges favour it by `favour` points."""
+def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 0) -> list[FamilyBias]:
+    """Eight candidates, the first family the strongest; the judges of one favour it by `favour` points."""
     generator = np.random.default_rng(seed)
     rows = []
     answer = 0
@@ -26,10 +26,30 @@ def judge_league(seed: int, favour: float = 0.0, runs: int = 5) -> list[FamilyBi
                 answer += 1
                 for judge in range(8):
                     if judge != answerer:
-                        own = favour if FAMILY[judge] == FAMILY[answerer] == 0 else 0.0
+                        own = favour if FAMILY[judge] == FAMILY[answerer] == favoured else 0.0
                         rows.append((quality + own + generator.normal(0, 6), answer, judge, answerer))
     score, answers, judges, answerers = (np.array(column) for column in zip(*rows, strict=True))
     return compute_family_bias(score.astype(float), answers, judges, answerers, FAMILY)
+
+
+def rank_league(seed: int, favour: float = 0.0) -> list[FamilyBias]:
+    """The same as Borda points: each judge ranks all answers but its own, the first family is the best by far."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for question in range(40):
+        quality = STRONG / 4 + generator.normal(0, 1.0, 8)
+        for judge in range(8):
+            judged = [one for one in range(8) if one not in (question % 8, judge)]
+            own = favour * ((FAMILY == FAMILY[judge]) & (FAMILY == 0))
+            seen = quality + own + generator.normal(0, 0.5, 8)
+            order = sorted(judged, key=lambda one: -seen[one])
+            rows += [
+                (6.0 - place, question * 8 + one, judge, one, question) for place, one in enumerate(order)
+            ]
+    score, answers, judges, answerers, questions = (np.array(column) for column in zip(*rows, strict=True))
+    return compute_family_bias(
+        score.astype(float), answers, judges, answerers, FAMILY, ranked_question=questions
+    )
 
 
 def find(found: list[FamilyBias], family: int, unit: str) -> FamilyBias:
@@ -48,10 +68,26 @@ def test_observations_are_counted_as_in_the_printed_table() -> None:
     assert {one.family for one in found} == {0, 1}
 
 
+def test_a_family_of_two_judges_is_found_by_its_answers_and_not_by_its_cells() -> None:
+    answers = find(judge_league(1), 1, "answer_excess").welch
+    assert (answers.first_count, answers.second_count) == (70, 210)
+    found = [judge_league(seed, favour=5.0, favoured=1) for seed in range(10)]
+    assert sum((find(one, 1, "answer_excess").welch.p_value or 1) < 0.05 for one in found) == 10
+    assert sum((find(one, 1, "excess").welch.p_value or 1) < 0.05 for one in found) < 10
+    none = [
+        find(judge_league(seed), family, "answer_excess").welch.p_value
+        for seed in range(60)
+        for family in (0, 1)
+    ]
+    assert np.mean([p is not None and p < 0.05 for p in none]) <= 0.10
+
+
 def test_a_planted_favour_is_found_and_its_size() -> None:
     excess = [find(judge_league(seed, favour=5.0), 0, "excess").welch for seed in range(20)]
     assert all(one.p_value is not None and one.p_value < 0.05 for one in excess)
-    assert np.mean([one.difference for one in excess if one.difference is not None]) == pytest.approx(5.0, abs=0.4)
+    assert np.mean([one.difference for one in excess if one.difference is not None]) == pytest.approx(
+        5.0, abs=0.4
+    )
 
 
 def test_a_strong_family_alone_is_no_favour() -> None:
@@ -63,6 +99,33 @@ def test_a_strong_family_alone_is_no_favour() -> None:
     assert np.mean([p is not None and p < 0.05 for p in excess]) <= 0.12
     differences = [find(one, 0, "excess").welch.difference or 0.0 for one in trials]
     assert abs(np.mean(differences)) < 0.3
+
+
+@pytest.mark.parametrize("unit", ["excess", "answer_excess"])
+def test_ranks_of_a_strong_family_whose_own_answers_are_missing_are_no_favour(unit: str) -> None:
+    trials = [find(rank_league(seed), 0, unit).welch for seed in range(40)]
+    assert np.mean([one.p_value is not None and one.p_value < 0.05 for one in trials]) <= 0.125
+    assert abs(np.mean([one.difference or 0.0 for one in trials])) < 0.05
+    favoured = [find(rank_league(seed, favour=1.0), 0, unit).welch for seed in range(10)]
+    assert all(one.p_value is not None and one.p_value < 0.05 for one in favoured)
+
+
+def test_ranks_are_compared_on_the_answers_that_both_judges_ranked() -> None:
+    # Candidates a, b (family 0), c, d (families 1, 2); the asker does not take part. a ranks b > c > d; d ranks a > b > c.
+    rows = [(3, 0, 1), (2, 0, 2), (1, 0, 3), (3, 3, 0), (2, 3, 1), (1, 3, 2)]
+    score, judge, answerer = (np.array(column) for column in zip(*rows, strict=True))
+
+    found = compute_family_bias(
+        score.astype(float),
+        answerer,
+        judge,
+        answerer,
+        np.array([0, 0, 1, 2]),
+        ranked_question=np.zeros(6, int),
+    )
+
+    # Both ranked b and c, b above c: no excess, although a gave b more points than d did.
+    assert find(found, 0, "excess").welch.first_mean == 0.0
 
 
 def test_the_excess_is_over_judges_of_neither_family() -> None:

@@ -9,6 +9,7 @@ from scipy import stats
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.group_tests import compute_one_way, compute_tukey, compute_tukey_of_means
 from tasks.statistics.run_spread import compute_run_spread, rescale
+from tasks.statistics.studentized_range import compute_range_limit, compute_range_tail
 from tasks.statistics.welch import compute_welch
 
 # League of LLMs, table 2: mean Borda points of 5 runs x 7 questions x 7 judges for each candidate, and its F(7, 1952).
@@ -65,15 +66,20 @@ def test_f_and_tukey_of_raw_scores_are_those_of_scipy() -> None:
     assert pairs.high == pytest.approx(interval.high[at])
 
 
-def test_many_pairs_are_read_from_a_curve_that_is_as_exact_as_any_table() -> None:
-    means = np.linspace(0, 2, 24)
+@pytest.mark.parametrize(("groups", "degrees"), [(2, 1), (2, 9), (3, 3), (8, 1952), (20, 40), (60, 50_000)])
+def test_the_studentized_range_is_that_of_scipy(groups: int, degrees: int) -> None:
+    q = np.array([0.0, 0.5, 1.5, 3.0, 4.5, 7.0])
+    exact = [stats.studentized_range.sf(one, groups, degrees) for one in q]
+    assert compute_range_tail(q, groups, degrees) == pytest.approx(exact, abs=2e-7)
+    assert compute_range_tail(compute_range_limit(0.95, groups, degrees), groups, degrees)[
+        0
+    ] == pytest.approx(0.05)
 
-    pairs = compute_tukey_of_means(means, np.full(24, 20), 4.0, 456)
 
-    some = np.arange(0, len(pairs.first), 29)
-    distance = np.abs(pairs.difference[some]) / np.sqrt(4.0 / 20)
-    exact = [stats.studentized_range.sf(one, 24, 456) for one in distance]
-    assert pairs.p_value[some] == pytest.approx(exact, abs=1e-5)
+def test_the_limits_are_those_of_the_printed_tables() -> None:
+    # Upper 5% points of the studentized range, as in any table: (3, 10), (4, 20), (10, 60).
+    found = [compute_range_limit(0.95, *at) for at in ((3, 10), (4, 20), (10, 60))]
+    assert found == pytest.approx([3.877, 3.958, 4.646], abs=1e-3)
 
 
 def test_what_has_no_error_is_refused() -> None:

@@ -62,7 +62,9 @@ def test_clusters_hold_the_true_mean_as_often_as_they_say_and_single_scores_do_n
         scores = generator.normal(0, 1, 35)[answers] + generator.normal(0, 1.0, 245)
         for name, clusters in (("single", None), ("together", answers)):
             found = compute_mean_interval(scores, draw(name, trial), clusters=clusters, resamples=500)
-            held[name] += int(found.low is not None and found.high is not None and found.low <= 0 <= found.high)
+            held[name] += int(
+                found.low is not None and found.high is not None and found.low <= 0 <= found.high
+            )
     assert held["together"] / 300 > 0.90
     assert held["single"] / 300 < 0.75
 

@@ -15,7 +15,9 @@ from tests.tasks.statistics.test_elo import BASEBALL
 
 def test_many_samples_have_the_ratings_that_each_has_alone() -> None:
     generator = np.random.default_rng(1)
-    samples = np.stack([BASEBALL, BASEBALL.T, generator.integers(0, 3, (7, 7)).astype(float), np.zeros((7, 7))])
+    samples = np.stack(
+        [BASEBALL, BASEBALL.T, generator.integers(0, 3, (7, 7)).astype(float), np.zeros((7, 7))]
+    )
     samples[:, np.arange(7), np.arange(7)] = 0
 
     found = compute_bradley_terry_many(samples)

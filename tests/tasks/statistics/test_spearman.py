@@ -93,7 +93,9 @@ def test_pearson_has_its_p_and_its_interval() -> None:
     first, second = [1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 1.0, 4.0, 3.0, 5.0]
     found = compute_pearson(first, second)
     assert (found.r, found.p_value) == (pytest.approx(0.8), pytest.approx(0.1041, abs=1e-4))
-    assert found.low is not None and found.low == pytest.approx(np.tanh(np.arctanh(0.8) - 1.959964 / np.sqrt(2)))
+    assert found.low is not None and found.low == pytest.approx(
+        np.tanh(np.arctanh(0.8) - 1.959964 / np.sqrt(2))
+    )
     assert compute_pearson([1, 2, 3], [3, 1, 2]).low is None
     assert compute_pearson([1, 2], [2, 1]).r is None
     with pytest.raises(UsageError, match="one length"):
