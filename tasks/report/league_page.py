@@ -44,6 +44,7 @@ def render_league(
     """
     label("league_title", language)  # a language that we do not speak is refused before anything is queried
     given: dict[str, object] = {"league_id": league_id}
+    run_named = _round(run_named)
     ranking = run_named("league_ranking", dict(given))
     if ranking.is_empty() and run_named("league_top_k", dict(given)).is_empty():
         raise UsageError(
@@ -78,6 +79,11 @@ def render_league(
 def name_file(league_id: str) -> str:
     """The name of a league's page without its suffix: letters, digits, dots, dashes and underlines only."""
     return "league-" + re.sub(r"[^A-Za-z0-9._-]", "_", league_id)
+
+
+def _round(run_named: NamedQuery) -> NamedQuery:
+    """The same queries without their last digits: threads add up in any order, and a page must not change with it."""
+    return lambda name, given: run_named(name, given).with_columns(pl.col(pl.Float64).round(9))
 
 
 def _list_domains(run_named: NamedQuery, ranking: pl.DataFrame, league_id: str) -> list[str]:

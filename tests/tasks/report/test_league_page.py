@@ -1,0 +1,195 @@
+"""The page of a league, from scores to cells: what it shows, what it keeps to itself, and that it needs no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from lxml import html
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.league_statistics.importing import ImportRequest, import_scores
+from tasks.league_statistics.landing import write_statistics
+from tasks.league_statistics.tables import StatisticsRequest
+from tasks.report.league_page import render_league
+from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
+from tests.tasks.league_statistics.synthetic import FAMILIES, NOON, Spec, build_league
+from warehouse.lake.store import Batch, Lake, open_lake
+
+QUICK = StatisticsRequest(resamples=300, repeats=5)
+MARKED = re.compile(r"MARKED \w+")
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """A league of two domains, judged in both ways, and an imported one."""
+    folder = tmp_path_factory.mktemp("league")
+    with open_lake(Settings(home=folder / "home")) as opened:
+        spec = Spec(runs=2, void_judge="fir-1", run_types=("full", "without_reference"))
+        opened.land_together(
+            [Batch(name, spec.league_id, frame) for name, frame in build_league(spec).items()]
+        )
+        write_statistics(opened, "autumn", QUICK)
+        scores = folder / "scores.csv"
+        scores.write_text("asker,answerer,score\na,b,70\na,c,50\nb,a,80\nb,c,40\nc,a,90\nc,b,60\n")
+        import_scores(opened, [scores], ImportRequest("elsewhere", "law"))
+        write_statistics(opened, "elsewhere", QUICK)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def path(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without questions: rendered once, only read."""
+    return render_league(
+        lake.run_named, "autumn", tmp_path_factory.mktemp("page"), language="en", generated_at=NOON
+    )
+
+
+@pytest.fixture(scope="module")
+def page(path: Path) -> html.HtmlElement:
+    return html.document_fromstring(path.read_text("utf-8"))
+
+
+def read_table(page: html.HtmlElement, name: str, place: int = 0) -> list[list[str]]:
+    table = page.xpath(f"//table[contains(concat(' ', @class, ' '), ' {name} ')]")[place]
+    return [[cell.text_content().strip() for cell in row.xpath("td | th")] for row in table.xpath("tbody/tr")]
+
+
+def test_the_ranking_has_a_row_for_each_candidate_with_its_intervals(
+    lake: Lake, page: html.HtmlElement
+) -> None:
+    rows = read_table(page, "ranking", 1)
+    expected = lake.run_named("league_ranking", {"domain": "programming", "run_type": "full"})
+    assert [row[1] for row in rows] == expected["model"].to_list()
+    assert [row[3] for row in rows] == [f"{score:.2f}" for score in expected["score"]]
+    assert [row[-1] for row in rows] == [str(count) for count in expected["void_count"]]
+    first = expected.row(0, named=True)
+    assert rows[0][4] == f"{first['answer_low']:.2f} … {first['answer_high']:.2f}"
+
+
+def test_every_figure_is_there_for_the_domains_that_have_it(page: html.HtmlElement) -> None:
+    headings = [heading.text_content() for heading in page.xpath("//h3/span[@lang='en']")]
+    assert headings.count("Scores on each asker's questions") == 2
+    assert headings.count("Judges and answerers") == 2
+    assert headings.count("Top-k overlap") == 2
+    # Borda points are the same for every question: there is nothing to set solving against.
+    assert headings.count("Solving and setting") == 1
+    pictures = page.xpath("//figure//div[@class='en']/svg")
+    assert len(pictures) == 7
+    assert all(len(picture.xpath(".//*")) > 20 for picture in pictures)
+
+
+def test_the_radar_has_a_shape_for_each_answerer_with_all_askers_but_itself(page: html.HtmlElement) -> None:
+    radar = page.xpath("//figure//div[@class='en']/svg")[0]
+    shapes = radar.xpath(".//polygon[@fill-opacity]")
+    assert [len(shape.get("points").split()) for shape in shapes] == [7] * 8
+    assert {text.text for text in radar.xpath(".//text")} == set(FAMILIES)
+
+
+def test_pairs_overlaps_families_replays_and_both_types_of_run_are_tables(page: html.HtmlElement) -> None:
+    overlaps = read_table(page, "overlaps")
+    assert [row[0] for row in overlaps] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert overlaps[3][4] == "0.5595"
+    assert {row[0] for row in read_table(page, "families")} == {"Amber", "Birch"}
+    assert [row[1] for row in read_table(page, "replays")][-1] == "100%"
+    assert len(read_table(page, "run-types")) == 16
+    assert len(read_table(page, "costs")) == 2 * 8 * 3
+    assert "No candidate of this league has sat the exam." in page.text_content()
+
+
+def test_without_the_flag_no_question_reference_answer_or_reason_is_on_the_page(path: Path) -> None:
+    texts = path.read_text("utf-8") + path.with_suffix(".csv").read_text("utf-8")
+    assert MARKED.findall(texts) == []
+    assert "raw of" not in texts
+
+
+def test_with_the_flag_the_page_shows_questions_and_says_so_at_its_top(lake: Lake, tmp_path: Path) -> None:
+    shown = render_league(lake.run_named, "autumn", tmp_path, with_questions=True, generated_at=NOON)
+
+    text = shown.read_text("utf-8")
+    page = html.document_fromstring(text)
+    assert len(page.xpath("//div[contains(@class, 'revealed')]")) == 1
+    questions = page.xpath("//details[@class='question']")
+    assert len(questions) == 2 * 2 * 8
+    assert set(MARKED.findall(text)) == {"MARKED QUESTION", "MARKED REFERENCE"}
+    first = " ".join(questions[0].text_content().split())
+    assert "5-gram overlap 0.050" in first and "(gsm8k)" in first and "2 for, 1 against" in first
+
+
+def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake, tmp_path: Path) -> None:
+    page = html.document_fromstring(
+        render_league(lake.run_named, "elsewhere", tmp_path, generated_at=NOON).read_text("utf-8")
+    )
+    assert len(page.xpath("//div[contains(@class, 'imported')]")) == 1
+    assert [row[1] for row in read_table(page, "ranking")] == ["a", "b", "c"]
+    # No judges are known: no cells, no families, no overlap.
+    assert page.xpath("//table[@class='families' or @class='overlaps']") == []
+
+
+def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    scores = pl.DataFrame(
+        {"asker": ["a", "a", hostile, "b"], "answerer": [hostile, "b", "a", "a"], "score": [9.0, 5, 7, 6]}
+    )
+    scores.write_csv(tmp_path / "x.csv")
+    import_scores(lake, [tmp_path / "x.csv"], ImportRequest("hostile", "law"))
+    write_statistics(lake, "hostile", QUICK)
+
+    text = render_league(lake.run_named, "hostile", tmp_path, generated_at=NOON).read_text("utf-8")
+
+    assert "<script>alert" not in text
+    assert hostile in [row[1] for row in read_table(html.document_fromstring(text), "ranking")]
+
+
+def test_the_same_lake_gives_the_same_page_and_an_unknown_league_none(
+    lake: Lake, path: Path, tmp_path: Path
+) -> None:
+    again = render_league(lake.run_named, "autumn", tmp_path, language="en", generated_at=NOON)
+    assert again.read_text("utf-8") == path.read_text("utf-8")
+    with pytest.raises(UsageError, match="spring has no statistics"):
+        render_league(lake.run_named, "spring", tmp_path)
+    with pytest.raises(UsageError, match="zh and en"):
+        render_league(lake.run_named, "autumn", tmp_path, language="fr")  # type: ignore[arg-type]
+
+
+@pytest.mark.service
+@needs_browser[1]
+def test_the_page_draws_without_a_network_request_or_a_console_message(path: Path, tmp_path: Path) -> None:
+    net_log, picture = tmp_path / "net.json", tmp_path / "page.png"
+
+    done = run_browser(path, tmp_path / "profile", f"--screenshot={picture}", f"--log-net-log={net_log}")
+
+    assert "CONSOLE" not in done.stderr
+    assert read_requests(net_log) == []
+    assert picture.stat().st_size > 100_000
+
+
+@pytest.mark.service
+@needs_browser[1]
+def test_headings_sort_and_the_language_changes(lake: Lake, path: Path, tmp_path: Path) -> None:
+    script = """
+        function names() { return Array.from(document.querySelectorAll('table.ranking')[1].tBodies[0].rows).map(function (row) { return row.cells[1].textContent; }); }
+        var found = {ranked: names()};
+        var heads = document.querySelectorAll('table.ranking')[1].querySelectorAll('thead th');
+        heads[3].querySelector('button').click(); heads[3].querySelector('button').click();
+        found.rising = names();
+        document.querySelector('.languages [data-language=zh]').click();
+        found.heading = document.querySelector('h1').innerText;
+        found.wide = document.documentElement.scrollWidth <= window.innerWidth;
+        return found;
+    """
+    found = read_found(run_browser(act_on(path, tmp_path, script), tmp_path / "profile", "--dump-dom").stdout)
+
+    ranked = lake.run_named("league_ranking", {"domain": "programming", "run_type": "full"})[
+        "model"
+    ].to_list()
+    assert found == {
+        "ranked": ranked,
+        "rising": ranked[::-1],
+        "heading": "大模型联赛 autumn",
+        "wide": True,
+    }
