@@ -20,7 +20,7 @@ from tasks.league_statistics.marks import (
 )
 from tasks.statistics.consistency import Overlap, compute_chance, compute_consistency
 from tasks.statistics.family_bias import compute_family_bias
-from tasks.statistics.group_tests import compute_one_way, compute_tukey_of_means
+from tasks.statistics.group_tests import compute_one_way, compute_tukey
 from tasks.statistics.mean_interval import RESAMPLES, compute_mean_interval, make_generator
 from tasks.statistics.run_spread import compute_run_spread
 from tasks.statistics.sparse_replays import REPEATS, SHARES, compute_replays
@@ -173,7 +173,7 @@ def _list_group_tests(marks: Marks, unit: str) -> tuple[Rows, Rows]:
         "within_square": found.within_square,
         "p_value": found.p_value,
     }
-    tukey = compute_tukey_of_means(found.means, found.counts, found.within_square, found.within_degrees)
+    tukey = compute_tukey(found)
     names = [marks.models[code] for code in codes]
     pairs = [
         {

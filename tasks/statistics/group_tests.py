@@ -85,9 +85,8 @@ def compute_one_way(groups: Sequence[ArrayLike]) -> OneWay:
     return OneWay(f, len(values) - 1, within_degrees, p_value, square, means, counts)
 
 
-def compute_tukey(groups: Sequence[ArrayLike]) -> TukeyPairs:
-    """Tukey's HSD of groups of scores (Tukey–Kramer where their sizes differ); raises as `compute_one_way` does."""
-    found = compute_one_way(groups)
+def compute_tukey(found: OneWay) -> TukeyPairs:
+    """Tukey's HSD after an analysis of variance (Tukey–Kramer where group sizes differ)."""
     return compute_tukey_of_means(found.means, found.counts, found.within_square, found.within_degrees)
 
 
