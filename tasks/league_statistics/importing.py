@@ -228,7 +228,7 @@ def _make_league(
         "is_simulated": False,
         "created_at": before.get("created_at") or datetime.now(UTC),
     }
-    candidates = [
+    candidates: list[dict[str, object]] = [
         {
             "league_id": request.league_id,
             "model": model,

@@ -124,7 +124,7 @@ def _parse_blocks(place: str, cells: _Cells) -> list[Score]:
     starts = [column for column, name in enumerate(head) if name == "model name"]
     scores: list[Score] = []
     for run, start in enumerate(starts, start=1):
-        rounds = []
+        rounds: list[int] = []
         while (
             start + 1 + len(rounds) < len(head)
             and head[start + 1 + len(rounds)] == f"round {len(rounds) + 1}"

@@ -73,7 +73,8 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
         .to_list()
     )
     most = float(frame["most_points"].max() or 1.0)  # type: ignore[arg-type]
-    low, high = frame["score"].min(), frame["score"].max()
+    known = [float(score) for score in frame["score"].drop_nulls()]
+    low, high = min(known), max(known)
     data = frame.filter(pl.col("score").is_not_null()).select(
         "judge", "answerer", "is_in_family", pl.col("score").round(2)
     )
@@ -101,10 +102,9 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
         .mark_rect(fillOpacity=0, stroke="black", strokeWidth=2.5)
         .encode()
     )
-    half = (float(low or 0) + float(high or most)) / 2  # type: ignore[arg-type]
     values = base.mark_text(fontSize=11).encode(
         text=alt.Text("score:Q", format=".2f" if most < 20 else ".1f"),
-        color=alt.condition(f"datum.score < {half}", alt.value("white"), alt.value("black")),
+        color=alt.condition(f"datum.score < {(low + high) / 2}", alt.value("white"), alt.value("black")),
     )
     size = {"width": max(64 * len(order), 120), "height": max(30 * len(order), 60)}
     return render_svg((cells + frames + values).properties(**size), prefix + language)

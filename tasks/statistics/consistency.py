@@ -99,7 +99,7 @@ def _share_places(scores: Floats, ks: NDArray[np.int64]) -> Floats:
     value = np.where(np.isnan(scores), -np.inf, scores)
     better = (value[None, :] > value[:, None]).sum(axis=1)
     equal = (value[None, :] == value[:, None]).sum(axis=1)
-    return np.clip((ks[None, :] - better[:, None]) / equal[:, None], 0.0, 1.0)
+    return np.asarray(np.clip((ks[None, :] - better[:, None]) / equal[:, None], 0.0, 1.0))
 
 
 def _describe(

@@ -72,7 +72,7 @@ def _sum_clusters(values: Floats, clusters: ArrayLike | None) -> tuple[Floats, F
     _, code = np.unique(np.asarray(clusters), return_inverse=True)
     if len(code) != len(values):
         raise ContractError(f"{len(values)} scores cannot lie in {len(code)} clusters.")
-    return np.bincount(code, weights=values), np.bincount(code).astype(float)
+    return np.bincount(code, weights=values).astype(float), np.bincount(code).astype(float)
 
 
 def _draw_means(

@@ -40,9 +40,9 @@ def compute_welch(first: ArrayLike, second: ArrayLike) -> Welch:
 
     groups = [np.asarray(group, dtype=float) for group in (first, second)]
     counts = [len(group) for group in groups]
-    means = [float(group.mean()) if len(group) else None for group in groups]
-    difference = None if means[0] is None or means[1] is None else means[0] - means[1]
-    nothing = Welch(*means, difference, None, None, None, None, None, *counts)
+    one, other = (float(group.mean()) if len(group) else None for group in groups)
+    difference = None if one is None or other is None else one - other
+    nothing = Welch(one, other, difference, None, None, None, None, None, counts[0], counts[1])
     if difference is None or min(counts) < 2:
         return nothing
     parts = [float(group.var(ddof=1)) / len(group) for group in groups]
@@ -54,4 +54,5 @@ def compute_welch(first: ArrayLike, second: ArrayLike) -> Welch:
     t = difference / se
     margin = float(stdtrit(degrees, 0.5 + LEVEL / 2)) * se
     p_value = float(2 * stdtr(degrees, -abs(t)))
-    return Welch(*means, difference, difference - margin, difference + margin, t, degrees, p_value, *counts)
+    low, high = difference - margin, difference + margin
+    return Welch(one, other, difference, low, high, t, degrees, p_value, counts[0], counts[1])

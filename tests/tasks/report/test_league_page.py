@@ -12,12 +12,14 @@ from lxml import html
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.league_statistics.importing import ImportRequest, import_scores
 from tasks.league_statistics.landing import write_statistics
 from tasks.league_statistics.tables import StatisticsRequest
 from tasks.report.league_page import render_league
 from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
 from tests.tasks.league_statistics.synthetic import FAMILIES, NOON, Spec, build_league
+from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Batch, Lake, open_lake
 
 QUICK = StatisticsRequest(resamples=300, repeats=5)
@@ -34,11 +36,27 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
             [Batch(name, spec.league_id, frame) for name, frame in build_league(spec).items()]
         )
         write_statistics(opened, "autumn", QUICK)
+        _sit_exam(opened)
+        beside = Spec("winter", domains=("programming",), runs=1, is_simulated=True)
+        opened.land_together([Batch(name, "winter", frame) for name, frame in build_league(beside).items()])
+        write_statistics(opened, "winter", QUICK)
         scores = folder / "scores.csv"
         scores.write_text("asker,answerer,score\na,b,70\na,c,50\nb,a,80\nb,c,40\nc,a,90\nc,b,60\n")
         import_scores(opened, [scores], ImportRequest("elsewhere", "law"))
         write_statistics(opened, "elsewhere", QUICK)
         yield opened
+
+
+def _sit_exam(lake: Lake) -> None:
+    """An edition of simulated candidates: six of the league's eight, in the order of their names."""
+    edition = {"edition_id": "r1/1", "run_id": "r1", "month": "2026-01", "revision": 1, "is_simulated": True}
+    standings = [
+        {"edition_id": "r1/1", "month": "2026-01", "model": name, "is_simulated": True, "sat_month": "2026-01",
+         "rank": rank, "standing_score": 90.0 - rank}
+        for rank, name in enumerate(list(FAMILIES)[:6], start=1)
+    ]  # fmt: skip
+    for table, rows in (("editions", [edition]), ("edition_standings", standings)):
+        lake.land(table, "r1/1", fill_rows(get_table(table), rows).drop("landing_unit"))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +81,9 @@ def test_the_ranking_has_a_row_for_each_candidate_with_its_intervals(
     lake: Lake, page: html.HtmlElement
 ) -> None:
     rows = read_table(page, "ranking", 1)
-    expected = lake.run_named("league_ranking", {"domain": "programming", "run_type": "full"})
+    expected = lake.run_named(
+        "league_ranking", {"league_id": "autumn", "domain": "programming", "run_type": "full"}
+    )
     assert [row[1] for row in rows] == expected["model"].to_list()
     assert [row[3] for row in rows] == [f"{score:.2f}" for score in expected["score"]]
     assert [row[-1] for row in rows] == [str(count) for count in expected["void_count"]]
@@ -130,6 +150,29 @@ def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake,
     assert page.xpath("//table[@class='families' or @class='overlaps']") == []
 
 
+def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: Lake, tmp_path: Path) -> None:
+    page = html.document_fromstring(
+        render_league(lake.run_named, "winter", tmp_path, language="en", generated_at=NOON).read_text("utf-8")
+    )
+    rows = read_table(page, "beside")
+    sat = {row[0]: (row[4], row[6]) for row in rows if row[4] != "–"}
+    assert sat == {name: (str(rank), "2026-01") for rank, name in enumerate(list(FAMILIES)[:6], start=1)}
+    assert [row[1] for row in rows] == [str(rank) for rank in range(1, 9)]
+    assert [row[0] for row in rows if row[4] == "–"] == ["elm-1", "fir-1"]
+    found = lake.run_named("league_agreement", {"league_id": "winter"}).filter(
+        compared_with="exam", method="spearman"
+    )
+    row = found.row(0, named=True)
+    assert row["candidate_count"] == 6 and row["correlation"] > 0.9
+    (said,) = page.xpath("//p[@class='exam']")
+    assert (
+        f"{row['correlation']:.3f} ({row['correlation_low']:.2f} … {row['correlation_high']:.2f})"
+        in said.text_content()
+    )
+    # Simulated candidates are never compared with real ones.
+    assert lake.run_named("league_agreement", {"league_id": "autumn"}).filter(compared_with="exam").is_empty()
+
+
 def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:
     hostile = "<script>alert(1)</script>"
     scores = pl.DataFrame(
@@ -184,9 +227,9 @@ def test_headings_sort_and_the_language_changes(lake: Lake, path: Path, tmp_path
     """
     found = read_found(run_browser(act_on(path, tmp_path, script), tmp_path / "profile", "--dump-dom").stdout)
 
-    ranked = lake.run_named("league_ranking", {"domain": "programming", "run_type": "full"})[
-        "model"
-    ].to_list()
+    ranked = lake.run_named(
+        "league_ranking", {"league_id": "autumn", "domain": "programming", "run_type": "full"}
+    )["model"].to_list()
     assert found == {
         "ranked": ranked,
         "rising": ranked[::-1],
