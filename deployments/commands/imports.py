@@ -39,6 +39,12 @@ def import_league(
         list[str] | None,
         typer.Option("--family", help="Candidates of one family, as NAME=MODEL,MODEL; may be repeated."),
     ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rename", help="A candidate's name in the files and in the league, as OLD=NEW; may be repeated."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read the raw scores of a league that was made elsewhere, so that `proctor league report` gives its statistics.
@@ -56,7 +62,9 @@ def import_league(
     from tasks.league_statistics.importing import ImportRequest, import_scores
     from warehouse.lake.store import open_lake
 
-    request = ImportRequest(league_id, domain, run_type, scale, _read_families(family or []))
+    request = ImportRequest(
+        league_id, domain, run_type, scale, _read_families(family or []), _read_names(rename or [])
+    )
     with open_lake(load_settings()) as lake:
         found = import_scores(lake, files, request)
     print_result(
@@ -71,6 +79,20 @@ def import_league(
         as_json=as_json,
         then=f"proctor league report {found.league_id}",
     )
+
+
+def _read_names(given: list[str]) -> dict[str, str]:
+    from schemas.errors import UsageError
+
+    names: dict[str, str] = {}
+    for text in given:
+        old, separator, new = (part.strip() for part in text.partition("="))
+        if not separator or not old or not new or old in names:
+            raise UsageError(
+                f"--rename {text!r} is not OLD=NEW, once for each name; write for example gpt-4.1-2025=gpt-4.1."
+            )
+        names[old] = new
+    return names
 
 
 def _read_families(given: list[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,13 +32,15 @@ class ImportRequest:
         run_type: the same for the type of run.
         scale: `borda` (at most n - 2 points), `points` (0 to 100), or empty: borda where there are ranks.
         families: candidate → family.
+        names: name in a file → name that the candidate has in the league.
     """
 
     league_id: str
     domain: str = ""
     run_type: str = "full"
     scale: str = ""
-    families: Mapping[str, str] | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,17 @@ def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> 
     A file of the same name replaces what it gave before. Raises UsageError for what the request or a file has wrong.
     """
     _check_request(request, paths)
-    files = [parse_score_file(path) for path in paths]
+    files = _rename([parse_score_file(path) for path in paths], request.names)
     league = _read_league(lake, request.league_id)
     known = lake.read("league_members", {"league_id": request.league_id})
     names = {name for file in files for score in file.scores for name in _list_names(score)}
     members = sorted(names | set(known["model"]))
-    families = {row["model"]: row["family"] for row in known.to_dicts()} | dict(request.families or {})
-    if unknown := sorted(set(request.families or {}) - set(members)):
+    families = {row["model"]: row["family"] for row in known.to_dicts()} | dict(request.families)
+    if unknown := sorted(set(request.families) - set(members)):
         raise UsageError(
             f"--family names {', '.join(unknown)}, which no file has. The candidates are {', '.join(members) or 'none'}."
         )
-    scored = [_complete(file, request, len(members)) for file in files]
+    scored = [_complete(file, request, files) for file in files]
     batches = _make_batches(scored, files, request)
     batches += _make_league(league, scored, members, families, request)
     landings = lake.land_together(batches, stage="import")
@@ -120,12 +122,40 @@ def _list_names(score: Score) -> set[str]:
     return {name for name in (score.answerer, score.asker, score.judge) if name is not None}
 
 
-def _complete(file: ScoreFile, request: ImportRequest, member_count: int) -> list[tuple[Score, float]]:
-    """Each score with its domain and type of run, Borda points made from ranks, and the highest score on its scale."""
+def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreFile]:
+    """The files with candidates under the names that they have in the league."""
+    found = {name for file in files for score in file.scores for name in _list_names(score)}
+    if unknown := sorted(set(names) - found):
+        raise UsageError(
+            f"--rename names {', '.join(unknown)}, which no file has. The files name {', '.join(sorted(found)) or 'nobody'}."
+        )
+
+    def get(name: str | None) -> Any:
+        return None if name is None else names.get(name, name)
+
+    return [
+        replace(
+            file,
+            scores=[
+                replace(score, answerer=get(score.answerer), asker=get(score.asker), judge=get(score.judge))
+                for score in file.scores
+            ],
+        )
+        for file in files
+    ]
+
+
+def _complete(
+    file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
+) -> list[tuple[Score, float]]:
+    """Each score with its domain and type of run, Borda points made from ranks, and the highest score on its scale.
+
+    The candidates whose number makes Borda points are those of the domain in the files that are read together.
+    """
     is_borda = request.scale == "borda" or (
         not request.scale and any(score.rank is not None for score in file.scores)
     )
-    most = member_count - 2.0 if is_borda else _FULL_SCORE
+    members = _list_members(files, request)
     found = []
     for number, score in enumerate(file.scores, start=1):
         where = f"{file.source}, score {number}"
@@ -139,6 +169,8 @@ def _complete(file: ScoreFile, request: ImportRequest, member_count: int) -> lis
             raise UsageError(
                 f"{where}: run_type {run_type!r} is not known; it is {' or '.join(LEAGUE_RUN_TYPES)}."
             )
+        member_count = len(members[domain])
+        most = member_count - 2.0 if is_borda else _FULL_SCORE
         points = score.score
         if points is None and score.rank is not None:
             # Rank r earns n - 1 - r points, however long the judge's list is.
@@ -151,6 +183,14 @@ def _complete(file: ScoreFile, request: ImportRequest, member_count: int) -> lis
         found.append((replace(score, domain=domain, run_type=run_type, score=points), most))
     _check_once(file.source, [score for score, _ in found])
     return found
+
+
+def _list_members(files: Sequence[ScoreFile], request: ImportRequest) -> dict[str, set[str]]:
+    members: dict[str, set[str]] = {}
+    for file in files:
+        for score in file.scores:
+            members.setdefault(score.domain or request.domain, set()).update(_list_names(score))
+    return members
 
 
 def _check_once(source: str, scores: Sequence[Score]) -> None:

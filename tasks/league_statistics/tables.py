@@ -68,11 +68,10 @@ def compute_statistics(
     """
     key = marks if marks.height else overlaps
     shared = {name: key[name][0] for name in ("league_id", "domain", "run_type")}
-    rows: dict[str, Rows] = {
-        "league_consistency": _list_imported_overlaps(overlaps, families, shared, request)
-    }
+    rows: dict[str, Rows] = {"league_consistency": _list_imported_overlaps(overlaps, 0, shared, request)}
     if marks.height:
         arranged = arrange_marks(marks)
+        given = _list_imported_overlaps(overlaps, len(arranged.models), shared, request)
         is_known = {"is_imported": arranged.is_imported, "is_simulated": arranged.is_simulated}
         scores = _list_scores(arranged, families, shared, request)
         rows |= {
@@ -80,7 +79,7 @@ def compute_statistics(
             "league_anova": [],
             "league_pairs": [],
             "league_family_bias": _list_family_bias(arranged, families),
-            "league_consistency": _list_consistency(arranged, shared, request) or rows["league_consistency"],
+            "league_consistency": _list_consistency(arranged, shared, request) or given,
             "league_correlations": _list_correlations(scores, exam),
             "league_replays": _list_replays(arranged, scores, shared, request),
         }
@@ -254,12 +253,14 @@ def _describe_overlap(one: Overlap, request: StatisticsRequest) -> dict[str, Any
 
 def _list_imported_overlaps(
     overlaps: pl.DataFrame,
-    families: Mapping[str, str | None],
+    member_count: int,
     shared: Mapping[str, Any],
     request: StatisticsRequest,
 ) -> Rows:
-    """The mean over the runs that a file gives; chance is that of lists in which only the own answer is missing."""
-    member_count = len(families)
+    """The mean over the runs that a file gives; chance is that of lists in which only the own answer is missing.
+
+    `member_count` counts the candidates that have scores in the domain; 0, where there are none, leaves chance null.
+    """
     chance = compute_chance(make_full_lists(member_count)) if member_count > 2 else np.zeros(0)
     rows = []
     for (k,), own in overlaps.sort("k").group_by("k", maintain_order=True):

@@ -110,6 +110,21 @@ def test_the_released_overlaps_have_the_average_of_their_file_and_their_chance_l
     assert (found["run_low"] <= found["overlap"]).all() and (found["overlap"] <= found["run_high"]).all()
 
 
+def test_another_domain_with_other_names_does_not_change_the_chance_level(lake: Lake) -> None:
+    import_scores(lake, [LEAGUE / "score.xlsx"], ImportRequest("lol", "programming"))
+    import_scores(lake, [LEAGUE / "TOP-k.xlsx"], ImportRequest("lol", "mathematics"))
+    write_statistics(lake, "lol", QUICK)
+    assert lake.query("select chance from league_consistency")["chance"].null_count() == 3
+
+    import_scores(lake, [LEAGUE / "Radar.xlsx"], ImportRequest("lol", "mathematics", scale="borda"))
+    write_statistics(lake, "lol", QUICK)
+    chance = lake.query("select chance from league_consistency order by k")["chance"].to_list()
+    assert chance == pytest.approx([0.279, 0.419, 0.560], abs=1e-3)
+    assert lake.query(
+        "select distinct most_points from league_scores where domain = 'mathematics'"
+    ).rows() == [(6.0,)]
+
+
 def test_reading_the_same_files_again_changes_nothing(lake: Lake) -> None:
     request = ImportRequest("lol", "programming")
     first, again = (import_scores(lake, [LEAGUE / "score.xlsx"], request) for _ in range(2))

@@ -167,6 +167,27 @@ def test_a_file_of_the_same_name_replaces_and_another_adds(lake: Lake, tmp_path:
     assert members.rows() == [("a", "A"), ("b", None), ("c", None)]
 
 
+def test_borda_points_count_the_candidates_of_their_domain(lake: Lake, tmp_path: Path) -> None:
+    rank = "judge,answerer,rank\na,b,1\na,c,2\nb,a,1\n"
+    import_scores(lake, [write_csv(tmp_path / "law.csv", SCORES + "x,y,5\n")], ImportRequest("l", "law"))
+    import_scores(lake, [write_csv(tmp_path / "history.csv", rank)], ImportRequest("l", "history"))
+
+    most = lake.query("select distinct domain, most_points from league_marks order by domain")
+    assert most.rows() == [("history", 1.0), ("law", 100.0)]
+
+
+def test_candidates_can_be_given_the_names_that_they_have_elsewhere(lake: Lake, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "x.csv", SCORES)
+    import_scores(lake, [path], ImportRequest("l", "law", names={"a": "alpha"}, families={"alpha": "A"}))
+
+    assert lake.query("select judge, answerer from league_marks order by all").rows() == [
+        ("alpha", "b"),
+        ("b", "alpha"),
+    ]
+    with pytest.raises(UsageError, match=r"--rename names z, which no file has\. The files name a, b"):
+        import_scores(lake, [path], ImportRequest("l", "law", names={"z": "zeta"}))
+
+
 def test_a_league_that_was_played_takes_no_imported_scores(
     lake: Lake, tmp_path: Path, land_league: Any
 ) -> None:
