@@ -52,7 +52,8 @@ def render_report(
 ) -> Path:
     """Write `index.html` and `leaderboard.csv` into `out_dir`, and return the path of the page.
 
-    Where there are Gscores, `gscore.html` and `gscore.csv` lie next to them, linked from the page.
+    Where there are Gscores, `gscore.html` and `gscore.csv` lie next to them, linked from the page; so are the pages of
+    leagues that lie in the folder.
 
     Args:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).
@@ -81,7 +82,11 @@ def render_report(
             render_template(gscores | printed, "gscore.html.j2"), encoding="utf-8"
         )
     path = out_dir / "index.html"
-    path.write_text(render_template(page | printed | {"has_gscores": gscores is not None}), encoding="utf-8")
+    beside = {
+        "has_gscores": gscores is not None,
+        "leagues": sorted(found.name for found in out_dir.glob("league-*.html")),
+    }
+    path.write_text(render_template(page | printed | beside), encoding="utf-8")
     return path
 
 

@@ -17,6 +17,7 @@ from tasks.league_statistics.importing import ImportRequest, import_scores
 from tasks.league_statistics.landing import write_statistics
 from tasks.league_statistics.tables import StatisticsRequest
 from tasks.report.league_page import render_league
+from tasks.report.page import render_report
 from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
 from tests.tasks.league_statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from tests.warehouse.test_sql_cases import fill_rows
@@ -171,6 +172,15 @@ def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: La
     )
     # Simulated candidates are never compared with real ones.
     assert lake.run_named("league_agreement", {"league_id": "autumn"}).filter(compared_with="exam").is_empty()
+
+
+def test_the_exam_s_page_links_to_the_leagues_beside_it(lake: Lake, tmp_path: Path) -> None:
+    render_league(lake.run_named, "autumn", tmp_path, generated_at=NOON)
+    index = html.document_fromstring(
+        render_report(lake.run_named, tmp_path, generated_at=NOON).read_text("utf-8")
+    )
+    (link,) = index.xpath("//a[@href='league-autumn.html']")
+    assert link.text_content().endswith("autumn")
 
 
 def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:
