@@ -23,7 +23,9 @@ from deployments.commands import (
     evaluate,
     exam,
     gscore,
+    imports,
     ingest,
+    league,
     models,
     operations,
     query,
@@ -87,6 +89,8 @@ for module in (
     unparsed,
     gscore,
     cgeval,
+    league,
+    imports,
     query,
     validate,
 ):

@@ -51,6 +51,10 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     "gscore": {
         "models": "candidates write the texts that are scored",
     },
+    "league_statistics": {
+        "review": "a workbook of scores from outside is opened by the guard that opens review workbooks",
+        "statistics": "intervals, tests, overlaps and replays are computed as a league's statistics land",
+    },
     "report": {
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",

@@ -19,7 +19,7 @@ FONT = "Noto Sans, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 TREND_CANDIDATES = 12  # more lines than this cannot be told apart
 NAMED_POINTS = 24  # with more points only the record holders are named
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and four darker ones for the rest.
-_PALETTE = [
+PALETTE = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
     "#555555", "#7A5195", "#8C510A", "#1B7837", "#B2182B", "#A6A600",
 ]  # fmt: skip
@@ -41,7 +41,7 @@ def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
         pl.col("discipline_score").round(2),
     ).to_dicts()
     models = frame.sort("rank", "model")["model"].unique(maintain_order=True).to_list()
-    base = alt.Chart(_inline(data)).encode(
+    base = alt.Chart(inline_rows(data)).encode(
         x=alt.X(
             "discipline:N",
             sort=[label(name, language) for name in order],
@@ -66,7 +66,7 @@ def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
         text=alt.Text("discipline_score:Q", format=".2f"),
         color=alt.condition("datum.discipline_score < 6", alt.value("white"), alt.value("black")),
     )
-    return _to_svg(
+    return render_svg(
         (cells + values).properties(width=84 * len(order), height=max(26 * len(models), 60)),
         "heat" + language,
     )
@@ -88,7 +88,7 @@ def render_trend(frame: pl.DataFrame, language: Language) -> str:
     )
     months = sorted({str(row["month"]) for row in data})
     colour = alt.Color(
-        "model:N", sort=models, scale=alt.Scale(domain=models, range=_PALETTE), title=label("model", language)
+        "model:N", sort=models, scale=alt.Scale(domain=models, range=PALETTE), title=label("model", language)
     )
     shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models), title=label("model", language))
     place = alt.X(
@@ -102,13 +102,13 @@ def render_trend(frame: pl.DataFrame, language: Language) -> str:
         "score:Q", scale=alt.Scale(zero=False, nice=True, padding=14), title=label("score", language)
     )
     beside = alt.XOffset("model:N", sort=models, scale=alt.Scale(domain=models))
-    base = alt.Chart(_inline(data)).encode(x=place, color=colour, xOffset=beside)
+    base = alt.Chart(inline_rows(data)).encode(x=place, color=colour, xOffset=beside)
     lines = base.mark_line(strokeWidth=2).encode(y=height)
     bars = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
         y=alt.Y("score_low:Q", title=label("score", language)), y2="score_high:Q"
     )
     points = base.mark_point(size=60, filled=True).encode(y=height, shape=shape)
-    return _to_svg((bars + lines + points).properties(width=940, height=400), "trend" + language)
+    return render_svg((bars + lines + points).properties(width=940, height=400), "trend" + language)
 
 
 def choose_trend_models(frame: pl.DataFrame) -> list[str]:
@@ -137,7 +137,7 @@ def render_release(frame: pl.DataFrame, curve: Curve | None, language: Language)
         for row in frame.iter_rows(named=True)
     ]
     kinds = [label("open", language), label("closed", language)]
-    base = alt.Chart(_inline(rows)).encode(
+    base = alt.Chart(inline_rows(rows)).encode(
         x=alt.X(
             "day:T",
             title=label("release_date", language),
@@ -150,7 +150,7 @@ def render_release(frame: pl.DataFrame, curve: Curve | None, language: Language)
     )
     points = base.mark_point(size=80, filled=True).encode(
         color=alt.Color(
-            "weights:N", scale=alt.Scale(domain=kinds, range=_PALETTE[:2]), title=label("weights", language)
+            "weights:N", scale=alt.Scale(domain=kinds, range=PALETTE[:2]), title=label("weights", language)
         ),
         shape=alt.Shape("weights:N", scale=alt.Scale(domain=kinds), title=label("weights", language)),
     )
@@ -158,7 +158,7 @@ def render_release(frame: pl.DataFrame, curve: Curve | None, language: Language)
     chart: Any = points + names
     if curve is not None:
         chart = _curve_layer(curve, days) + chart
-    return _to_svg(chart.properties(width=940, height=360), "release" + language)
+    return render_svg(chart.properties(width=940, height=360), "release" + language)
 
 
 def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
@@ -169,21 +169,21 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
     points = [first + (last - first) * step / steps for step in range(steps + 1)]
     data = [{"day": day.isoformat(), "fitted": curve.score_on(day)} for day in dict.fromkeys(points)]
     line: alt.Chart = (
-        alt.Chart(_inline(data))
+        alt.Chart(inline_rows(data))
         .mark_line(color="#888888", strokeDash=[6, 4], strokeWidth=2)
         .encode(x="day:T", y=alt.Y("fitted:Q"))
     )
     return line
 
 
-def _inline(rows: list[dict[str, Any]]) -> alt.Data:
+def inline_rows(rows: list[dict[str, Any]]) -> alt.Data:
     """Rows as they are: Altair refuses frames above its row limit."""
     import altair as alt
 
     return alt.Data(values=rows)  # type: ignore[no-untyped-call]
 
 
-def _to_svg(chart: Any, prefix: str) -> str:
+def render_svg(chart: Any, prefix: str) -> str:
     """Inline SVG whose ids start with `prefix`, so that several charts can share a page."""
     import altair as alt
     import vl_convert as vlc

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.errors import UsageError
+from tasks.report.league_labels import LEAGUE_LABELS
 
 Language = Literal["zh", "en"]
 
 LABELS: dict[str, tuple[str, str]] = {
+    **LEAGUE_LABELS,
     "title": ("大模型闭卷考试排行榜", "LLM exam leaderboard"),
     "leaderboard": ("排行榜", "Leaderboard"),
     "heatmap": ("各学科得分", "Scores by discipline"),

@@ -20,14 +20,9 @@ from tasks.report.charts import (
     render_trend,
 )
 from tasks.report.gscore_page import read_gscore_page, write_gscore_csv
-from tasks.report.labels import LABELS, SHORT_DISCIPLINES, Language, label
-from tasks.report.words import (
-    describe_override,
-    describe_place,
-    format_change,
-    format_interval,
-    format_rank_range,
-)
+from tasks.report.labels import Language, label
+from tasks.report.rendering import render_template
+from tasks.report.words import describe_place, format_interval, format_rank_range
 from tasks.statistics.curve import Curve, fit_curve
 from tasks.statistics.spearman import compute_external_correlations
 
@@ -45,7 +40,6 @@ DISCIPLINE_COLUMNS: dict[str, str] = {
     "medicine": "Medicine",
     "military_science": "Military Science",
 }
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_report(
@@ -58,7 +52,8 @@ def render_report(
 ) -> Path:
     """Write `index.html` and `leaderboard.csv` into `out_dir`, and return the path of the page.
 
-    Where there are Gscores, `gscore.html` and `gscore.csv` lie next to them, linked from the page.
+    Where there are Gscores, `gscore.html` and `gscore.csv` lie next to them, linked from the page; so are the pages of
+    leagues that lie in the folder.
 
     Args:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).
@@ -83,9 +78,15 @@ def render_report(
     _write_csv(history, out_dir / "leaderboard.csv")
     if gscores is not None:
         write_gscore_csv(run_named, out_dir / "gscore.csv", include_simulated)
-        (out_dir / "gscore.html").write_text(_render(gscores | printed, "gscore.html.j2"), encoding="utf-8")
+        (out_dir / "gscore.html").write_text(
+            render_template(gscores | printed, "gscore.html.j2"), encoding="utf-8"
+        )
     path = out_dir / "index.html"
-    path.write_text(_render(page | printed | {"has_gscores": gscores is not None}), encoding="utf-8")
+    beside = {
+        "has_gscores": gscores is not None,
+        "leagues": sorted(found.name for found in out_dir.glob("league-*.html")),
+    }
+    path.write_text(render_template(page | printed | beside), encoding="utf-8")
     return path
 
 
@@ -242,37 +243,3 @@ def _write_csv(history: pl.DataFrame, path: Path) -> None:
     """
     flat = history.with_columns(pl.selectors.by_dtype(pl.List(pl.String)).list.join("; "))
     path.write_bytes(b"\xef\xbb\xbf" + flat.write_csv().encode("utf-8"))
-
-
-def _render(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup, escape
-
-    def bilingual(key: str, **values: object) -> Markup:
-        zh, en = (text.format(**values) if values else text for text in LABELS[key])
-        return both.format(escape(zh), escape(en))
-
-    def abbreviated(discipline: str) -> Markup:
-        return both.format(*SHORT_DISCIPLINES[discipline])
-
-    both = Markup('<span class="zh" lang="zh">{}</span><span class="en" lang="en">{}</span>')
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        t=bilingual, short=abbreviated, plain=lambda key: label(key, page["language"]), labels=LABELS
-    )
-    environment.globals.update(
-        pair=lambda texts: both.format(*(escape(text) for text in texts)),
-        override=lambda edition: both.format(
-            escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
-        ),
-        interval=format_interval,
-        change=format_change,
-    )
-    environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
-    return environment.get_template(template).render(page)

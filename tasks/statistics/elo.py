@@ -78,8 +78,31 @@ def compute_elo(
         if shuffles
         else np.arange(count)[None, :]
     )
-    ratings = _play(first[orders], second[orders], outcome[orders], candidate_count, k)
+    ratings = play_elo(first[orders], second[orders], outcome[orders], candidate_count, k=k)
     return np.asarray(ratings.mean(axis=0), dtype=float)
+
+
+def play_elo(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    outcome: NDArray[np.float64],
+    candidate_count: int,
+    *,
+    k: float = K,
+) -> NDArray[np.float64]:
+    """Ratings after several replays, each of as many games, played in the order given; all arrays are replays x games.
+
+    Returned as replays x candidates. Elo is sequential over games, not over replays: a game is one step for all of them.
+    """
+    replays, games = first.shape
+    ratings = np.full((replays, candidate_count), START)
+    rows = np.arange(replays)
+    for game in range(games):
+        a, b = first[:, game], second[:, game]
+        change = k * (outcome[:, game] - compute_expected_score(ratings[rows, a], ratings[rows, b]))
+        ratings[rows, a] += change
+        ratings[rows, b] -= change
+    return ratings
 
 
 def compute_round_elo(
@@ -107,25 +130,6 @@ def compute_round_elo(
         asked = samples[rows, question[:, None]]
         outcome = (np.sign(matrix[a, asked] - matrix[b, asked]) + 1) / 2
         change = k * (outcome - compute_expected_score(ratings[rows, a], ratings[rows, b]))
-        ratings[rows, a] += change
-        ratings[rows, b] -= change
-    return ratings
-
-
-def _play(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    outcome: NDArray[np.float64],
-    candidate_count: int,
-    k: float = K,
-) -> NDArray[np.float64]:
-    """Ratings after playing `replays x games`: Elo is sequential over games, not over replays."""
-    replays, games = first.shape
-    ratings = np.full((replays, candidate_count), START)
-    rows = np.arange(replays)
-    for game in range(games):
-        a, b = first[:, game], second[:, game]
-        change = k * (outcome[:, game] - compute_expected_score(ratings[rows, a], ratings[rows, b]))
         ratings[rows, a] += change
         ratings[rows, b] -= change
     return ratings

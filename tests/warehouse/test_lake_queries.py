@@ -39,6 +39,7 @@ GIVEN = {
     "is_simulated": False,
     "judge": "j",
     "judges": ["j/1"],
+    "league_id": "l",
     "least_ratings": 300,
     "models": ["m"],
     "month": "2026-01",

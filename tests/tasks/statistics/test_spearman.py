@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from schemas.errors import UsageError
-from tasks.statistics.spearman import Spearman, compute_external_correlations, compute_spearman
+from tasks.statistics.spearman import (
+    Spearman,
+    compute_external_correlations,
+    compute_pearson,
+    compute_spearman,
+    compute_spearman_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +56,47 @@ def test_every_benchmark_has_its_own_correlation() -> None:
         ("B", None, 2),
     ]
     assert compute_external_correlations(pairs.clear()).is_empty()
+
+
+def test_the_interval_of_rho_is_fisher_s_with_the_variance_for_ranks() -> None:
+    # rho .714 of 8: z = .8954, se = sqrt((1 + .714²/2) / 5) = .5010.
+    found = compute_spearman_interval(Spearman(0.714, 0.047, 8))
+
+    assert (found.low, found.high) == (
+        pytest.approx(np.tanh(0.89543 - 1.959964 * 0.50104), abs=1e-4),
+        pytest.approx(np.tanh(0.89543 + 1.959964 * 0.50104), abs=1e-4),
+    )
+
+
+def test_a_perfect_rho_ends_at_one_and_too_few_pairs_have_no_interval() -> None:
+    perfect = compute_spearman_interval(Spearman(1.0, 0.0, 8))
+    opposite = compute_spearman_interval(Spearman(-1.0, 0.0, 8))
+    assert perfect.high == 1.0 and perfect.low is not None and 0.7 < perfect.low < 1
+    assert (opposite.low, opposite.high) == (-1.0, pytest.approx(-perfect.low))
+    assert compute_spearman_interval(Spearman(0.5, 0.6, 3)).low is None
+    assert compute_spearman_interval(Spearman(None, None, 9)).low is None
+
+
+def test_the_interval_holds_the_true_rho_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(0)
+    truth = 6 / np.pi * np.arcsin(0.7 / 2)  # Spearman's rho of a normal pair with correlation .7
+    held = 0
+    for _ in range(400):
+        first = generator.normal(size=20)
+        second = 0.7 * first + np.sqrt(1 - 0.49) * generator.normal(size=20)
+        found = compute_spearman_interval(compute_spearman(first, second))
+        held += int(found.low is not None and found.high is not None and found.low <= truth <= found.high)
+    assert 0.92 < held / 400 < 0.98
+
+
+def test_pearson_has_its_p_and_its_interval() -> None:
+    first, second = [1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 1.0, 4.0, 3.0, 5.0]
+    found = compute_pearson(first, second)
+    assert (found.r, found.p_value) == (pytest.approx(0.8), pytest.approx(0.1041, abs=1e-4))
+    assert found.low is not None and found.low == pytest.approx(
+        np.tanh(np.arctanh(0.8) - 1.959964 / np.sqrt(2))
+    )
+    assert compute_pearson([1, 2, 3], [3, 1, 2]).low is None
+    assert compute_pearson([1, 2], [2, 1]).r is None
+    with pytest.raises(UsageError, match="one length"):
+        compute_pearson([1, 2, 3], [1, 2])

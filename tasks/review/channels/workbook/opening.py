@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 MOST_FILE_BYTES = 64 * 1024 * 1024
 
 
-def open_workbook(path: Path) -> Workbook:
-    """Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook."""
+def open_workbook(path: Path, *, values_only: bool = False) -> Workbook:
+    """Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook.
+
+    With `values_only` a formula's cell holds the value that the spreadsheet program last saved, not the formula.
+    """
     from openpyxl import load_workbook
 
     from tasks.ingest.archives import open_package
@@ -39,7 +42,7 @@ def open_workbook(path: Path) -> Workbook:
     except DocumentError as error:
         raise WorkbookError(f"{path.name}: {error}") from None
     try:
-        return load_workbook(path, keep_links=False)
+        return load_workbook(path, keep_links=False, data_only=values_only)
     # openpyxl raises whatever its parsers raise (KeyError, ParseError, TypeError …) on a damaged part.
     except Exception as error:
         raise WorkbookError(

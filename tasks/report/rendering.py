@@ -1,0 +1,47 @@
+"""A page from its template: words in both languages, numbers as people write them, everything else escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
+from tasks.report.words import describe_override, format_change, format_interval
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_template(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
+    """The page's text; `page` holds what the template names, `language` among it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup, escape
+
+    def bilingual(key: str, **values: object) -> Markup:
+        zh, en = (text.format(**values) if values else text for text in LABELS[key])
+        return both.format(escape(zh), escape(en))
+
+    def abbreviated(discipline: str) -> Markup:
+        return both.format(*SHORT_DISCIPLINES[discipline])
+
+    both = Markup('<span class="zh" lang="zh">{}</span><span class="en" lang="en">{}</span>')
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        t=bilingual, short=abbreviated, plain=lambda key: label(key, page["language"]), labels=LABELS
+    )
+    environment.globals.update(
+        pair=lambda texts: both.format(*(escape(text) for text in texts)),
+        override=lambda edition: both.format(
+            escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
+        ),
+        interval=format_interval,
+        change=format_change,
+    )
+    environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
+    return environment.get_template(template).render(page)

@@ -1,0 +1,29 @@
+-- What did a league cost, and how many tokens did each candidate use?
+-- One row per league, domain, candidate and role: asking, answering and judging, with tokens and dollars. Leagues that were imported
+-- have none.
+-- Parameters: $league_id (default null)
+-- Shown: domain, model, role, call_count, input_tokens, output_tokens, cost_usd
+WITH spent AS (
+    SELECT league_id, domain, asker AS model, 'asker' AS role, call_count, input_tokens, output_tokens, cost_usd
+    FROM league_questions
+    UNION ALL
+    SELECT league_id, domain, answerer AS model, 'answerer' AS role, call_count, input_tokens, output_tokens, cost_usd
+    FROM league_answers
+    UNION ALL
+    SELECT league_id, domain, judge AS model, 'judge' AS role, call_count, input_tokens, output_tokens, cost_usd
+    FROM league_evaluations
+)
+
+SELECT
+    league_id,
+    domain,
+    model,
+    role,
+    sum(call_count)::BIGINT AS call_count,
+    sum(input_tokens)::BIGINT AS input_tokens,
+    sum(output_tokens)::BIGINT AS output_tokens,
+    sum(cost_usd) AS cost_usd
+FROM spent
+WHERE league_id = coalesce($league_id::VARCHAR, league_id)
+GROUP BY league_id, domain, model, role
+ORDER BY league_id, domain, model, role
