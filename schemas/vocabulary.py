@@ -57,3 +57,8 @@ UNANSWERED = "unanswered"
 PARSE_STATUSES = ("parsed", "unparsed")
 
 ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")
+
+# How a league's round was judged: as it was played, or again without the reference answer (an ablation).
+LEAGUE_RUN_TYPES = ("full", "without_reference")
+# What running code came to; `refused` where the machine offers no room without network.
+LEAGUE_EXECUTIONS = ("passed", "failed", "error", "timeout", "memory", "refused")

@@ -101,6 +101,14 @@ WITH held AS (
     FROM rating_curves
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'leagues' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM leagues
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_candidates' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_candidates
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'league_rounds' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM league_rounds
     GROUP BY landing_unit
@@ -123,6 +131,22 @@ WITH held AS (
     UNION ALL
     SELECT 'league_originality' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM league_originality
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_flags' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_flags
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_flag_decisions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_flag_decisions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_validations' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_validations
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'league_matches' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM league_matches
     GROUP BY landing_unit
     UNION ALL
     SELECT 'llm_calls' AS table_name, landing_unit AS unit, count(*) AS row_count
