@@ -206,7 +206,7 @@ LEAGUE_MATCHES = Table(
      _QUESTION,
      Column("opponent", "text", "Whose answer it was compared with.", required=True),
      Column("judge", "text", "Who compared them; neither of the two.", required=True),
-     Column("label", "text", "Letter under which the judge saw the entrant's answer.", required=True),
+     Column("label", "text", "Letter under which the judge saw the entrant's answer; null when there was none to see."),
      Column("result", "float", "1 won, 0.5 equal, 0 lost; null means unparsed, never lost.", low=0, high=1),
      Column("response", "text", "The entrant's answer; null when none could be read."),
      Column("rating", "float", "The entrant's rating after this match, on the Elo scale; the candidates' mean is 1000."),

@@ -1,0 +1,375 @@
+"""The league: `league plan|run|status|season|enter|validate export|validate import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deployments.commands.options import AsJson, NoServer, split_names
+
+if TYPE_CHECKING:
+    from tasks.league.claim import LeagueRules
+
+league_app = typer.Typer(
+    no_args_is_help=True,
+    help="Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
+)
+validate_app = typer.Typer(
+    no_args_is_help=True, help="People judge a league's questions, and the answers that judges took for memorised."
+)
+
+LeagueId = Annotated[str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")]
+Candidates = Annotated[
+    str, typer.Option("--candidates", help="Models of the registry, comma separated, in the order of their turns.")
+]
+Domains = Annotated[
+    str,
+    typer.Option(
+        "--domain", help="Domains, comma separated: mathematics, programming, law, or the path of a .yaml file."
+    ),
+]
+Runs = Annotated[int | None, typer.Option("--runs", min=1, help="Independent runs. Default: 5.")]
+Temperature = Annotated[
+    float | None, typer.Option("--temperature", min=0, help="Temperature of all calls. Default: 1.")
+]
+Language = Annotated[str, typer.Option("--language", help="Language of the prompts, en or zh. Default: en.")]
+Season = Annotated[
+    str, typer.Option("--season", help="Season whose topics are set, for example 2026-Q4. Default: no topics.")
+]
+Benchmarks = Annotated[
+    list[Path] | None,
+    typer.Option("--benchmark", help="File of known questions that new ones must not be near; may be repeated."),
+]
+Embedding = Annotated[
+    str, typer.Option("--embedding", help="Embedding model (name or folder) for similarity. Default: none.")
+]
+Consistency = Annotated[
+    int | None,
+    typer.Option("--self-consistency", min=0, help="Times an asker solves its own question again. Default: 0."),
+]
+Published = Annotated[
+    bool | None,
+    typer.Option("--published", help="Three people are to judge each question before the league is published."),
+]
+RunsCode = Annotated[
+    bool | None, typer.Option("--run-code", help="Run programs in the sandbox (docs/league.md says its limits).")
+]
+OpenNetwork = Annotated[
+    bool | None,
+    typer.Option("--open-network", help="Run programs even where the machine cannot take the network from them."),
+]
+WithoutReference = Annotated[
+    bool,
+    typer.Option("--without-reference", help="Judge the finished rounds again without the reference answers."),
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    league_app.add_typer(validate_app, name="validate")
+    app.add_typer(league_app, name="league")
+
+
+@league_app.command()
+def plan(
+    candidates: Candidates,
+    domains: Domains = "mathematics",
+    runs: Runs = None,
+    temperature: Temperature = None,
+    language: Language = "",
+    season: Season = "",
+    benchmarks: Benchmarks = None,
+    embedding: Embedding = "",
+    self_consistency: Consistency = None,
+    published: Published = None,
+    run_code: RunsCode = None,
+    open_network: OpenNetwork = None,
+    without_reference: WithoutReference = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show calls, tokens and cost of each candidate before anything is paid; nothing is called and nothing is written.
+
+    Tokens are those of usual replies; most_usd is the cost if every reply were as long as its limit. Replies that cannot be
+    read and are asked for again are not in it.
+
+    Example: proctor league plan --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics,programming
+    """
+    from dataclasses import asdict
+
+    from schemas.settings import load_settings
+    from tasks.league.claim import check_rules
+    from tasks.league.preview import preview_league
+    from tasks.models.registry import read_registry
+
+    rules = _build_rules(
+        candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
+        published, run_code, open_network,
+    )  # fmt: skip
+    models = check_rules(rules, read_registry(load_settings().registry_path))
+    _print_rows(
+        [asdict(one) for one in preview_league(rules, models, with_reference=not without_reference)], as_json
+    )
+
+
+@league_app.command()
+def run(
+    league_id: LeagueId,
+    candidates: Candidates = "",
+    domains: Domains = "",
+    runs: Runs = None,
+    temperature: Temperature = None,
+    language: Language = "",
+    season: Season = "",
+    benchmarks: Benchmarks = None,
+    embedding: Embedding = "",
+    self_consistency: Consistency = None,
+    published: Published = None,
+    run_code: RunsCode = None,
+    open_network: OpenNetwork = None,
+    without_reference: WithoutReference = False,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD.")
+    ] = None,
+    void_failed: Annotated[
+        bool,
+        typer.Option("--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."),
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play a league to its end. The first time its rules are claimed under its id; later its id alone continues it.
+
+    Interrupted or killed, the same command continues: no finished round is played again, and nothing that was paid for is
+    paid again. Exit code 1 when rounds stayed open, 3 when the budget stopped it.
+
+    Example: proctor league run autumn --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics --runs 1
+    """
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from tasks.league.claim import claim_league, find_claim
+    from tasks.models.registry import read_registry
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    given = (
+        candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
+        published, run_code, open_network,
+    )  # fmt: skip
+    with open_lake(settings) as lake:
+        claimed = find_claim(lake, settings, league_id)
+        if claimed is None and not candidates:
+            raise UsageError(
+                f"League {league_id!r} is not claimed yet. Name its candidates with --candidates and its domains with --domain."
+            )
+        if claimed is None or any(value not in (None, "") for value in given):
+            rules = _build_rules(*given, defaults=None if claimed is None else claimed.rules)
+            claim_league(lake, settings, read_registry(settings.registry_path), league_id, rules)
+    result = run_flow(
+        "league",
+        without_server=no_server,
+        league_id=league_id,
+        run_type="without_reference" if without_reference else "full",
+        budget_usd=budget,
+        voids_failures=void_failed,
+    )
+    print_result(result, as_json=as_json, then=f"proctor league status {league_id}")
+    if result["open_rounds"]:
+        raise typer.Exit(1)
+
+
+@league_app.command()
+def status(
+    league_id: Annotated[str, typer.Argument(help="Id of the league. Default: every league.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show how far leagues are: rounds, void evaluations, cost, questions that wait for people, flags to be confirmed.
+
+    Example: proctor league status
+    """
+    from schemas.settings import load_settings
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        found = lake.run_named("league_progress", {"league_id": league_id or None})
+    if league_id and found.is_empty():
+        from schemas.errors import UsageError
+
+        raise UsageError(f"There is no league {league_id!r}. `proctor league status` shows all.")
+    _print_rows(found.to_dicts(), as_json)
+
+
+@league_app.command()
+def season(
+    domains: Domains = "mathematics",
+    season: Annotated[str, typer.Option("--season", help="For example 2026-Q4. Default: the present one.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Language of the topics, en or zh.")] = "en",
+    as_json: AsJson = False,
+) -> None:
+    """Show the topics of a season: each quarter takes the next ones of a domain's list, so that all come round.
+
+    Example: proctor league season --domain mathematics,law --season 2026-Q4
+    """
+    from datetime import UTC, datetime
+
+    from tasks.league.domain import read_domain
+    from tasks.league.season import list_topics, name_season
+
+    named = season or name_season(datetime.now(UTC).date())
+    rows = [
+        {"season": named, "domain": domain.name, "topic": topic}
+        for domain in map(read_domain, split_names(domains) or [])
+        for topic in list_topics(domain, named, language)
+    ]
+    _print_rows(rows, as_json)
+
+
+@league_app.command()
+def enter(
+    league_id: LeagueId,
+    candidate: Annotated[str, typer.Option("--candidate", help="The model that enters; it is none of the league's.")],
+    matches: Annotated[int, typer.Option("--matches", min=1, help="Matches in each domain.")] = 60,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a new candidate enter a finished league by matches, without playing it again.
+
+    It answers questions of the league; its answers meet the others' answers under letters before judges of the league. The
+    rating is on the Elo scale, the league's mean is 1000; its interval shrinks with every match. More matches later begin
+    with the same ones, which are not paid again.
+
+    Example: proctor league enter autumn --candidate sim-example-4 --matches 40
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from schemas.settings import load_settings
+    from tasks.league.entry import enter_candidate
+    from tasks.progress import Progress
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        Progress(f"league {league_id}: matches") as progress,
+    ):
+        ratings = asyncio.run(
+            enter_candidate(
+                ledger, lake, settings, league_id, candidate, matches, budget_usd=budget, progress=progress.reach
+            )
+        )
+    _print_rows([asdict(rating) for rating in ratings], as_json)
+
+
+@validate_app.command("export")
+def export(
+    league_id: LeagueId,
+    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
+    user_id: Annotated[str, typer.Option("--user", help="Who is to judge; what this person judged is left out.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the workbook in which a person says which questions may stand, and which flagged answers are memorised.
+
+    It names no candidate.
+
+    Example: proctor league validate export autumn questions.xlsx --user eve
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from tasks.league.people import export_waiting
+    from warehouse.lake.store import open_lake
+
+    if out.suffix != ".xlsx" or not out.parent.is_dir():
+        raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
+    with open_lake(load_settings(), read_only=True) as lake:
+        exported = export_waiting(lake, league_id, out, user_id)
+    then = f"proctor league validate import {league_id} {out} --user {user_id}"
+    print_result({"out": str(out)} | asdict(exported), as_json=as_json, then=then)
+
+
+@validate_app.command("import")
+def import_(
+    league_id: LeagueId,
+    file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
+    user_id: Annotated[str, typer.Option("--user", help="Who judged; it is kept with the decisions.")],
+    as_json: AsJson = False,
+) -> None:
+    """Take in what a person decided. The same workbook again changes nothing; a faulty cell is named and nothing is landed.
+
+    Example: proctor league validate import autumn questions.xlsx --user eve
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.league.people import import_decisions
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        imported = import_decisions(ledger, lake, league_id, file, user_id)
+    print_result(asdict(imported), as_json=as_json, then=f"proctor league status {league_id}")
+
+
+def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    from deployments.output import print_records
+
+    print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)
+
+
+def _build_rules(
+    candidates: str,
+    domains: str,
+    runs: int | None,
+    temperature: float | None,
+    language: str,
+    season: str,
+    benchmarks: list[Path] | None,
+    embedding: str,
+    self_consistency: int | None,
+    published: bool | None,
+    run_code: bool | None,
+    open_network: bool | None,
+    defaults: LeagueRules | None = None,
+) -> LeagueRules:
+    """The rules as they were given; what was not is as claimed before, else the usual."""
+    from dataclasses import replace
+
+    from schemas.errors import UsageError
+    from schemas.vocabulary import LANGUAGES
+    from tasks.league.claim import LeagueRules, hash_benchmark
+    from tasks.league.domain import read_domain
+
+    if language and language not in LANGUAGES:
+        raise UsageError(f"--language {language!r} is unknown. Use one of {', '.join(LANGUAGES)}.")
+    rules = defaults or LeagueRules((), {})
+    given: dict[str, object] = {
+        "candidates": tuple(split_names(candidates) or ()),
+        "run_count": runs,
+        "temperature": temperature,
+        "language": language,
+        "season": season,
+        "embedding": embedding,
+        "self_consistency": self_consistency,
+        "runs_code": run_code,
+        "has_open_network": open_network,
+        "validator_count": None if published is None else 3 * published,
+        "benchmarks": {str(path.resolve()): hash_benchmark(path) for path in benchmarks or ()} or None,
+    }
+    found = [read_domain(name) for name in split_names(domains) or ([] if defaults else ["mathematics"])]
+    if len({domain.name for domain in found}) < len(found):
+        raise UsageError("Two of the domains have one name. Name each once, or give your own another name.")
+    given["domains"] = {domain.name: domain.content for domain in found}
+    return replace(rules, **{name: value for name, value in given.items() if value not in (None, "", (), {})})
