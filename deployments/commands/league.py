@@ -1,33 +1,35 @@
-"""The league: `league plan|run|status|season|enter|validate export|validate import`."""
+"""The league: `league plan|run|status|season|enter`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from deployments.commands.league_people import validate_app
+from deployments.commands.league_rules import build_rules
 from deployments.commands.options import AsJson, NoServer, split_names
-
-if TYPE_CHECKING:
-    from tasks.league.claim import LeagueRules
 
 league_app = typer.Typer(
     no_args_is_help=True,
     help="Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
 )
-validate_app = typer.Typer(
-    no_args_is_help=True, help="People judge a league's questions, and the answers that judges took for memorised."
-)
 
-LeagueId = Annotated[str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")]
+LeagueId = Annotated[
+    str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
+]
 Candidates = Annotated[
-    str, typer.Option("--candidates", help="Models of the registry, comma separated, in the order of their turns.")
+    str,
+    typer.Option(
+        "--candidates", help="Models of the registry, comma separated, in the order of their turns."
+    ),
 ]
 Domains = Annotated[
     str,
     typer.Option(
-        "--domain", help="Domains, comma separated: mathematics, programming, law, or the path of a .yaml file."
+        "--domain",
+        help="Domains, comma separated: mathematics, programming, law, or the path of a .yaml file.",
     ),
 ]
 Runs = Annotated[int | None, typer.Option("--runs", min=1, help="Independent runs. Default: 5.")]
@@ -36,33 +38,45 @@ Temperature = Annotated[
 ]
 Language = Annotated[str, typer.Option("--language", help="Language of the prompts, en or zh. Default: en.")]
 Season = Annotated[
-    str, typer.Option("--season", help="Season whose topics are set, for example 2026-Q4. Default: no topics.")
+    str,
+    typer.Option("--season", help="Season whose topics are set, for example 2026-Q4. Default: no topics."),
 ]
 Benchmarks = Annotated[
     list[Path] | None,
-    typer.Option("--benchmark", help="File of known questions that new ones must not be near; may be repeated."),
+    typer.Option(
+        "--benchmark", help="File of known questions that new ones must not be near; may be repeated."
+    ),
 ]
 Embedding = Annotated[
     str, typer.Option("--embedding", help="Embedding model (name or folder) for similarity. Default: none.")
 ]
 Consistency = Annotated[
     int | None,
-    typer.Option("--self-consistency", min=0, help="Times an asker solves its own question again. Default: 0."),
+    typer.Option(
+        "--self-consistency", min=0, help="Times an asker solves its own question again. Default: 0."
+    ),
 ]
 Published = Annotated[
     bool | None,
-    typer.Option("--published", help="Three people are to judge each question before the league is published."),
+    typer.Option(
+        "--published", help="Three people are to judge each question before the league is published."
+    ),
 ]
 RunsCode = Annotated[
-    bool | None, typer.Option("--run-code", help="Run programs in the sandbox (docs/league.md says its limits).")
+    bool | None,
+    typer.Option("--run-code", help="Run programs in the sandbox (docs/league.md says its limits)."),
 ]
 OpenNetwork = Annotated[
     bool | None,
-    typer.Option("--open-network", help="Run programs even where the machine cannot take the network from them."),
+    typer.Option(
+        "--open-network", help="Run programs even where the machine cannot take the network from them."
+    ),
 ]
 WithoutReference = Annotated[
     bool,
-    typer.Option("--without-reference", help="Judge the finished rounds again without the reference answers."),
+    typer.Option(
+        "--without-reference", help="Judge the finished rounds again without the reference answers."
+    ),
 ]
 
 
@@ -103,7 +117,7 @@ def plan(
     from tasks.league.preview import preview_league
     from tasks.models.registry import read_registry
 
-    rules = _build_rules(
+    rules = build_rules(
         candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
         published, run_code, open_network,
     )  # fmt: skip
@@ -130,11 +144,14 @@ def run(
     open_network: OpenNetwork = None,
     without_reference: WithoutReference = False,
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD.")
+        float | None,
+        typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
     ] = None,
     void_failed: Annotated[
         bool,
-        typer.Option("--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."),
+        typer.Option(
+            "--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."
+        ),
     ] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
@@ -166,7 +183,7 @@ def run(
                 f"League {league_id!r} is not claimed yet. Name its candidates with --candidates and its domains with --domain."
             )
         if claimed is None or any(value not in (None, "") for value in given):
-            rules = _build_rules(*given, defaults=None if claimed is None else claimed.rules)
+            rules = build_rules(*given, defaults=None if claimed is None else claimed.rules)
             claim_league(lake, settings, read_registry(settings.registry_path), league_id, rules)
     result = run_flow(
         "league",
@@ -206,7 +223,9 @@ def status(
 @league_app.command()
 def season(
     domains: Domains = "mathematics",
-    season: Annotated[str, typer.Option("--season", help="For example 2026-Q4. Default: the present one.")] = "",
+    season: Annotated[
+        str, typer.Option("--season", help="For example 2026-Q4. Default: the present one.")
+    ] = "",
     language: Annotated[str, typer.Option("--language", help="Language of the topics, en or zh.")] = "en",
     as_json: AsJson = False,
 ) -> None:
@@ -231,10 +250,13 @@ def season(
 @league_app.command()
 def enter(
     league_id: LeagueId,
-    candidate: Annotated[str, typer.Option("--candidate", help="The model that enters; it is none of the league's.")],
+    candidate: Annotated[
+        str, typer.Option("--candidate", help="The model that enters; it is none of the league's.")
+    ],
     matches: Annotated[int, typer.Option("--matches", min=1, help="Matches in each domain.")] = 60,
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD.")
+        float | None,
+        typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -263,113 +285,20 @@ def enter(
     ):
         ratings = asyncio.run(
             enter_candidate(
-                ledger, lake, settings, league_id, candidate, matches, budget_usd=budget, progress=progress.reach
+                ledger,
+                lake,
+                settings,
+                league_id,
+                candidate,
+                matches,
+                budget_usd=budget,
+                progress=progress.reach,
             )
         )
     _print_rows([asdict(rating) for rating in ratings], as_json)
-
-
-@validate_app.command("export")
-def export(
-    league_id: LeagueId,
-    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
-    user_id: Annotated[str, typer.Option("--user", help="Who is to judge; what this person judged is left out.")],
-    as_json: AsJson = False,
-) -> None:
-    """Write the workbook in which a person says which questions may stand, and which flagged answers are memorised.
-
-    It names no candidate.
-
-    Example: proctor league validate export autumn questions.xlsx --user eve
-    """
-    from dataclasses import asdict
-
-    from deployments.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.league.people import export_waiting
-    from warehouse.lake.store import open_lake
-
-    if out.suffix != ".xlsx" or not out.parent.is_dir():
-        raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
-    with open_lake(load_settings(), read_only=True) as lake:
-        exported = export_waiting(lake, league_id, out, user_id)
-    then = f"proctor league validate import {league_id} {out} --user {user_id}"
-    print_result({"out": str(out)} | asdict(exported), as_json=as_json, then=then)
-
-
-@validate_app.command("import")
-def import_(
-    league_id: LeagueId,
-    file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
-    user_id: Annotated[str, typer.Option("--user", help="Who judged; it is kept with the decisions.")],
-    as_json: AsJson = False,
-) -> None:
-    """Take in what a person decided. The same workbook again changes nothing; a faulty cell is named and nothing is landed.
-
-    Example: proctor league validate import autumn questions.xlsx --user eve
-    """
-    from dataclasses import asdict
-
-    from deployments.output import print_result
-    from schemas.settings import load_settings
-    from tasks.league.people import import_decisions
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
-    settings = load_settings()
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        imported = import_decisions(ledger, lake, league_id, file, user_id)
-    print_result(asdict(imported), as_json=as_json, then=f"proctor league status {league_id}")
 
 
 def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
     from deployments.output import print_records
 
     print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)
-
-
-def _build_rules(
-    candidates: str,
-    domains: str,
-    runs: int | None,
-    temperature: float | None,
-    language: str,
-    season: str,
-    benchmarks: list[Path] | None,
-    embedding: str,
-    self_consistency: int | None,
-    published: bool | None,
-    run_code: bool | None,
-    open_network: bool | None,
-    defaults: LeagueRules | None = None,
-) -> LeagueRules:
-    """The rules as they were given; what was not is as claimed before, else the usual."""
-    from dataclasses import replace
-
-    from schemas.errors import UsageError
-    from schemas.vocabulary import LANGUAGES
-    from tasks.league.claim import LeagueRules, hash_benchmark
-    from tasks.league.domain import read_domain
-
-    if language and language not in LANGUAGES:
-        raise UsageError(f"--language {language!r} is unknown. Use one of {', '.join(LANGUAGES)}.")
-    rules = defaults or LeagueRules((), {})
-    given: dict[str, object] = {
-        "candidates": tuple(split_names(candidates) or ()),
-        "run_count": runs,
-        "temperature": temperature,
-        "language": language,
-        "season": season,
-        "embedding": embedding,
-        "self_consistency": self_consistency,
-        "runs_code": run_code,
-        "has_open_network": open_network,
-        "validator_count": None if published is None else 3 * published,
-        "benchmarks": {str(path.resolve()): hash_benchmark(path) for path in benchmarks or ()} or None,
-    }
-    found = [read_domain(name) for name in split_names(domains) or ([] if defaults else ["mathematics"])]
-    if len({domain.name for domain in found}) < len(found):
-        raise UsageError("Two of the domains have one name. Name each once, or give your own another name.")
-    given["domains"] = {domain.name: domain.content for domain in found}
-    return replace(rules, **{name: value for name, value in given.items() if value not in (None, "", (), {})})

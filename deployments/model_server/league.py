@@ -31,9 +31,50 @@ _WORTH = re.compile(r"\[worth (\d+)\]")
 _MANNER = re.compile(r"\[manner (\w+)\]")
 _TEMPLATE = re.compile(r"\[template (T-\d+)\]")
 _NOUNS = {
-    "en": "lamp river stone ladder wheel garden thread mirror basket tower candle bridge meadow anchor feather kettle "
-    "orchard pebble lantern saddle".split(),
-    "zh": "灯 河 石 梯 轮 园 线 镜 篮 塔 烛 桥 野 锚 羽 壶 果 砾 笼 鞍".split(),
+    "en": [
+        "lamp",
+        "river",
+        "stone",
+        "ladder",
+        "wheel",
+        "garden",
+        "thread",
+        "mirror",
+        "basket",
+        "tower",
+        "candle",
+        "bridge",
+        "meadow",
+        "anchor",
+        "feather",
+        "kettle",
+        "orchard",
+        "pebble",
+        "lantern",
+        "saddle",
+    ],
+    "zh": [
+        "灯",
+        "河",
+        "石",
+        "梯",
+        "轮",
+        "园",
+        "线",
+        "镜",
+        "篮",
+        "塔",
+        "烛",
+        "桥",
+        "野",
+        "锚",
+        "羽",
+        "壶",
+        "果",
+        "砾",
+        "笼",
+        "鞍",
+    ],
 }
 
 
@@ -73,7 +114,14 @@ def find_league_task(messages: Sequence[dict[str, str]]) -> LeagueTask | None:
     if answers:
         tail = text[text.rfind("\n{") :]
         return LeagueTask(
-            "judge", (), found.get("question"), answers, "reference" in found, '"ranking"' in tail, False, language
+            "judge",
+            (),
+            found.get("question"),
+            answers,
+            "reference" in found,
+            '"ranking"' in tail,
+            False,
+            language,
         )
     if not keys:
         return None
@@ -160,7 +208,7 @@ def _judge(model: SimulatedModel, task: LeagueTask, place: tuple[object, ...]) -
         if draw_uniform(*place, "flag", text) < rate:
             flags.append({"answer": label, "template": template[1] if template else "T-000"})
     order = sorted(seen, key=lambda label: -seen[label])
-    reasons = {label: "seen" for label in order}
+    reasons = dict.fromkeys(order, "seen")
     if task.is_ranked:
         return {"ranking": order, "reasons": reasons, "memorised": flags}
     scores = {label: round(100 * compute_logistic(seen[label]), 1) for label in task.answers}
@@ -184,4 +232,3 @@ def _write(logits: float) -> int:
 def _read(mark: re.Pattern[str], text: str) -> float:
     found = mark.search(text)
     return 0.0 if found is None else (int(found[1]) - _MIDDLE) / _SCALE
-

@@ -51,7 +51,7 @@ class Tally:
 
 
 def compute_borda_points(candidate_count: int, rank: int) -> int:
-    """n - 1 - r points for rank r, whatever the length of the judge's list (League of LLMs, as its tables are computed).
+    """N - 1 - r points for rank r, whatever the length of the judge's list (League of LLMs, as its tables are computed).
 
     With n = 8 the asker's list of seven earns 6 to 0, the other judges' lists of six earn 6 to 1. Raises ContractError
     for a rank that no judge can give.

@@ -102,9 +102,7 @@ class Line:
                     raise
                 reply.usage.add(Usage(call_count=1))
                 break
-            reply.usage.add(
-                Usage(1, got.input_tokens or 0, got.output_tokens or 0, got.cost_usd or 0.0)
-            )
+            reply.usage.add(Usage(1, got.input_tokens or 0, got.output_tokens or 0, got.cost_usd or 0.0))
             reply.raw = got.text
             reply.value = read(got.text)
             if reply.value is not None:

@@ -141,9 +141,7 @@ def claim_league(
             check_same(found, rules)
             return found
         key = _read_key(settings, league_id)
-        claim = Claim(
-            league_id, rules, build_domains(rules), models[0].is_simulated, key, datetime.now(UTC)
-        )
+        claim = Claim(league_id, rules, build_domains(rules), models[0].is_simulated, key, datetime.now(UTC))
         lake.land_together(_describe_claim(claim, models))
         return claim
 
@@ -155,7 +153,9 @@ def find_claim(lake: Lake, settings: Settings, league_id: str) -> Claim | None:
         return None
     row = rows[0]
     if row["origin"] != "played":
-        raise UsageError(f"The scores of league {league_id} were imported: it cannot be played. Choose another id.")
+        raise UsageError(
+            f"The scores of league {league_id} were imported: it cannot be played. Choose another id."
+        )
     key = _read_key(settings, league_id)
     if hashlib.sha256(key).hexdigest() != row["seed_hash"]:
         raise StoreError(
@@ -262,7 +262,9 @@ def _read_key(settings: Settings, league_id: str) -> bytes:
         _create_secret(path)
     secret = path.read_text(encoding="ascii").strip()
     if len(secret) < 32:
-        raise StoreError(f"{path} is damaged. Restore it from a backup: the leagues of this home were drawn with it.")
+        raise StoreError(
+            f"{path} is damaged. Restore it from a backup: the leagues of this home were drawn with it."
+        )
     return hmac.new(secret.encode(), league_id.encode(), hashlib.sha256).digest()
 
 

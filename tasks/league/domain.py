@@ -127,16 +127,16 @@ def read_domain(name: str) -> Domain:
     except (yaml.YAMLError, UnicodeDecodeError):
         raise UsageError(f"{path} is not UTF-8 YAML. Correct it, or start from a shipped domain.") from None
     if isinstance(content, dict) and isinstance(content.get("originality"), list):
-        content["originality"] = [
-            str((path.parent / str(file)).resolve()) for file in content["originality"]
-        ]
+        content["originality"] = [str((path.parent / str(file)).resolve()) for file in content["originality"]]
     return parse_domain(content, str(path))
 
 
 def parse_domain(content: object, origin: str) -> Domain:
     """A domain from plain data; raises UsageError naming `origin` and the field that is wrong."""
     if not isinstance(content, Mapping):
-        raise UsageError(f"{origin} holds no fields. A domain needs {', '.join(_FIELDS[:1] + _FIELDS[2:3])} and more.")
+        raise UsageError(
+            f"{origin} holds no fields. A domain needs {', '.join(_FIELDS[:1] + _FIELDS[2:3])} and more."
+        )
     if unknown := sorted(str(name) for name in content if name not in _FIELDS):
         raise UsageError(f"{origin}: unknown field {unknown[0]!r}; the fields are {', '.join(_FIELDS)}.")
     for name in _FIELDS:
@@ -156,11 +156,19 @@ def parse_domain(content: object, origin: str) -> Domain:
     _check_columns(answer, ("response",), "answer", origin)
     topics = _read_texts(content.get("topics"), "topics", origin)
     tokens = {**_USUAL_TOKENS, **(content.get("typical_tokens") or {})}
-    if set(tokens) != set(TOKEN_KINDS) or not all(isinstance(count, int) and count > 0 for count in tokens.values()):
-        raise UsageError(f"{origin}: typical_tokens holds positive counts of {', '.join(TOKEN_KINDS)} alone. Correct it.")
+    if set(tokens) != set(TOKEN_KINDS) or not all(
+        isinstance(count, int) and count > 0 for count in tokens.values()
+    ):
+        raise UsageError(
+            f"{origin}: typical_tokens holds positive counts of {', '.join(TOKEN_KINDS)} alone. Correct it."
+        )
     per_season = content.get("topics_per_season", 0)
-    if not isinstance(per_season, int) or not 0 <= per_season <= min((len(t) for t in topics.values()), default=0):
-        raise UsageError(f"{origin}: topics_per_season must be a count from 0 to the number of topics. Correct it.")
+    if not isinstance(per_season, int) or not 0 <= per_season <= min(
+        (len(t) for t in topics.values()), default=0
+    ):
+        raise UsageError(
+            f"{origin}: topics_per_season must be a count from 0 to the number of topics. Correct it."
+        )
     return Domain(
         name=name,
         aggregation=cast(Aggregation, content["aggregation"]),
@@ -182,7 +190,9 @@ def _read_prompts(value: object, origin: str) -> dict[str, dict[str, str]]:
         raise UsageError(f"{origin}: prompts are given by language ({', '.join(LANGUAGES)}). Correct them.")
     prompts: dict[str, dict[str, str]] = {}
     for language, roles in value.items():
-        missing = [role for role in ROLES if not isinstance(roles, Mapping) or not str(roles.get(role) or "").strip()]
+        missing = [
+            role for role in ROLES if not isinstance(roles, Mapping) or not str(roles.get(role) or "").strip()
+        ]
         if missing:
             raise UsageError(f"{origin}: prompts.{language} has no wording for {missing[0]!r}. Add it.")
         prompts[str(language)] = {role: str(roles[role]).strip() for role in ROLES}
@@ -201,7 +211,9 @@ def _read_fields(
             )
         column = entry.get("column")
         if column is not None and column not in columns:
-            raise UsageError(f"{origin}: {name}.{entry['key']}: there is no column {column!r}; use {', '.join(columns)}.")
+            raise UsageError(
+                f"{origin}: {name}.{entry['key']}: there is no column {column!r}; use {', '.join(columns)}."
+            )
         fields.append(
             Field(
                 str(entry["key"]),

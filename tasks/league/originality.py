@@ -120,12 +120,20 @@ def read_benchmark(path: Path) -> list[tuple[str, str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise UsageError(f"The file {path} to compare questions with does not exist. Correct the path.") from None
+        raise UsageError(
+            f"The file {path} to compare questions with does not exist. Correct the path."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as UTF-8 text ({type(error).__name__}). Convert it.") from None
+        raise UsageError(
+            f"{path} cannot be read as UTF-8 text ({type(error).__name__}). Convert it."
+        ) from None
     suffix = path.suffix.casefold()
     if suffix == ".jsonl":
-        entries = [_read_json_line(path, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        entries = [
+            _read_json_line(path, number, line)
+            for number, line in enumerate(text.splitlines(), 1)
+            if line.strip()
+        ]
     elif suffix in (".csv", ".tsv"):
         entries = _read_table(path, text, "\t" if suffix == ".tsv" else ",")
     else:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemas.errors import ProctorError, UsageError
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.holds import hold_work
 from tasks.league.aggregation import Tally
 from tasks.league.asking import Line, Reply, Usage
 from tasks.league.claim import Claim, check_rules, hash_benchmark, read_claim
-from tasks.league.originality import Collection, Encode, read_benchmark
+from tasks.league.originality import Collection, read_benchmark
 from tasks.league.rounds import (
     GivenAnswer,
     PlayedRound,
@@ -44,6 +44,8 @@ from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from tasks.league.originality import Encode
 
 MEMORY = "memory"
 STAGE = "league"
@@ -103,9 +105,7 @@ async def play_league(
     played, BudgetError when the next call could exceed the budget (what is finished is landed), StoreError while another process plays it.
     """
     claim = read_claim(lake, settings, league_id)
-    models = {
-        model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))
-    }
+    models = {model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))}
     check_keys(models.values())
     with (
         hold_work(settings, STAGE, league_id, what=f"playing the league {league_id}"),
@@ -179,15 +179,18 @@ class _Board:
                 )
         common = [_read_collection(path, encode) for path in rules.benchmarks]
         for name, domain in self._claim.domains.items():
-            self._benchmarks[name] = [*common, *(_read_collection(path, encode) for path in domain.originality)]
+            self._benchmarks[name] = [
+                *common,
+                *(_read_collection(path, encode) for path in domain.originality),
+            ]
         self._memory = Collection(MEMORY, encode)
         past = self._lake.read(
             "league_memory", {"league_id": self._claim.league_id, "before": self._claim.created_at}
         )
         self._memory.add(past.filter(past["round"].is_null()).select("league_question_id", "stem").rows())
-        for number, question_id, stem in past.filter(past["round"].is_not_null()).select(
-            "round", "league_question_id", "stem"
-        ).rows():
+        for number, question_id, stem in (
+            past.filter(past["round"].is_not_null()).select("round", "league_question_id", "stem").rows()
+        ):
             self._kept.setdefault(number, []).append((question_id, stem))
 
     async def play(self, client: ModelClient, progress: Progress | None) -> None:
@@ -238,9 +241,7 @@ class _Board:
             self._voids_failures,
         )
         played = (
-            await self._ask_and_answer(line, place)
-            if place.run_type == FULL
-            else self._recall_round(place)
+            await self._ask_and_answer(line, place) if place.run_type == FULL else self._recall_round(place)
         )
         put = played.question.put
         if put is None:
@@ -357,7 +358,9 @@ class _Board:
         return {place: Tally(found) for place, found in sums.items()}
 
     def _check_played(self) -> None:
-        full = [name_unit(self._claim, place) for places in list_rounds(self._claim, FULL) for place in places]
+        full = [
+            name_unit(self._claim, place) for places in list_rounds(self._claim, FULL) for place in places
+        ]
         if missing := len(full) - len(self._lake.landed("league_rounds", full)):
             raise UsageError(
                 f"{missing} of {len(full)} rounds of league {self._claim.league_id} are not finished. Play them with "

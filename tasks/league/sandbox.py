@@ -7,6 +7,7 @@ out. Give Proctor a machine or a container of its own where that matters. Off un
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -198,8 +199,6 @@ def _wait(command: Sequence[str], folder: Path, limits: Limits) -> RunOutcome:
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """End what the program left running, too."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()

@@ -13,10 +13,34 @@ import signal
 import sys
 
 # Loaded while everything can still be read: as `nobody` the folder of the standard library may be closed.
-KEPT = (
-    "array bisect cmath collections collections.abc copy dataclasses datetime decimal enum fractions functools "
-    "heapq io itertools math operator queue random re statistics string sys threading time typing"
-).split()
+KEPT = [
+    "array",
+    "bisect",
+    "cmath",
+    "collections",
+    "collections.abc",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "enum",
+    "fractions",
+    "functools",
+    "heapq",
+    "io",
+    "itertools",
+    "math",
+    "operator",
+    "queue",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "sys",
+    "threading",
+    "time",
+    "typing",
+]
 NOBODY = 65534
 OVERTIME = 99
 _MIB = 1024 * 1024
@@ -44,14 +68,14 @@ def main() -> None:
         os.setuid(NOBODY)
     resource.setrlimit(resource.RLIMIT_NPROC, (limits["process_count"], limits["process_count"]))
     sys.argv = ["program.py"]
-    with open("program.py", encoding="utf-8") as file:
+    with open("program.py", encoding="utf-8") as file:  # noqa: PTH123 - nothing more is imported than must be
         code = compile(file.read(), "program.py", "exec")
     exec(code, {"__name__": "__main__"})  # noqa: S102 - what this process is for
 
 
 def _is_real_root() -> bool:
     """Whether user 0 here is more than the one user that a namespace maps."""
-    with open("/proc/self/uid_map", encoding="ascii") as file:
+    with open("/proc/self/uid_map", encoding="ascii") as file:  # noqa: PTH123
         return int(file.read().split()[2]) > 1
 
 

@@ -98,7 +98,11 @@ async def set_question(
         final_answer=None if values is None else _pick(domain, values, "final_answer"),
         details={}
         if values is None
-        else {item.key: values[item.key] for item in domain.question if item.column is None and item.key in values},
+        else {
+            item.key: values[item.key]
+            for item in domain.question
+            if item.column is None and item.key in values
+        },
         drafts=drafts,
         reply=reply,
         usage=usage,

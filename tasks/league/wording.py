@@ -7,6 +7,7 @@ section, nor open another, without knowing the tag beforehand. No prompt names a
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -153,9 +154,7 @@ def render_judging(
             sections.append((f"execution {answer.label}", answer.execution))
     frame = _FRAMES[language]
     kind = "ranking" if domain.aggregation == "borda" else "scores"
-    entries = [
-        f'"{answer.label}"' if kind == "ranking" else f'"{answer.label}": N' for answer in answers
-    ]
+    entries = [f'"{answer.label}"' if kind == "ranking" else f'"{answer.label}": N' for answer in answers]
     form = frame[kind].format(labels=", ".join(entries)) + "\n" + frame[f"{kind}_note"]
     against = frame["with_reference" if with_reference else "without_reference"]
     return _render(domain, language, "judge", "data", sections, [against], form)
@@ -171,7 +170,7 @@ def extract_sections(messages: Sequence[Mapping[str, str]]) -> list[tuple[str, s
     marks = [match for match in marks if match["tag"] == marks[-1]["tag"]]
     return [
         (_NAMES[mark["title"]], mark["label"], text[mark.end() + 1 : after.start()].removesuffix("\n"))
-        for mark, after in zip(marks, marks[1:], strict=False)
+        for mark, after in itertools.pairwise(marks)
     ]
 
 

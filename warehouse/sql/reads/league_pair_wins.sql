@@ -14,7 +14,7 @@ WITH scored AS (
 SELECT
     one.answerer AS winner,
     other.answerer AS loser,
-    sum(if(one.score > other.score, 1.0, 0.5)) AS win_count
+    sum(if(one.score > other.score, 1.0, 0.5)::DOUBLE) AS win_count
 FROM scored AS one
 INNER JOIN scored AS other
     ON
