@@ -63,7 +63,10 @@ def test_a_domain_of_ones_own_is_a_file_and_its_benchmarks_lie_beside_it(tmp_pat
         ({"prompts": {"fr": {}}}, "by language"),
         ({"prompts": {"en": {"ask": "x", "answer": "y"}}}, "no wording for 'judge'"),
         ({"question": [{"key": "q", "about": {"en": "x", "zh": "x"}, "column": "raw"}]}, "no column 'raw'"),
-        ({"question": [{"key": "q", "about": {"en": "x", "zh": "x"}, "column": "stem"}]}, "'reference_answer'"),
+        (
+            {"question": [{"key": "q", "about": {"en": "x", "zh": "x"}, "column": "stem"}]},
+            "'reference_answer'",
+        ),
         ({"answer": [{"key": "a", "about": {"en": "x"}, "column": "response"}]}, "`about` in each language"),
         ({"topics_per_season": 99}, "topics_per_season"),
         ({"typical_tokens": {"question": -1}}, "typical_tokens"),

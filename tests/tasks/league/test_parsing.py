@@ -54,7 +54,13 @@ def test_tex_survives_single_backslashes(written: str, meant: str) -> None:
 
 @pytest.mark.parametrize(
     "ranking",
-    ['["B", "A", "C"]', '["Answer B", "answer (a)", "[C]"]', '"B > A > C"', '"B, A, C"', '["作答B", "A.", "c"]'],
+    [
+        '["B", "A", "C"]',
+        '["Answer B", "answer (a)", "[C]"]',
+        '"B > A > C"',
+        '"B, A, C"',
+        '["作答B", "A.", "c"]',
+    ],
 )
 def test_a_ranking_is_read_in_the_forms_that_judges_use(ranking: str) -> None:
     read = parse_ranking('{"ranking": ' + ranking + ', "reasons": {"A": "ok"}, "memorised": []}', "ABC")

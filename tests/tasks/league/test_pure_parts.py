@@ -43,7 +43,9 @@ def test_means_leave_out_what_could_not_be_read_and_equal_means_share_the_better
 
 def test_letters_are_drawn_for_each_judge_and_are_the_same_again() -> None:
     draws = {judge: draw_labels(b"key", NAMES, "round-1", judge) for judge in NAMES}
-    assert all(sorted(labels.values()) == NAMES and list(labels) == list("ABCDEFG") for labels in draws.values())
+    assert all(
+        sorted(labels.values()) == NAMES and list(labels) == list("ABCDEFG") for labels in draws.values()
+    )
     assert len({tuple(labels.values()) for labels in draws.values()}) == len(NAMES)
     assert draw_labels(b"key", reversed(NAMES), "round-1", NAMES[0]) == draws[NAMES[0]]
     assert draw_labels(b"other", NAMES, "round-1", NAMES[0]) != draws[NAMES[0]]
@@ -103,7 +105,9 @@ def test_similarity_is_the_cosine_of_the_nearest() -> None:
 
 
 def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(json.dumps({"problem": "p 1"}) + "\n\n" + json.dumps({"question": "p 2"}))
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps({"problem": "p 1"}) + "\n\n" + json.dumps({"question": "p 2"})
+    )
     (tmp_path / "a.csv").write_text("id,question\n1,p 1\n2,p 2\n")
     (tmp_path / "a.txt").write_text("p 1\n\np 2\n")
     assert read_benchmark(tmp_path / "a.jsonl") == [("1", "p 1"), ("3", "p 2")]
@@ -112,6 +116,11 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     (tmp_path / "b.jsonl").write_text("{}")
     (tmp_path / "b.csv").write_text("id\n1\n")
     (tmp_path / "b.txt").write_text("")
-    for name, message in (("b.jsonl", "line 1: no field"), ("b.csv", "no column"), ("b.txt", "no question"), ("c", "not exist")):
+    for name, message in (
+        ("b.jsonl", "line 1: no field"),
+        ("b.csv", "no column"),
+        ("b.txt", "no question"),
+        ("c", "not exist"),
+    ):
         with pytest.raises(UsageError, match=message):
             read_benchmark(tmp_path / name)

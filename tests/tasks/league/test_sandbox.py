@@ -78,7 +78,9 @@ def test_as_root_a_program_runs_as_nobody() -> None:
     assert run("import os; print(os.getuid())").output == "65534\n"
 
 
-def test_where_no_room_is_without_network_a_program_is_refused_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_room_is_without_network_a_program_is_refused_unless_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sandbox, "find_room", lambda: None)
     assert run_program("print(1)", "").status == "refused"
     assert run_program("print(1)", "", has_open_network=True).output == "1\n"

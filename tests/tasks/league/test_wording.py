@@ -35,7 +35,12 @@ def test_without_the_reference_nothing_of_it_is_shown() -> None:
     text = prompt.messages[-1]["content"]
     assert "Seven" not in text
     assert "pigeonhole" not in text
-    assert [name for name, _, _ in extract_sections(prompt.messages)] == ["question", "answer", "answer", "execution"]
+    assert [name for name, _, _ in extract_sections(prompt.messages)] == [
+        "question",
+        "answer",
+        "answer",
+        "execution",
+    ]
 
 
 def test_an_answer_cannot_close_its_section_or_open_another() -> None:
