@@ -60,6 +60,7 @@ class Line:
         client: the one door to models.
         league_id: what is paid is paid for this league.
         unit: what the calls are landed with.
+        place: the round, or the entrant's domain: no other has the same.
         temperature: of every call.
         most_tries: calls for one reply, the first included.
         voids_failures: take a call that failed for good as a reply that cannot be read, instead of raising.
@@ -68,6 +69,7 @@ class Line:
     client: ModelClient
     league_id: str
     unit: str
+    place: str
     temperature: float
     most_tries: int
     voids_failures: bool = False
@@ -78,11 +80,11 @@ class Line:
         role: str,
         prompt: Prompt,
         read: Callable[[str], T | None],
-        place: str,
+        part: str = "",
     ) -> Reply[T]:
         """Ask until the reply can be read, `most_tries` times at most.
 
-        `place` names what is asked beside role and model: with the unit it keeps every call apart from every other, so that
+        `part` names what is asked beside role and model: with the place it keeps every call apart from every other, so that
         one that was paid for is found again and never sent twice. Raises CallFailed after the client's last attempt.
         """
         reply: Reply[T] = Reply(None, None, prompt.version)
@@ -92,7 +94,7 @@ class Line:
                 messages=prompt.messages,
                 run_id=self.league_id,
                 unit=self.unit,
-                salt=f"{self.unit}/{role}/{model.name}/{place}/{attempt}",
+                salt=f"{self.place}/{role}/{model.name}/{part}/{attempt}",
                 parameters={"temperature": self.temperature},
             )
             try:

@@ -197,9 +197,9 @@ def hash_benchmark(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def name_round(league_id: str, domain: str, run_type: str, league_run: int, league_round: int) -> str:
-    """The unit that a round's rows and calls are landed with."""
-    return f"{league_id}/{domain}/{run_type}/run-{league_run}/round-{league_round:02d}"
+def name_unit(league_id: str, run_type: str, league_round: int) -> str:
+    """The unit that the rounds of one number, of all domains and runs, are landed with: all of them, or none."""
+    return f"{league_id}/{run_type}/round-{league_round:02d}"
 
 
 def describe_candidate(league_id: str, model: RegisteredModel, joined: str) -> dict[str, object]:

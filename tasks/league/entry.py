@@ -153,6 +153,7 @@ class _Entry:
             client,
             self._claim.league_id,
             self._unit,
+            self._unit,
             self._claim.rules.temperature,
             self._claim.rules.most_tries,
         )

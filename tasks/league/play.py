@@ -7,10 +7,11 @@ as it was paid for: letters, topics and the memory that it is compared with are 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,22 +19,28 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.holds import hold_work
 from tasks.league.aggregation import Tally
-from tasks.league.asking import Line, Reply, Usage
-from tasks.league.claim import Claim, check_rules, hash_benchmark, read_claim
-from tasks.league.originality import Collection, read_benchmark
+from tasks.league.asking import Line
+from tasks.league.claim import Claim, check_rules, hash_benchmark, name_unit, read_claim
+from tasks.league.memory import MEMORY, load_encoder, read_collection, recall_rounds
+from tasks.league.originality import Collection
 from tasks.league.rounds import (
-    GivenAnswer,
     PlayedRound,
     RoundPlace,
     answer_question,
     gather_all,
     judge_answers,
 )
-from tasks.league.rows import FULL, Row, describe_round, list_evaluations, name_unit
+from tasks.league.rows import (
+    FULL,
+    Row,
+    build_batches,
+    describe_round,
+    list_evaluations,
+    name_place,
+)
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.season import list_topics, pick_topic
-from tasks.league.setting import SetQuestion, set_question
-from tasks.league.wording import PutQuestion
+from tasks.league.setting import set_question
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import CallFailed, ModelClient
@@ -43,12 +50,10 @@ from warehouse.ledger.calls import read_call_months
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tasks.league.originality import Encode
 
-MEMORY = "memory"
 STAGE = "league"
+LANDING_EVERY_S = 5.0
 
 Progress = Callable[[int, int], None]
 
@@ -113,7 +118,7 @@ async def play_league(
     ):
         budget = open_budget(ledger, settings.budget_usd if budget_usd is None else budget_usd, league_id)
         board = _Board(ledger, lake, claim, models, run_type, voids_failures)
-        board.open_collections(_load_encoder(settings, claim, stack) if run_type == FULL else None)
+        board.open_collections(load_encoder(settings, claim, stack) if run_type == FULL else None)
         async with ModelClient(ledger, settings, budget=budget) as client:
             try:
                 await board.play(client, progress)
@@ -156,16 +161,23 @@ class _Board:
         self._models = models
         self._voids_failures = voids_failures
         self._rounds = list_rounds(claim, run_type)
-        units = [name_unit(claim, place) for places in self._rounds for place in places]
+        units = [name_unit(claim.league_id, run_type, number) for number in range(1, claim.round_count + 1)]
         self._landed = lake.landed("league_rounds", units)
         if run_type != FULL:
             self._check_played()
-        self.summary = LeagueSummary(claim.league_id, run_type, len(units), len(self._landed))
+        self.summary = LeagueSummary(
+            claim.league_id,
+            run_type,
+            sum(map(len, self._rounds)),
+            len(self._landed) * len(self._rounds[0]),
+        )
         self._tallies = self._read_tallies(run_type)
         self._benchmarks: dict[str, list[Collection]] = {}
         self._memory = Collection(MEMORY)
         self._kept: dict[int, list[tuple[str, str]]] = {}
-        self._played: dict[str, pl.DataFrame] = {}
+        self._ready: list[Batch] = []
+        self._called: list[str] = []
+        self._landed_at = time.monotonic()
 
     def open_collections(self, encode: Encode | None) -> None:
         """Read what questions are compared with: the files of the league and its domains, and the memory of all leagues."""
@@ -177,11 +189,11 @@ class _Board:
                 raise UsageError(
                     f"{path} is not what it was when league {self._claim.league_id} was claimed. Restore the file."
                 )
-        common = [_read_collection(path, encode) for path in rules.benchmarks]
+        common = [read_collection(path, encode) for path in rules.benchmarks]
         for name, domain in self._claim.domains.items():
             self._benchmarks[name] = [
                 *common,
-                *(_read_collection(path, encode) for path in domain.originality),
+                *(read_collection(path, encode) for path in domain.originality),
             ]
         self._memory = Collection(MEMORY, encode)
         past = self._lake.read(
@@ -195,47 +207,73 @@ class _Board:
 
     async def play(self, client: ModelClient, progress: Progress | None) -> None:
         """Play number after number; stop after one in which a round stayed open."""
-        for number, places in enumerate(self._rounds, start=1):
-            waiting = [place for place in places if name_unit(self._claim, place) not in self._landed]
-            if progress is not None:
-                progress(self.summary.finished_count, self.summary.round_count)
-            if waiting:
-                await self._play_together(client, waiting)
-            if self.summary.failed_count:
-                return
-            # Only now: rounds of one number are not compared with each other, whichever is finished first.
-            self._memory.add(sorted(self._kept.get(number, ())))
+        try:
+            for number, places in enumerate(self._rounds, start=1):
+                if progress is not None:
+                    progress(self.summary.finished_count, self.summary.round_count)
+                unit = name_unit(self._claim.league_id, self.summary.run_type, number)
+                if unit not in self._landed:
+                    await self._play_together(client, unit, places)
+                    self._land(LANDING_EVERY_S)
+                if self.summary.failed_count:
+                    return
+                # Only now: rounds of one number are not compared with each other, whichever is finished first.
+                self._memory.add(sorted(self._kept.get(number, ())))
+        finally:
+            self._land(0)
         if progress is not None:
             progress(self.summary.finished_count, self.summary.round_count)
 
-    async def _play_together(self, client: ModelClient, places: Sequence[RoundPlace]) -> None:
-        """Play rounds at once and land those that are finished; then raise what stopped the others, if it was no call."""
-        if places[0].run_type != FULL:
-            self._read_played(places[0].league_round)
+    async def _play_together(self, client: ModelClient, unit: str, places: Sequence[RoundPlace]) -> None:
+        """Play rounds at once; they are ready to land when all are finished.
+
+        What the others have is in the ledger of calls when one stays open, and costs nothing the next time. Raises what
+        stopped a round, if it was no failed call.
+        """
+        recalled = {} if places[0].run_type == FULL else recall_rounds(self._lake, self._claim, places)
+        self._called.append(unit)
         outcomes = await asyncio.gather(
-            *(self._play_round(client, place) for place in places), return_exceptions=True
+            *(self._play_round(client, unit, place, recalled.get(place)) for place in places),
+            return_exceptions=True,
         )
-        finished = [outcome for outcome in outcomes if isinstance(outcome, PlayedRound)]
-        units = [name_unit(self._claim, place) for place in places]
-        batches = [batch for played in finished for batch in self._describe(played)]
-        self._lake.land_together([*batches, *self._describe_calls(units)], stage=STAGE)
-        self.summary.finished_count += len(finished)
-        self.summary.new_count += len(finished)
-        self.summary.cost_usd += sum(played.usage.cost_usd for played in finished)
         failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         for failure in failures:
             if not isinstance(failure, CallFailed):
                 raise failure
-        self.summary.failed_count += len(failures)
         if failures:
+            self.summary.failed_count = len(failures)
             self.summary.failure = str(failures[0])
+            return
+        finished = [outcome for outcome in outcomes if isinstance(outcome, PlayedRound)]
+        self._ready += build_batches(unit, [self._describe(played) for played in finished])
+        self.summary.finished_count += len(finished)
+        self.summary.new_count += len(finished)
+        self.summary.cost_usd += sum(played.usage.cost_usd for played in finished)
 
-    async def _play_round(self, client: ModelClient, place: RoundPlace) -> PlayedRound:
+    def _land(self, every_s: float) -> None:
+        """Land what is ready and the calls that were made, when the last landing is so long ago.
+
+        A landing costs as much for one number as for ten: where rounds take minutes each lands, where they take a moment a
+        few land together. What a kill keeps from landing is in the ledger of calls.
+        """
+        if not self._called or time.monotonic() - self._landed_at < every_s:
+            return
+        with self._ledger.read() as connection:
+            months = read_call_months(connection, self._called, without_purpose="")
+        frames = read_call_frames(self._ledger, months)
+        calls = [Batch("llm_calls", name, frame) for name, frame in frames.items()]
+        self._lake.land_together([*self._ready, *calls], stage=STAGE)
+        self._ready, self._called, self._landed_at = [], [], time.monotonic()
+
+    async def _play_round(
+        self, client: ModelClient, unit: str, place: RoundPlace, recalled: PlayedRound | None
+    ) -> PlayedRound:
         rules = self._claim.rules
         line = Line(
             client,
             self._claim.league_id,
-            name_unit(self._claim, place),
+            unit,
+            name_place(self._claim, place),
             rules.temperature,
             rules.most_tries,
             self._voids_failures,
@@ -259,7 +297,7 @@ class _Board:
             answers,
             [self._models[name] for name in rules.candidates],
             # The same letters whether the reference is shown or not: nothing else is to differ.
-            name_unit(self._claim, replace(place, run_type=FULL)),
+            name_place(self._claim, place),
             with_reference=place.run_type == FULL,
         )
         return played
@@ -295,42 +333,7 @@ class _Board:
             )
         return played
 
-    def _recall_round(self, place: RoundPlace) -> PlayedRound:
-        """The question and the answers of the full run, without what they cost: that is counted there."""
-        questions = self._played["questions"].filter(
-            (self._played["questions"]["domain"] == place.domain)
-            & (self._played["questions"]["league_run"] == place.league_run)
-        )
-        row = questions.row(0, named=True)
-        put = (
-            None
-            if row["stem"] is None
-            else PutQuestion(
-                row["stem"], row["reference_answer"] or "", row["principle"], row["scoring_standard"]
-            )
-        )
-        silent: Reply[dict[str, str]] = Reply(None, None, "none")
-        question = SetQuestion(
-            row["league_question_id"], row["asker"], row["topic"], put, None, {}, [], silent, Usage()
-        )
-        answers = self._played["answers"].filter(
-            self._played["answers"]["league_question_id"] == row["league_question_id"]
-        )
-        order = {name: seat for seat, name in enumerate(self._claim.rules.candidates)}
-        given = [
-            GivenAnswer(one["answerer"], one["response"], None, one["execution"], silent)
-            for one in sorted(answers.to_dicts(), key=lambda one: order[one["answerer"]])
-        ]
-        return PlayedRound(place, question, given)
-
-    def _read_played(self, number: int) -> None:
-        asked = {"league_id": self._claim.league_id, "round": number}
-        self._played = {
-            "questions": self._lake.read("league_questions_of_round", asked),
-            "answers": self._lake.read("league_answers_of_round", asked),
-        }
-
-    def _describe(self, played: PlayedRound) -> list[Batch]:
+    def _describe(self, played: PlayedRound) -> dict[str, list[Row]]:
         evaluations: list[Row] = list_evaluations(self._claim, played)
         tally = self._tallies.setdefault((played.place.domain, played.place.league_run), Tally())
         for row in evaluations:
@@ -338,12 +341,6 @@ class _Board:
             tally.add(str(row["answerer"]), float(score) if isinstance(score, float) else None)
             self.summary.void_count += score is None
         return describe_round(self._claim, played, evaluations, tally)
-
-    def _describe_calls(self, units: Sequence[str]) -> list[Batch]:
-        with self._ledger.read() as connection:
-            months = read_call_months(connection, units, without_purpose="")
-        frames = read_call_frames(self._ledger, months)
-        return [Batch("llm_calls", unit, frame) for unit, frame in frames.items()]
 
     def _read_tallies(self, run_type: str) -> dict[tuple[str, int], Tally]:
         rows = self._lake.read(
@@ -358,37 +355,9 @@ class _Board:
         return {place: Tally(found) for place, found in sums.items()}
 
     def _check_played(self) -> None:
-        full = [
-            name_unit(self._claim, place) for places in list_rounds(self._claim, FULL) for place in places
-        ]
+        full = [name_unit(self._claim.league_id, FULL, place) for place in range(1, len(self._rounds) + 1)]
         if missing := len(full) - len(self._lake.landed("league_rounds", full)):
             raise UsageError(
                 f"{missing} of {len(full)} rounds of league {self._claim.league_id} are not finished. Play them with "
                 f"`proctor league run {self._claim.league_id}` before they are judged again."
             )
-
-
-def _read_collection(path: str, encode: Encode | None) -> Collection:
-    collection = Collection(Path(path).name, encode)
-    collection.add(read_benchmark(Path(path)))
-    return collection
-
-
-def _load_encoder(settings: Settings, claim: Claim, stack: ExitStack) -> Encode | None:
-    """The configured embedding model as a function; null where the league leaves similarity out."""
-    name = claim.rules.embedding
-    if not name:
-        return None
-    import numpy as np
-
-    from tasks.gscore.metrics.similarity import load_embedder
-
-    embedder = stack.enter_context(
-        closing(load_embedder(name, cache=settings.home / "league" / "embeddings.sqlite"))
-    )
-
-    def encode(texts: Sequence[str]) -> object:
-        found = embedder.read_embeddings(texts)
-        return np.stack([found[text].vector for text in texts])
-
-    return encode  # type: ignore[return-value]

@@ -86,7 +86,7 @@ async def answer_question(
     final_key = _find_key(domain, "final_answer")
 
     async def answer(model: RegisteredModel) -> GivenAnswer:
-        reply = await line.ask(model, "answer", prompt, lambda text: parse_fields(text, domain.answer), "")
+        reply = await line.ask(model, "answer", prompt, lambda text: parse_fields(text, domain.answer))
         values = reply.value or {}
         return GivenAnswer(model.name, values.get(text_key), values.get(final_key), None, reply)
 
@@ -118,9 +118,7 @@ async def judge_answers(
         shown = [ShownAnswer(label, *answers[name]) for label, name in labels.items()]
         prompt = render_judging(domain, claim.rules.language, question, shown, with_reference=with_reference)
         role = "judge" if with_reference else "judge_alone"
-        reply = await line.ask(
-            model, role, prompt, lambda text: read_evaluation(domain, text, list(labels)), ""
-        )
+        reply = await line.ask(model, role, prompt, lambda text: read_evaluation(domain, text, list(labels)))
         read = reply.value
         if read is None and reply.raw is not None and domain.aggregation == "score_100":
             # After the last try the scores that could be read stand; the others are void.

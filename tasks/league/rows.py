@@ -1,14 +1,14 @@
-"""A played round as rows of the lake, one batch per table, all landed at once."""
+"""Played rounds as rows of the lake, one batch per table, all landed at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from schemas.tables import get_table
 from tasks.league.aggregation import Standing, Tally, compute_borda_points
 from tasks.league.asking import Usage
-from tasks.league.claim import Claim, name_round
+from tasks.league.claim import Claim
 from tasks.league.rounds import GivenEvaluation, PlayedRound, RoundPlace
 from tasks.league.setting import render_details
 from warehouse.lake.store import Batch
@@ -19,9 +19,9 @@ FULL = "full"
 OCCASION = "round"
 
 
-def name_unit(claim: Claim, place: RoundPlace) -> str:
-    """The unit of a round."""
-    return name_round(claim.league_id, place.domain, place.run_type, place.league_run, place.league_round)
+def name_place(claim: Claim, place: RoundPlace) -> str:
+    """The round's name, the same for every type of run: letters are drawn by it."""
+    return f"{claim.league_id}/{place.domain}/run-{place.league_run}/round-{place.league_round}"
 
 
 def list_evaluations(claim: Claim, played: PlayedRound) -> list[Row]:
@@ -31,12 +31,12 @@ def list_evaluations(claim: Claim, played: PlayedRound) -> list[Row]:
 
 def describe_round(
     claim: Claim, played: PlayedRound, evaluations: Sequence[Row], tally: Tally
-) -> list[Batch]:
-    """The batches of a finished round; `tally` holds the evaluations of its run up to and with this round.
+) -> dict[str, list[Row]]:
+    """Table → rows of a finished round; `tally` holds the evaluations of its run up to and with this round.
 
     Questions and answers belong to the full run; a round judged again brings evaluations alone.
     """
-    place, unit = played.place, name_unit(claim, played.place)
+    place = played.place
     judged = _name_judged(claim, place)
     scored = sum(row["score"] is not None for row in evaluations)
     rows: dict[str, list[Row]] = {
@@ -66,6 +66,15 @@ def describe_round(
             "league_answers": _describe_answers(claim, played),
             "league_originality": _describe_originality(claim, played),
         }
+    return rows
+
+
+def build_batches(unit: str, rounds: Sequence[Mapping[str, list[Row]]]) -> list[Batch]:
+    """One batch per table with the rows of several rounds; a table without rows has none."""
+    rows: dict[str, list[Row]] = {}
+    for one in rounds:
+        for name, found in one.items():
+            rows.setdefault(name, []).extend(found)
     return [Batch(name, unit, get_table(name).frame(found)) for name, found in rows.items() if found]
 
 

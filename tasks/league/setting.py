@@ -91,7 +91,7 @@ async def set_question(
         earlier = stem
     values = reply.value
     question = SetQuestion(
-        question_id=name_question(line.unit),
+        question_id=name_question(line.place),
         asker=asker.name,
         topic=topic,
         put=None if values is None else _put(domain, values),
@@ -128,9 +128,9 @@ def compare_draft(
     )
 
 
-def name_question(unit: str) -> str:
+def name_question(place: str) -> str:
     """The id of a round's question."""
-    return f"q-{hashlib.sha256(unit.encode()).hexdigest()[:16]}"
+    return f"q-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
 
 
 def render_details(details: dict[str, str]) -> str | None:

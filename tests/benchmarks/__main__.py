@@ -24,6 +24,7 @@ ALL = (
     "dedupe_speed",
     "gscore_speed",
     "cgeval_run",
+    "league_simulation",
     "validity_intervals",
     "history_cost",
     "validity_equating",

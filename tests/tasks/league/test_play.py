@@ -155,7 +155,7 @@ def test_a_league_is_claimed_once_and_its_id_alone_continues_it(make_world: Make
     for table, rows in before.items():
         assert read(world, table).sort(pl.all()).equals(rows)
     registry = read_registry(world.settings.registry_path)
-    with pytest.raises(UsageError, match="other temperature: 1.0 there, 0.5 here"):
+    with pytest.raises(UsageError, match=r"other temperature: 1\.0 there, 0\.5 here"):
         claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, temperature=0.5))
     with pytest.raises(UsageError, match="other domains"):
         claim_league(world.lake, world.settings, registry, "one", make_rules(FOUR, domains=("law",)))
