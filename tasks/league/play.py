@@ -278,9 +278,7 @@ class _Board:
             rules.most_tries,
             self._voids_failures,
         )
-        played = (
-            await self._ask_and_answer(line, place) if place.run_type == FULL else self._recall_round(place)
-        )
+        played = recalled or await self._ask_and_answer(line, place)
         put = played.question.put
         if put is None:
             return played
