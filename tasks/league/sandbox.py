@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 Execution = Literal["passed", "failed", "error", "timeout", "memory", "refused"]
 
-WORKER = Path(__file__).with_name("sandbox_worker.py")
+# Read as a file and copied into the room: nothing of Proctor is imported there.
+WORKER = "tasks.league.sandbox_worker"
 _MOST_EXAMPLES = 5
 # What a program ends with when its processor time is over: by its own word, or killed, with and without a room around it.
 _OVERTIME = (99, -signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.SIGKILL)
@@ -89,7 +90,7 @@ def run_program(
         (folder / "program.py").write_text(program, encoding="utf-8", errors="replace")
         (folder / "input").write_text(stdin, encoding="utf-8", errors="replace")
         worker = folder / "worker.py"
-        shutil.copyfile(WORKER, worker)
+        shutil.copyfile(Path(__file__).with_name(f"{WORKER.rpartition('.')[2]}.py"), worker)
         # Not the virtual environment's: nothing that is installed is needed.
         python = os.path.realpath(sys.executable)
         command = [*(room or ()), python, "-I", "-S", "-B", str(worker), json.dumps(vars(chosen))]
