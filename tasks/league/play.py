@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from tasks.league.originality import Encode
 
 STAGE = "league"
-LANDING_EVERY_S = 5.0
+LANDING_EVERY_S = 15.0
 
 Progress = Callable[[int, int], None]
 

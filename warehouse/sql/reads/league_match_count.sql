@@ -1,5 +1,5 @@
 -- How many matches of an entrant have landed in a domain?
--- One row.
+-- One row per answer to the question: always one.
 -- Parameters: $league_id, $domain, $entrant
 SELECT count(*) AS match_count
 FROM league_matches
