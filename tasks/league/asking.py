@@ -58,7 +58,7 @@ class Line:
 
     Attributes:
         client: the one door to models.
-        league_id: what is paid is paid for this league.
+        run_id: what the calls are paid for.
         unit: what the calls are landed with.
         place: the round, or the entrant's domain: no other has the same.
         temperature: of every call.
@@ -67,7 +67,7 @@ class Line:
     """
 
     client: ModelClient
-    league_id: str
+    run_id: str
     unit: str
     place: str
     temperature: float
@@ -92,7 +92,7 @@ class Line:
             request = CallRequest(
                 purpose=f"league_{role}",
                 messages=prompt.messages,
-                run_id=self.league_id,
+                run_id=self.run_id,
                 unit=self.unit,
                 salt=f"{self.place}/{role}/{model.name}/{part}/{attempt}",
                 parameters={"temperature": self.temperature},

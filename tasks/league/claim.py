@@ -199,7 +199,12 @@ def hash_benchmark(path: Path) -> str:
 
 def name_unit(league_id: str, run_type: str, league_round: int) -> str:
     """The unit that the rounds of one number, of all domains and runs, are landed with: all of them, or none."""
-    return f"{league_id}/{run_type}/round-{league_round:02d}"
+    return f"{name_run(league_id)}/{run_type}/round-{league_round:02d}"
+
+
+def name_run(league_id: str) -> str:
+    """What the calls of a league are paid for; no run of the exam is named so."""
+    return f"league/{league_id}"
 
 
 def describe_candidate(league_id: str, model: RegisteredModel, joined: str) -> dict[str, object]:

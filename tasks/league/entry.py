@@ -14,7 +14,7 @@ from schemas.tables import get_table
 from tasks.holds import hold_work
 from tasks.league.anonymity import draw_sequence
 from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, describe_candidate, read_claim
+from tasks.league.claim import Claim, check_rules, describe_candidate, name_run, read_claim
 from tasks.league.domain import Domain
 from tasks.league.rounds import (
     GivenAnswer,
@@ -100,7 +100,9 @@ async def enter_candidate(
     check_keys([entrant, *members.values()])
     ratings = []
     with hold_work(settings, "league", league_id, what=f"playing the league {league_id}"):
-        budget = open_budget(ledger, settings.budget_usd if budget_usd is None else budget_usd, league_id)
+        budget = open_budget(
+            ledger, settings.budget_usd if budget_usd is None else budget_usd, name_run(league_id)
+        )
         async with ModelClient(ledger, settings, budget=budget) as client:
             for place, domain in enumerate(claim.domains.values()):
                 entry = _Entry(ledger, lake, claim, domain, members, entrant)
@@ -137,7 +139,7 @@ class _Entry:
         self._domain = domain
         self._members = members
         self._entrant = entrant
-        self._unit = f"{claim.league_id}/{domain.name}/entry/{entrant.name}"
+        self._unit = f"{name_run(claim.league_id)}/{domain.name}/entry/{entrant.name}"
 
     async def play(self, client: ModelClient, match_count: int) -> EntrantRating:
         """Draw, play, rate and land the matches."""
@@ -151,7 +153,7 @@ class _Entry:
         ratings = rate_members(self._lake.read("league_pair_wins", asked), list(self._members))
         line = Line(
             client,
-            self._claim.league_id,
+            name_run(self._claim.league_id),
             self._unit,
             self._unit,
             self._claim.rules.temperature,
@@ -168,7 +170,7 @@ class _Entry:
                     Batch("league_matches", self._unit, get_table("league_matches").frame(rows)),
                     Batch(
                         "league_candidates",
-                        f"{self._claim.league_id}/entry/{self._entrant.name}",
+                        f"{name_run(self._claim.league_id)}/entry/{self._entrant.name}",
                         get_table("league_candidates").frame(
                             [describe_candidate(self._claim.league_id, self._entrant, "entrant")]
                         ),

@@ -20,7 +20,7 @@ from schemas.settings import Settings
 from tasks.holds import hold_work
 from tasks.league.aggregation import Tally
 from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, hash_benchmark, name_unit, read_claim
+from tasks.league.claim import Claim, check_rules, hash_benchmark, name_run, name_unit, read_claim
 from tasks.league.memory import MEMORY, load_encoder, read_collection, recall_rounds
 from tasks.league.originality import Collection
 from tasks.league.rounds import (
@@ -116,7 +116,9 @@ async def play_league(
         hold_work(settings, STAGE, league_id, what=f"playing the league {league_id}"),
         ExitStack() as stack,
     ):
-        budget = open_budget(ledger, settings.budget_usd if budget_usd is None else budget_usd, league_id)
+        budget = open_budget(
+            ledger, settings.budget_usd if budget_usd is None else budget_usd, name_run(league_id)
+        )
         board = _Board(ledger, lake, claim, models, run_type, voids_failures)
         board.open_collections(load_encoder(settings, claim, stack) if run_type == FULL else None)
         async with ModelClient(ledger, settings, budget=budget) as client:
@@ -271,7 +273,7 @@ class _Board:
         rules = self._claim.rules
         line = Line(
             client,
-            self._claim.league_id,
+            name_run(self._claim.league_id),
             unit,
             name_place(self._claim, place),
             rules.temperature,

@@ -70,7 +70,7 @@ def test_a_killed_league_repeats_no_paid_call_and_leaves_no_half_round(
     with done as connection:
         from warehouse.ledger.calls import count_calls
 
-        before = count_calls(connection, "one")
+        before = count_calls(connection, "league/one")
     assert before["done"] < CALLS
 
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -59,7 +59,7 @@ SELECT
     types.last_finished_at
 FROM leagues
 LEFT JOIN types ON types.league_id = leagues.league_id
-LEFT JOIN costs ON costs.run_id = leagues.league_id
+LEFT JOIN costs ON costs.run_id = 'league/' || leagues.league_id
 LEFT JOIN questions ON questions.league_id = leagues.league_id
 LEFT JOIN flags ON flags.league_id = leagues.league_id
 WHERE leagues.league_id = coalesce($league_id::VARCHAR, leagues.league_id)
