@@ -164,6 +164,14 @@ GLOSSARY: dict[str, str] = {
     "broken_count": "Times that the rule was broken.",
     "unit_count": "Units with such rows.",
     "last_quarantined_at": "When a row was refused by the rule last.",
+    # league
+    "valid_count": "People who say that the question may stand.",
+    "validity": "accepted, refused, waiting (for people), or unasked.",
+    "league_question_votes.person_count": "People who judged the question.",
+    "league_memorised_answers.person_count": "People who decided on the answer.",
+    "league_memorised_answers.judge_count": "Judges who flagged the answer.",
+    "league_memorised_answers.decision": "confirmed, refused, or waiting (for a person).",
+    "templates": "The templates that judges cite, in the order of the judges' names.",
     # review
     "assigned_count": "Questions assigned.",
     "decided_count": "Questions that the annotator has decided.",

@@ -46,6 +46,8 @@ _PLAYED = ("league_id", "domain", "league_run", "round")
 _JUDGED = ("league_id", "domain", "run_type", "league_run", "round")
 _PLACE = (_LEAGUE, _DOMAIN, _RUN, _ROUND)
 _JUDGED_PLACE = (_LEAGUE, _DOMAIN, _RUN_TYPE, _RUN, _ROUND)
+# Rounds of one number, of all domains and runs, are played at once and land together.
+_UNIT = "a league's rounds of one number"
 _PERSON = Column("person", "text", "Who decided.", required=True)
 _DECIDED_AT = Column("decided_at", "timestamp", "When the decision was read in.", required=True)
 
@@ -80,7 +82,7 @@ LEAGUE_CANDIDATES = Table(
 
 LEAGUE_ROUNDS = Table(
     "league_rounds", "One row per round and type of run; a round that is not here is not finished.", _JUDGED,
-    "a league round", "league",
+    _UNIT, "league",
     (*_JUDGED_PLACE,
      Column("asker", "text", "Candidate whose turn it was.", required=True),
      Column("answer_count", "int", "Answers that could be judged.", low=0),
@@ -90,7 +92,7 @@ LEAGUE_ROUNDS = Table(
 )  # fmt: skip
 
 LEAGUE_QUESTIONS = Table(
-    "league_questions", "One row per question set by an asker.", (*_PLAYED, "league_question_id"), "a league round", "league",
+    "league_questions", "One row per question set by an asker.", (*_PLAYED, "league_question_id"), _UNIT, "league",
     (*_PLACE, _QUESTION,
      Column("asker", "text", "Who set it.", required=True),
      Column("topic", "text", "Topic that was given for the season; null for none."),
@@ -113,7 +115,7 @@ LEAGUE_QUESTIONS = Table(
 )  # fmt: skip
 
 LEAGUE_ANSWERS = Table(
-    "league_answers", "One row per answer.", (*_PLAYED, "league_question_id", "answerer"), "a league round", "league",
+    "league_answers", "One row per answer.", (*_PLAYED, "league_question_id", "answerer"), _UNIT, "league",
     (*_PLACE, _QUESTION,
      Column("answerer", "text", "Who answered.", required=True),
      Column("response", "text", "The answer; null when none could be read."),
@@ -128,7 +130,7 @@ LEAGUE_ANSWERS = Table(
 
 LEAGUE_EVALUATIONS = Table(
     "league_evaluations", "One row per answer and judge; nobody judges itself.",
-    (*_JUDGED, "league_question_id", "judge", "answerer"), "a league round", "league",
+    (*_JUDGED, "league_question_id", "judge", "answerer"), _UNIT, "league",
     (*_JUDGED_PLACE, _QUESTION,
      Column("judge", "text", "Who judged.", required=True),
      Column("answerer", "text", "Whose answer.", required=True),
@@ -144,7 +146,7 @@ LEAGUE_EVALUATIONS = Table(
 )  # fmt: skip
 
 LEAGUE_RANKINGS = Table(
-    "league_rankings", "One row per candidate after each round.", (*_JUDGED, "model"), "a league round", "league",
+    "league_rankings", "One row per candidate after each round.", (*_JUDGED, "model"), _UNIT, "league",
     (*_JUDGED_PLACE,
      Column("model", "text", "The candidate.", required=True),
      Column("evaluation_count", "int", "Evaluations of its answers in this run so far.", low=0),
@@ -154,7 +156,7 @@ LEAGUE_RANKINGS = Table(
 
 LEAGUE_ORIGINALITY = Table(
     "league_originality", "One row per draft of a question and text that it was compared with.",
-    (*_PLAYED, "league_question_id", "draft", "compared_with"), "a league round", "league",
+    (*_PLAYED, "league_question_id", "draft", "compared_with"), _UNIT, "league",
     (*_PLACE, _QUESTION,
      Column("draft", "int", "Draft of the question, from 1; the last one is the question.", required=True, low=1),
      Column("compared_with", "text", "Name of the benchmark file, or `memory` for the league's own memory.", required=True),
@@ -167,7 +169,7 @@ LEAGUE_ORIGINALITY = Table(
 
 LEAGUE_FLAGS = Table(
     "league_flags", "One row per answer and judge who took it for a template's solution that does not hold here.",
-    (*_JUDGED, "league_question_id", "judge", "answerer"), "a league round", "league",
+    (*_JUDGED, "league_question_id", "judge", "answerer"), _UNIT, "league",
     (*_JUDGED_PLACE, _QUESTION,
      Column("judge", "text", "Who flagged it.", required=True),
      Column("answerer", "text", "Whose answer.", required=True),
@@ -206,7 +208,7 @@ LEAGUE_MATCHES = Table(
      _QUESTION,
      Column("opponent", "text", "Whose answer it was compared with.", required=True),
      Column("judge", "text", "Who compared them; neither of the two.", required=True),
-     Column("label", "text", "Letter under which the judge saw the entrant's answer.", required=True),
+     Column("label", "text", "Letter under which the judge saw the entrant's answer; null when there was none to see."),
      Column("result", "float", "1 won, 0.5 equal, 0 lost; null means unparsed, never lost.", low=0, high=1),
      Column("response", "text", "The entrant's answer; null when none could be read."),
      Column("rating", "float", "The entrant's rating after this match, on the Elo scale; the candidates' mean is 1000."),

@@ -36,7 +36,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     Pytest 9.2 with xdist 3.8 is such a pair: the name that xdist gives a grouped test is no longer taken.
     """
     if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
-        raise pytest.UsageError("This pytest and this pytest-xdist do not keep groups together; see constraints.txt.")
+        raise pytest.UsageError(
+            "This pytest and this pytest-xdist do not keep groups together; see constraints.txt."
+        )
 
 
 def _find_phase(item: pytest.Item) -> int:

@@ -55,6 +55,12 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "review": "a workbook of scores from outside is opened by the guard that opens review workbooks",
         "statistics": "intervals, tests, overlaps and replays are computed as a league's statistics land",
     },
+    "league": {
+        "gscore": "questions are compared by Gscore's embedding model, and results by its standard form",
+        "models": "candidates are called through the one door",
+        "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
+        "statistics": "an entrant's rating: Bradley-Terry of those it meets, and its own with an interval",
+    },
     "report": {
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",

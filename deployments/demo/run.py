@@ -84,6 +84,7 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
 
 
 def _run_stages(settings: Settings, result: DemoResult) -> None:
+    from deployments.demo.league import play_demo_league
     from deployments.flow_runner import load_flow, run_flow
 
     with _measured(result, "import of Prefect"):
@@ -98,6 +99,8 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
         result.bank_version = gate["bank_version"]
     with _simulated_models(settings):
         candidates = _list_candidates(settings)
+        with _measured(result, "league"):
+            result.new_calls += play_demo_league(settings)["calls"].get("sent", 0)
         for month in MONTHS:
             with _measured(result, f"monthly {month}"):
                 run = run_flow("monthly", month=month, candidates=candidates)

@@ -36,6 +36,27 @@ class Faults:
 
 
 @dataclass(frozen=True)
+class LeagueTraits:
+    """How a candidate plays in a league; abilities are in logits.
+
+    `solving` is what its answers are worth and `setting` how hard its questions are, on average. `judging_spread` is the
+    error of its eye, `family_bias` what it adds to answers in the manner of its own `family` (empty: its organisation).
+    `memorised` is the share of its answers that recite a template, `detection` the share of others' such answers that it
+    flags, `false_flag` the share of other answers. `copies` is the share of first drafts that are a question it has set before.
+    """
+
+    solving: float = 0.0
+    setting: float = 0.0
+    judging_spread: float = 0.5
+    family: str = ""
+    family_bias: float = 0.0
+    memorised: float = 0.0
+    detection: float = 0.6
+    false_flag: float = 0.001
+    copies: float = 0.0
+
+
+@dataclass(frozen=True)
 class SimulatedModel:
     """One model of the server.
 
@@ -53,6 +74,7 @@ class SimulatedModel:
         latency_ms: median time to a reply; latencies are lognormal.
         latency_spread: standard deviation of the latency's logarithm.
         faults: what goes wrong.
+        league: how it plays in a league.
     """
 
     name: str
@@ -70,6 +92,7 @@ class SimulatedModel:
     latency_ms: float = 0.0
     latency_spread: float = 0.5
     faults: Faults = field(default_factory=Faults)
+    league: LeagueTraits = field(default_factory=LeagueTraits)
 
 
 @dataclass(frozen=True)
@@ -107,6 +130,11 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profil
             {**(defaults.get("faults") or {}), **((entry or {}).get("faults") or {})},
             f"{origin}, model {name!r}, faults",
         )
+        values["league"] = _build(
+            LeagueTraits,
+            {**(defaults.get("league") or {}), **((entry or {}).get("league") or {})},
+            f"{origin}, model {name!r}, league",
+        )
         values["accuracy"] = _spread_accuracy(values.get("accuracy", 0.6))
         model = _build(SimulatedModel, {"name": str(name), **values}, f"{origin}, model {name!r}")
         if model.kind not in KINDS:
@@ -121,7 +149,7 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
     return {"default": float(value)}
 
 
-T = TypeVar("T", Faults, SimulatedModel)
+T = TypeVar("T", Faults, LeagueTraits, SimulatedModel)
 
 
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:

@@ -25,6 +25,7 @@ from deployments.model_server.faults import FaultDraws
 from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
+from deployments.model_server.league import find_league_task, write_league_reply
 from deployments.model_server.profile import Profile, SimulatedModel, read_profile
 from deployments.model_server.texts import write_text_answer
 from tasks.judging.label_prompts import REQUEST
@@ -137,6 +138,9 @@ class SimulatedServer:
 
     def _write_text(self, model: SimulatedModel, messages: list[dict[str, str]], draw: str) -> str:
         seed = self.profile.seed
+        league_task = find_league_task(messages)
+        if league_task is not None:
+            return write_league_reply(model, league_task, draw, seed)
         parts = extract_judged(messages)
         if parts is not None:
             if messages[-1]["content"].startswith(tuple(REQUEST.values())):

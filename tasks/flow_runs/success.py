@@ -63,3 +63,13 @@ def check_written(result: Mapping[str, Any]) -> None:
             f"Run {result['run_id']}: no question was answered by {models}. Correct the endpoints, then run it again.",
             dict(result),
         )
+
+
+def check_played(result: Mapping[str, Any]) -> None:
+    """Raise FlowError when rounds of a league were to be played and none was finished."""
+    if result["open_rounds"] and not result["new_rounds"]:
+        raise FlowError(
+            f"League {result['league_id']}: none of {result['open_rounds']} open rounds could be finished. "
+            f"{result['failure'] or ''} Correct the endpoints, then run the command again.",
+            dict(result),
+        )

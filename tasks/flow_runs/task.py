@@ -28,7 +28,7 @@ def name_run() -> str:
         return f"{name}-{count}-file{'' if count == 1 else 's'}"
     if "month" in given:
         return f"{name}-{given.get('run_id') or given['month'] or now.strftime('%Y-%m')}"
-    for parameter in ("run_id", "batch_id"):
+    for parameter in ("run_id", "batch_id", "league_id"):
         if parameter in given:
             return f"{name}-{given[parameter] or 'all'}"
     return f"{name}-{now.date().isoformat()}"

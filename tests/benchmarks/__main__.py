@@ -25,6 +25,7 @@ ALL = (
     "gscore_speed",
     "cgeval_run",
     "league_speed",
+    "league_simulation",
     "validity_intervals",
     "history_cost",
     "validity_equating",

@@ -1,0 +1,33 @@
+"""A small league in the demo: six simulated candidates, two domains, two runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schemas.settings import Settings
+
+LEAGUE = "demo"
+CANDIDATES = (
+    "sim-aurora-2",
+    "sim-aurora-2-thinking",
+    "sim-basalt-1",
+    "sim-basalt-2",
+    "sim-cirrus-mini",
+    "sim-dune-4",
+)
+DOMAINS = ("mathematics", "law")
+
+
+def play_demo_league(settings: Settings) -> dict[str, Any]:
+    """Claim and play the league; the second time there is nothing to play. Returns what the flow counted."""
+    from deployments.flow_runner import run_flow
+    from tasks.league.claim import LeagueRules, claim_league
+    from tasks.league.domain import read_domain
+    from tasks.models.registry import read_registry
+    from warehouse.lake.store import open_lake
+
+    rules = LeagueRules(CANDIDATES, {name: read_domain(name).content for name in DOMAINS}, run_count=2)
+    with open_lake(settings) as lake:
+        claim_league(lake, settings, read_registry(settings.registry_path), LEAGUE, rules)
+    result: dict[str, Any] = run_flow("league", league_id=LEAGUE)
+    return result

@@ -1,0 +1,112 @@
+"""One reply from one candidate: asked again while it cannot be read, and void when it stays so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from tasks.league.wording import Prompt
+from tasks.models.client import CallFailed, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
+
+T = TypeVar("T")
+
+
+@dataclass
+class Usage:
+    """Calls, tokens and cost; what a provider does not tell counts as nothing."""
+
+    call_count: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def add(self, other: Usage) -> None:
+        """Count another's as well."""
+        self.call_count += other.call_count
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.cost_usd += other.cost_usd
+
+
+@dataclass
+class Reply(Generic[T]):
+    """What came of asking.
+
+    Attributes:
+        value: what could be read; null when no call gave anything readable.
+        raw: the last text that came; null when no call succeeded.
+        version: version of the wording.
+        usage: what all calls came to.
+    """
+
+    value: T | None
+    raw: str | None
+    version: str
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def parse_status(self) -> str:
+        """`parsed` or `unparsed`."""
+        return "unparsed" if self.value is None else "parsed"
+
+
+@dataclass(frozen=True)
+class Line:
+    """How candidates of a league are called.
+
+    Attributes:
+        client: the one door to models.
+        run_id: what the calls are paid for.
+        unit: what the calls are landed with.
+        place: the round, or the entrant's domain: no other has the same.
+        temperature: of every call.
+        most_tries: calls for one reply, the first included.
+        voids_failures: take a call that failed for good as a reply that cannot be read, instead of raising.
+    """
+
+    client: ModelClient
+    run_id: str
+    unit: str
+    place: str
+    temperature: float
+    most_tries: int
+    voids_failures: bool = False
+
+    async def ask(
+        self,
+        model: RegisteredModel,
+        role: str,
+        prompt: Prompt,
+        read: Callable[[str], T | None],
+        part: str = "",
+    ) -> Reply[T]:
+        """Ask until the reply can be read, `most_tries` times at most.
+
+        `part` names what is asked beside role and model: with the place it keeps every call apart from every other, so that
+        one that was paid for is found again and never sent twice. Raises CallFailed after the client's last attempt.
+        """
+        reply: Reply[T] = Reply(None, None, prompt.version)
+        for attempt in range(1, self.most_tries + 1):
+            request = CallRequest(
+                purpose=f"league_{role}",
+                messages=prompt.messages,
+                run_id=self.run_id,
+                unit=self.unit,
+                salt=f"{self.place}/{role}/{model.name}/{part}/{attempt}",
+                parameters={"temperature": self.temperature},
+            )
+            try:
+                got = await self.client.complete(model, request)
+            except CallFailed:
+                if not self.voids_failures:
+                    raise
+                reply.usage.add(Usage(call_count=1))
+                break
+            reply.usage.add(Usage(1, got.input_tokens or 0, got.output_tokens or 0, got.cost_usd or 0.0))
+            reply.raw = got.text
+            reply.value = read(got.text)
+            if reply.value is not None:
+                break
+        return reply

@@ -1,0 +1,290 @@
+"""What a league plays by: claimed once under its id, kept whole, and read again whenever it continues."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.holds import hold_work
+from tasks.league.anonymity import LETTERS
+from tasks.league.domain import Domain, parse_domain
+from tasks.league.originality import read_benchmark
+from tasks.league.season import list_topics
+from tasks.models.registry import RegisteredModel, Registry
+from warehouse.lake.store import Batch, Lake
+
+LEAST_CANDIDATES = 3
+MOST_CANDIDATES = len(LETTERS)
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+
+
+@dataclass(frozen=True)
+class LeagueRules:
+    """What is chosen when a league is claimed.
+
+    Attributes:
+        candidates: registered models, in the order of their seats.
+        domains: name → content of the domain's file.
+        run_count: independent runs.
+        temperature: of all calls.
+        language: of prompts, `zh` or `en`.
+        season: whose topics are set; null for no topics.
+        most_tries: calls for one reply that cannot be read, the first included.
+        most_drafts: drafts of a question that is too near to others, the first included.
+        most_overlap: share of 5-grams above which a question is too near.
+        most_similarity: cosine above which it is.
+        embedding: embedding model, a name or a folder; null to leave similarity out.
+        benchmarks: path → SHA-256 of the files that questions are compared with.
+        self_consistency: solutions of its own question that an asker is asked for; 0 for none.
+        validator_count: people who are to judge each question; 0 for a league that is not published.
+        runs_code: whether programs are run in the sandbox.
+        has_open_network: whether they may be run where the machine cannot take the network from them.
+    """
+
+    candidates: tuple[str, ...]
+    domains: Mapping[str, Mapping[str, Any]]
+    run_count: int = 5
+    temperature: float = 1.0
+    language: str = "en"
+    season: str | None = None
+    most_tries: int = 3
+    most_drafts: int = 3
+    most_overlap: float = 0.3
+    most_similarity: float = 0.9
+    embedding: str | None = None
+    benchmarks: Mapping[str, str] = field(default_factory=dict)
+    self_consistency: int = 0
+    validator_count: int = 0
+    runs_code: bool = False
+    has_open_network: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A league that is claimed: its rules, its domains by name, and the key that letters and orders are drawn with."""
+
+    league_id: str
+    rules: LeagueRules
+    domains: dict[str, Domain]
+    is_simulated: bool
+    key: bytes = field(repr=False)
+    created_at: datetime
+
+    @property
+    def round_count(self) -> int:
+        """Rounds of a run in each domain: each candidate asks once."""
+        return len(self.rules.candidates)
+
+
+def build_domains(rules: LeagueRules) -> dict[str, Domain]:
+    """The domains of the rules by name; raises UsageError where one has no prompts in the language."""
+    domains = {name: parse_domain(content, f"domain {name}") for name, content in rules.domains.items()}
+    for domain in domains.values():
+        if rules.language not in domain.languages:
+            raise UsageError(
+                f"Domain {domain.name} has no prompts in {rules.language!r}, only in {', '.join(domain.languages)}. "
+                "Choose one of these with --language, or add the prompts to its file."
+            )
+        if rules.season is not None:
+            list_topics(domain, rules.season, rules.language)
+    return domains
+
+
+def check_rules(rules: LeagueRules, registry: Registry) -> list[RegisteredModel]:
+    """The candidates; raises UsageError for too few, one twice, simulated ones beside real ones, or no domain."""
+    names = rules.candidates
+    if len(set(names)) < len(names):
+        raise UsageError("A candidate is named twice in --candidates. Name each once.")
+    if not LEAST_CANDIDATES <= len(names) <= MOST_CANDIDATES:
+        raise UsageError(
+            f"A league has {LEAST_CANDIDATES} to {MOST_CANDIDATES} candidates, not {len(names)}. Name them with --candidates."
+        )
+    models = [registry.get(name) for name in names]
+    if len({model.is_simulated for model in models}) > 1:
+        raise UsageError(
+            "Simulated candidates play with simulated ones alone. Leave out one kind of them in --candidates."
+        )
+    if not rules.domains:
+        raise UsageError("A league needs at least one domain. Name it with --domain.")
+    build_domains(rules)
+    return models
+
+
+def claim_league(
+    lake: Lake, settings: Settings, registry: Registry, league_id: str, rules: LeagueRules
+) -> Claim:
+    """Claim the id for these rules; the same rules again give the same claim.
+
+    Raises UsageError for rules that cannot be played, and for an id that is claimed with other rules.
+    """
+    _check_id(league_id)
+    models = check_rules(rules, registry)
+    for name, digest in rules.benchmarks.items():
+        if hash_benchmark(Path(name)) != digest:
+            raise UsageError(f"{name} changed while the league was claimed. Run the command again.")
+    with hold_work(settings, "league-claim", league_id, what=f"claiming the league {league_id}", wait_s=30):
+        found = find_claim(lake, settings, league_id)
+        if found is not None:
+            check_same(found, rules)
+            return found
+        key = _read_key(settings, league_id)
+        claim = Claim(league_id, rules, build_domains(rules), models[0].is_simulated, key, datetime.now(UTC))
+        lake.land_together(_describe_claim(claim, models))
+        return claim
+
+
+def find_claim(lake: Lake, settings: Settings, league_id: str) -> Claim | None:
+    """The claim of an id; null when it is free. Raises StoreError when its key is not the one that it was made with."""
+    rows = lake.read("leagues_named", {"league_id": league_id}).to_dicts()
+    if not rows:
+        return None
+    row = rows[0]
+    if row["origin"] != "played":
+        raise UsageError(
+            f"The scores of league {league_id} were imported: it cannot be played. Choose another id."
+        )
+    key = _read_key(settings, league_id)
+    if hashlib.sha256(key).hexdigest() != row["seed_hash"]:
+        raise StoreError(
+            f"The key in {settings.home / 'secrets' / 'league'} is not the one that league {league_id} was claimed with. "
+            "Restore the folder `secrets` of the home that claimed it."
+        )
+    rules = _parse_rules(row["settings"])
+    return Claim(league_id, rules, build_domains(rules), bool(row["is_simulated"]), key, row["created_at"])
+
+
+def read_claim(lake: Lake, settings: Settings, league_id: str) -> Claim:
+    """The claim of a league; raises UsageError when there is none."""
+    found = find_claim(lake, settings, league_id)
+    if found is None:
+        known = lake.read("leagues_named")["league_id"].to_list()
+        raise UsageError(
+            f"There is no league {league_id!r}. "
+            + (f"There are {', '.join(known)}." if known else "Start one with `proctor league run`.")
+        )
+    return found
+
+
+def check_same(claim: Claim, rules: LeagueRules) -> None:
+    """Raise UsageError naming the first rule that differs from the claimed ones."""
+    claimed, given = _plain_rules(claim.rules), _plain_rules(rules)
+    for name, value in given.items():
+        if claimed[name] == value:
+            continue
+        shown = "" if name in ("domains", "benchmarks") else f": {claimed[name]} there, {value} here"
+        raise UsageError(
+            f"League {claim.league_id} was claimed with other {name.replace('_', ' ')}{shown}. Name the league alone to "
+            "continue it, or choose another id."
+        )
+
+
+def hash_benchmark(path: Path) -> str:
+    """SHA-256 of a file that questions are compared with; raises UsageError when it cannot be read as questions."""
+    read_benchmark(path)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def name_unit(league_id: str, run_type: str, league_round: int) -> str:
+    """The unit that the rounds of one number, of all domains and runs, are landed with: all of them, or none."""
+    return f"{name_run(league_id)}/{run_type}/round-{league_round:02d}"
+
+
+def name_run(league_id: str) -> str:
+    """What the calls of a league are paid for; no run of the exam is named so."""
+    return f"league/{league_id}"
+
+
+def describe_candidate(league_id: str, model: RegisteredModel, joined: str) -> dict[str, object]:
+    """A row of `league_candidates`."""
+    return {
+        "league_id": league_id,
+        "model": model.name,
+        "organisation": model.organisation,
+        "family": model.family or model.organisation,
+        "joined": joined,
+        "is_simulated": model.is_simulated,
+    }
+
+
+def _describe_claim(claim: Claim, models: list[RegisteredModel]) -> list[Batch]:
+    league = {
+        "league_id": claim.league_id,
+        "origin": "played",
+        "domains": list(claim.domains),
+        "domain_hashes": [domain.hash for domain in claim.domains.values()],
+        "run_count": claim.rules.run_count,
+        "round_count": claim.round_count,
+        "temperature": claim.rules.temperature,
+        "season": claim.rules.season,
+        "validator_count": claim.rules.validator_count,
+        "seed_hash": hashlib.sha256(claim.key).hexdigest(),
+        "settings": json.dumps(_plain_rules(claim.rules), ensure_ascii=False),
+        "is_simulated": claim.is_simulated,
+        "created_at": claim.created_at,
+    }
+    members = [describe_candidate(claim.league_id, model, "member") for model in models]
+    return [
+        Batch("leagues", claim.league_id, get_table("leagues").frame([league])),
+        Batch("league_candidates", claim.league_id, get_table("league_candidates").frame(members)),
+    ]
+
+
+def _plain_rules(rules: LeagueRules) -> dict[str, Any]:
+    """The rules as JSON gives them back."""
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(rules), ensure_ascii=False))
+    return plain
+
+
+def _parse_rules(text: str) -> LeagueRules:
+    values = json.loads(text)
+    return LeagueRules(**{**values, "candidates": tuple(values["candidates"])})
+
+
+def _check_id(league_id: str) -> None:
+    if not _ID.fullmatch(league_id):
+        raise UsageError(
+            f"{league_id!r} is no id for a league: use up to 40 letters, digits, dots, hyphens and underscores."
+        )
+
+
+def _read_key(settings: Settings, league_id: str) -> bytes:
+    """The league's key: it follows from a secret of this home, made on first use (mode 0600)."""
+    path = settings.home / "secrets" / "league"
+    if not path.exists():
+        _create_secret(path)
+    secret = path.read_text(encoding="ascii").strip()
+    if len(secret) < 32:
+        raise StoreError(
+            f"{path} is damaged. Restore it from a backup: the leagues of this home were drawn with it."
+        )
+    return hmac.new(secret.encode(), league_id.encode(), hashlib.sha256).digest()
+
+
+def _create_secret(path: Path) -> None:
+    """Written next to its place and linked there: of two processes that start at once, one wins and both read it."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_hex(32))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,202 @@
+"""Read what askers, answerers and judges returned; what cannot be read with certainty is null, never 0.
+
+Models wrap JSON in words and fences, leave commas behind, and write TeX with single backslashes. All of that is read. A
+ranking that leaves a letter out or names one twice, and a score outside 0 to 100, are not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.league.domain import Field
+
+MOST_SCORE = 100.0
+
+_LABEL = re.compile(
+    r"[\s\"'*`]*(?:(?:answer|participant|program|opinion|作答|答案|回答|程序|意见)\s*)?[\[(（【“]?\s*([A-Z])\s*[\])）】”]?[\s\"'*`.:：]*",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*(?:>|＞|»|→|,|，|、|;|；|\n|\s)\s*")
+_NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:/\s*100|points?|分)?\s*", re.IGNORECASE)
+# A backslash that begins no escape of JSON begins a word of TeX.
+_LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})')
+_LAST_COMMA = re.compile(r",(\s*[}\]])")
+# What TeX looks like after JSON took the first letter of a command for an escape.
+_EATEN = (
+    (re.compile("\f"), r"\\f"),
+    (re.compile("\b"), r"\\b"),
+    (re.compile("\t(?=imes|heta|ext|au\\b|an\\b|frac|o\\b|riangle|ilde|op\\b)"), r"\\t"),
+    (re.compile("\r(?=ho\\b|ight|angle|m\\{|e\\{)"), r"\\r"),
+    (re.compile("\n(?=eq\\b|abla|u\\b|ot\\b|mid\\b|otin)"), r"\\n"),
+)
+_RANKING_KEYS = ("ranking", "rank", "order", "排名", "排序")
+_SCORE_KEYS = ("scores", "score", "points", "分数", "评分", "得分")
+_REASON_KEYS = ("reasons", "reason", "理由")
+_FLAG_KEYS = ("memorised", "memorized", "照搬")
+
+
+@dataclass(frozen=True)
+class ReadEvaluation:
+    """What could be read of a judge's reply.
+
+    Attributes:
+        ranks: letter → rank from 1; null when no complete ranking could be read.
+        scores: letter → 0 to 100, for the letters whose score could be read.
+        reasons: letter → reason.
+        templates: letter → the template that the judge says the answer recites.
+    """
+
+    ranks: dict[str, int] | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    templates: dict[str, str] = field(default_factory=dict)
+
+
+def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
+    """Key → text of the fields in a reply; null when no JSON object in it has all that are not optional."""
+    needed = [item.key for item in fields if not item.is_optional]
+    best: dict[str, str] | None = None
+    for found in _find_objects(text):
+        plain = {_plain(name): value for name, value in found.items()}
+        values = {
+            item.key: _render_value(plain[_plain(item.key)]) for item in fields if _plain(item.key) in plain
+        }
+        if all(values.get(key) for key in needed):
+            # The last one stands: a model thinks first and answers in the end.
+            best = {key: value for key, value in values.items() if value}
+    return best
+
+
+def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
+    """The ranking of a judge, best first; `ranks` is null unless it names each letter exactly once."""
+    read = ReadEvaluation()
+    for found in _find_objects(text):
+        order = _pick(found, _RANKING_KEYS)
+        if order is None:
+            continue
+        named = _read_order(order)
+        if named is not None and sorted(named) == sorted(labels):
+            ranks = {label: place for place, label in enumerate(named, start=1)}
+            read = ReadEvaluation(ranks, {}, _read_reasons(found, labels), _read_flags(found, labels))
+    return read
+
+
+def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
+    """The scores of a judge; a letter whose score is missing or outside 0 to 100 has none."""
+    read = ReadEvaluation()
+    for found in _find_objects(text):
+        given = _pick(found, _SCORE_KEYS)
+        if not isinstance(given, Mapping):
+            continue
+        scores: dict[str, float] = {}
+        for name, value in given.items():
+            label, score = _read_label(name), _read_score(value)
+            if label in labels and score is not None:
+                scores[str(label)] = score
+        if scores:
+            read = ReadEvaluation(None, scores, _read_reasons(found, labels), _read_flags(found, labels))
+    return read
+
+
+def _find_objects(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost JSON objects of a reply, repaired where that is needed, in order."""
+    start = text.find("{")
+    while start >= 0:
+        value, end = _decode(text, start)
+        if isinstance(value, dict):
+            yield value
+        start = text.find("{", end)
+
+
+def _decode(text: str, start: int) -> tuple[object, int]:
+    decoder = json.JSONDecoder(strict=False)
+    try:
+        return decoder.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        pass
+    # Repairing changes lengths, so the object is repaired alone: from this brace to the last one of the reply.
+    end = text.rfind("}") + 1
+    if end <= start:
+        return None, start + 1
+    repaired = _LAST_COMMA.sub(r"\1", _LONE_BACKSLASH.sub(r"\\\\", text[start:end]))
+    try:
+        value, used = decoder.raw_decode(repaired)
+    except (ValueError, RecursionError):
+        return None, start + 1
+    # What follows in the reply after a repaired object is not looked at, unless the object is the whole rest.
+    return value, end if used == len(repaired) else start + max(1, used - (len(repaired) - (end - start)))
+
+
+def _pick(found: Mapping[str, Any], names: Sequence[str]) -> Any:
+    for name, value in found.items():
+        if _plain(name) in names:
+            return value
+    return None
+
+
+def _plain(name: object) -> str:
+    return str(name).strip().casefold().replace(" ", "_")
+
+
+def _render_value(value: object) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    for pattern, instead in _EATEN:
+        text = pattern.sub(instead, text)
+    return text.strip()
+
+
+def _read_order(order: object) -> list[str] | None:
+    if isinstance(order, str):
+        order = [part for part in _BETWEEN.split(order.strip()) if part]
+    if not isinstance(order, list):
+        return None
+    named = [_read_label(one) for one in order]
+    return None if None in named else [str(label) for label in named]
+
+
+def _read_label(value: object) -> str | None:
+    match = _LABEL.fullmatch(value) if isinstance(value, str) else None
+    return match[1].upper() if match else None
+
+
+def _read_score(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        match = _NUMBER.fullmatch(value)
+        value = float(match[1]) if match else None
+    if not isinstance(value, int | float) or not 0 <= value <= MOST_SCORE:
+        return None
+    return float(value)
+
+
+def _read_reasons(found: Mapping[str, Any], labels: Sequence[str]) -> dict[str, str]:
+    given = _pick(found, _REASON_KEYS)
+    if isinstance(given, str):
+        return dict.fromkeys(labels, given.strip()) if given.strip() else {}
+    reasons: dict[str, str] = {}
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        label = _read_label(name)
+        if label in labels and (text := _render_value(value)):
+            reasons[str(label)] = text
+    return reasons
+
+
+def _read_flags(found: Mapping[str, Any], labels: Sequence[str]) -> dict[str, str]:
+    """A flag without a template is an opinion that nobody can check: it is left out."""
+    given = _pick(found, _FLAG_KEYS)
+    flags: dict[str, str] = {}
+    for entry in given if isinstance(given, list) else ():
+        if not isinstance(entry, Mapping):
+            continue
+        label = _read_label(entry.get("answer") or entry.get("label"))
+        template = _render_value(entry.get("template"))
+        if label in labels and template:
+            flags[str(label)] = template
+    return flags

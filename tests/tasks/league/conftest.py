@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployments.home import create_home
+from deployments.model_server.server import RunningServer, start_model_server
+from schemas.settings import Settings
+from tests.tasks.league.world import ABILITIES, build_profile, make_profile, simulated_address, write_registry
+from warehouse.lake.store import Lake, open_lake
+from warehouse.ledger.engine import Ledger, open_ledger
+
+
+@dataclass
+class World:
+    """A home with simulated candidates that answer."""
+
+    settings: Settings
+    ledger: Ledger
+    lake: Lake
+    server: RunningServer
+
+
+MakeWorld = Callable[..., World]
+
+
+@pytest.fixture
+def make_world(tmp_path: Path) -> Iterator[MakeWorld]:
+    """Make a world from the traits of its candidates; `profile` changes the profile by hand."""
+    with ExitStack() as stack:
+
+        def make(profile: Callable[[dict[str, Any]], None] | None = None, **traits: Any) -> World:
+            content = build_profile(**traits)
+            if profile is not None:
+                profile(content)
+            settings = Settings(home=tmp_path)
+            write_registry(settings.registry_path, tuple(ABILITIES))
+            create_home(settings)
+            server = stack.enter_context(start_model_server(make_profile(content)))
+            stack.enter_context(simulated_address(server.url))
+            ledger = stack.enter_context(open_ledger(settings.ledger_address))
+            return World(settings, ledger, stack.enter_context(open_lake(settings)), server)
+
+        yield make
