@@ -102,9 +102,12 @@ def _list_kinds(rules: LeagueRules, domain: Domain, with_reference: bool) -> dic
             render_judging(domain, language, question, shown, with_reference=with_reference).messages
         )
 
+    # A ranking of one answer is not asked for.
+    least = 2 if domain.aggregation == "borda" else 1
     judge = [
-        _Kind(runs, judging(count - 1), tokens["judgement"]),
-        _Kind(runs * (count - 1), judging(count - 2), tokens["judgement"]),
+        _Kind(runs * times, judging(answers), tokens["judgement"])
+        for times, answers in ((1, count - 1), (count - 1, count - 2))
+        if answers >= least
     ]
     if not with_reference:
         return {"ask": [], "answer": [], "judge": judge}
