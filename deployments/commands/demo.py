@@ -37,6 +37,7 @@ def demo(
         "",
         result.text,
         f"Report   {result.report}",
+        f"League   {result.league_report}",
         f"Lake     {result.lake}  (query it: proctor sql leaderboard)",
         f"Reviews  {', '.join(result.workbooks)}",
         f"Calls    {result.new_calls} new",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from schemas.settings import Settings
@@ -31,3 +32,15 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
         claim_league(lake, settings, read_registry(settings.registry_path), LEAGUE, rules)
     result: dict[str, Any] = run_flow("league", league_id=LEAGUE)
     return result
+
+
+def report_demo_league(settings: Settings) -> Path:
+    """Land the league's statistics and write its page, as `proctor league report` does; returns the page."""
+    from tasks.league_statistics.landing import write_statistics
+    from tasks.league_statistics.tables import StatisticsRequest
+    from tasks.report.league_page import render_league
+    from warehouse.lake.store import open_lake
+
+    with open_lake(settings) as lake:
+        write_statistics(lake, LEAGUE, StatisticsRequest(seed=0, resamples=2_000, repeats=20))
+        return render_league(lake.run_named, LEAGUE, settings.home / "reports")
