@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from pathlib import Path
 
 import polars as pl
@@ -24,8 +23,9 @@ def test_an_entrant_finds_its_place_and_its_interval_shrinks(make_world: MakeWor
     matches = world.lake.query("SELECT * FROM league_matches ORDER BY match")
     assert matches.height == 64
     width = (matches["rating_high"] - matches["rating_low"]).to_list()
-    assert all(later <= earlier for earlier, later in itertools.pairwise(width))
-    assert width[-1] < 0.6 * width[7]
+    # Match by match it may widen a little, where the estimate moves away from the opponents; over doublings it does not.
+    assert width[63] < width[31] < width[15] < width[7]
+    assert width[63] < 0.6 * width[7]
     # 1.3 lies between the first (1.6) and the second (1.2) of eight.
     assert rating.rank <= 4
     assert rating.rating_low < rating.rating < rating.rating_high
