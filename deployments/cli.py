@@ -14,6 +14,7 @@ import typer
 from deployments.command import Command
 from deployments.commands import (
     bank,
+    calibrate,
     cgeval,
     demo,
     documents,
@@ -82,6 +83,7 @@ for module in (
     scoring,
     stability,
     unparsed,
+    calibrate,
     gscore,
     cgeval,
     query,

@@ -30,6 +30,8 @@ ERROR_CLASSES = (
     "format_compliance",
 )
 
+ADDRESSES = ("order", "stars", "reply", "marker", "section", "role")
+
 JUDGEMENTS = Table(
     name="judgements",
     grain="One row per response, judge, version of its prompt and occasion.",
@@ -68,6 +70,19 @@ JUDGEMENTS = Table(
             low=0,
         ),
         IS_SIMULATED,
+        Column(
+            "key_verdict",
+            "text",
+            "What the key alone says of the answer that was extracted, for true/false and choice; it changes no stars. Null "
+            "where there is no such key or answer, or before it was looked at.",
+            allowed=("right", "wrong"),
+        ),
+        Column(
+            "address",
+            "text",
+            "How the response speaks to its judge instead of answering; null where it does not. It changes no stars.",
+            allowed=ADDRESSES,
+        ),
     ),
 )
 
@@ -85,6 +100,11 @@ HUMAN_RATINGS = Table(
         Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
         Column("value", "float", "The rating.", required=True, low=0, high=3),
         Column("rated_at", "timestamp", "When it was given.", required=True),
+        Column(
+            "is_adjudication",
+            "bool",
+            "Whether it settles a disagreement of two others; null for ratings on other scales than stars.",
+        ),
     ),
 )
 
@@ -110,6 +130,8 @@ CALIBRATION = Table(
             low=-1,
             high=1,
         ),
+        Column("kappa_low", "float", "Lower end of the 95% interval of kappa.", low=-1, high=1),
+        Column("kappa_high", "float", "Upper end of the 95% interval of kappa.", low=-1, high=1),
         Column("pair_count", "int", "Responses rated by both.", required=True, low=0),
     ),
 )

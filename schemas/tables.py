@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas import (
     bank,
+    calibration,
     documents,
     editions,
     exam,
@@ -40,6 +41,14 @@ TABLES: dict[str, Table] = {
         judgements.HUMAN_RATINGS,
         judgements.CALIBRATION,
         judgements.ERROR_LABELS,
+        calibration.CALIBRATION_SAMPLES,
+        calibration.CALIBRATION_PAIRS,
+        calibration.CALIBRATION_GROUPS,
+        calibration.JUDGE_DIFFERENCES,
+        calibration.CORRECTED_SCORES,
+        calibration.ANCHOR_RESPONSES,
+        calibration.ANCHOR_JUDGEMENTS,
+        calibration.JUDGE_DRIFT,
         editions.EDITIONS,
         editions.EDITION_SESSIONS,
         editions.EDITION_STARS,

@@ -43,7 +43,12 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "models": "judges are called through the one door",
         "questions": "a judge sees the question, and the reference answer in its form",
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
-        "statistics": "agreement between a judge and people: kappa",
+    },
+    "calibration": {
+        "judging": "people see a response as a judge sees it, in the workbook of people who give stars",
+        "models": "the registry says which family a judge is of",
+        "questions": "draws that a seed repeats",
+        "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },
     "editions": {
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",

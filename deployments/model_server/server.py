@@ -141,7 +141,7 @@ class SimulatedServer:
         if parts is not None:
             if messages[-1]["content"].startswith(tuple(REQUEST.values())):
                 return write_label(model, parts, seed)
-            return write_judgement(model, parts, self.key, draw, seed)
+            return write_judgement(model, parts, self.key, draw, self.profile)
         task = find_task(messages)
         if task is not None:
             return write_task_reply(task)
@@ -154,7 +154,8 @@ class SimulatedServer:
                 else write_text_answer(model, messages[-1]["content"], draw, seed)
             )
             return text or write_unknown_answer(model, question or messages[-1]["content"], draw, seed)
-        return write_answer(model, entry, self.key, read_style(messages), draw, seed)
+        answer = write_answer(model, entry, self.key, read_style(messages), draw, seed)
+        return f"{answer}\n{model.signature}" if model.signature else answer
 
 
 class RunningServer:

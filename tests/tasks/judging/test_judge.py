@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -84,6 +85,8 @@ def test_a_sound_judge_gives_every_response_its_true_stars(ledger: Ledger) -> No
         "occasion": "first",
         "attempt": 1,
         "is_simulated": True,
+        "key_verdict": None,
+        "address": None,
     }
 
 
@@ -205,3 +208,48 @@ def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
     responses = make_responses([("正确。", "answered")] * 2)
     with pytest.raises(ContractError, match="1 responses have no question"):
         join_questions(responses, make_full_bank(1))
+
+
+def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
+    """Room for 8 responses, sessions of 5: while one of the first session hangs, all others are judged."""
+    bank = make_full_bank(5)
+    responses = pl.concat(
+        [
+            join_questions(
+                make_responses(
+                    [(f"答{number}-{seq}", "answered") for seq in range(5)], session_id=f"s{number}"
+                ),
+                bank,
+            )
+            for number in range(10)
+        ]
+    )
+
+    class Client:
+        """Answers at once, but for one response, which waits to be let go."""
+
+        def __init__(self) -> None:
+            self.gate = asyncio.Event()
+
+        async def complete(self, _model: Any, request: Any) -> Any:
+            if "答0-0" in request.messages[0]["content"]:
+                await self.gate.wait()
+            return SimpleNamespace(text='{"stars": 2, "reason": "r"}', cost_usd=0.0)
+
+    async def run() -> list[str]:
+        client = Client()
+        finished: list[str] = []
+        async for unit in judge_responses(
+            client,  # type: ignore[arg-type]
+            [make_model("judge")],
+            responses,
+            responses_at_once=8,
+        ):
+            finished.append(str(unit[0]["session_id"]))
+            if len(finished) == 9:
+                client.gate.set()
+        return finished
+
+    found = asyncio.run(asyncio.wait_for(run(), timeout=60))
+    assert found[-1] == "s0"
+    assert sorted(found[:-1]) == [f"s{number}" for number in range(1, 10)]
