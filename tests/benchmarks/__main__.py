@@ -27,6 +27,7 @@ ALL = (
     "validity_intervals",
     "history_cost",
     "validity_equating",
+    "validity_judges",
 )
 
 
