@@ -16,7 +16,6 @@ def calibrate(occasion: str = "") -> dict[str, object]:
     An empty occasion is the one drawn last.
     """
     reconcile_stores()
-    compared = compare_judges(occasion)
-    result = compared | correct_scores(compared["run_ids"])
+    result = compare_judges(occasion) | correct_scores("", occasion)
     publish_summary(result)
     return result

@@ -17,6 +17,6 @@ def publish(
     """Publish a judged run as an edition, once; a revision corrects one and needs its reason."""
     reconcile_stores()
     result = {"run_id": run_id} | publish_edition(run_id, is_revision, reason, overridden)
-    result |= correct_scores([run_id])
+    result |= correct_scores(run_id)
     publish_summary(result)
     return result

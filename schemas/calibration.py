@@ -72,7 +72,6 @@ CALIBRATION_SAMPLES = Table(
     key=("occasion", "round", "session_id", "seq"),
     unit="an occasion and round",
     stage="calibrate",
-    is_frozen=True,
     own_columns=(
         CALIBRATION_OCCASION,
         _ROUND,
@@ -242,7 +241,6 @@ CORRECTED_SCORES = Table(
     key=("edition_id", "prompt_style", "model", "estimator", "ratings_hash"),
     unit="an edition and state of the ratings",
     stage="calibrate",
-    is_frozen=True,
     own_columns=(
         EDITION_ID,
         MONTH,
@@ -290,7 +288,6 @@ ANCHOR_RESPONSES = Table(
     key=("anchor_set", "session_id", "seq"),
     unit="an anchor set",
     stage="drift",
-    is_frozen=True,
     own_columns=(
         Column("anchor_set", "text", "Name of the set.", required=True),
         RUN_ID,
@@ -343,19 +340,30 @@ JUDGE_DRIFT = Table(
         JUDGE,
         WORDING,
         replace(MONTH, about="Month of the check, YYYY-MM."),
-        Column("first_month", "text", "Month that it is compared with, YYYY-MM.", required=True),
-        Column("month_count", "int", "Months compared, this one included.", required=True, low=1),
-        Column("response_count", "int", "Anchor responses with stars in all of them.", required=True, low=1),
+        Column("first_month", "text", "The judge's first month with the set, YYYY-MM.", required=True),
+        Column("month_count", "int", "Months that followed it, this one included.", required=True, low=1),
+        Column(
+            "response_count", "int", "Anchor responses with stars on every occasion.", required=True, low=2
+        ),
         Column("month_stars", "float", "Mean stars of this month less the first month's.", required=True),
         Column(
-            "mean_stars",
+            "since_month", "text", "Month in which a change has most likely begun, YYYY-MM.", required=True
+        ),
+        Column("change_stars", "float", "Mean stars since then less those before.", required=True),
+        Column("change_se", "float", "Its standard error.", required=True, low=0),
+        Column(
+            "evidence",
             "float",
-            "Mean of all months since the first, less the first month's.",
+            "Evidence of a change, in units of the bound: above 1 is an alarm.",
+            required=True,
+            low=0,
+        ),
+        Column(
+            "is_alarm",
+            "bool",
+            "Whether the bound was crossed in this month or an earlier one.",
             required=True,
         ),
-        Column("mean_stars_se", "float", "Its standard error.", required=True, low=0),
-        Column("excess", "float", "The statistic over its bound: above 1 is an alarm.", required=True, low=0),
-        Column("is_alarm", "bool", "Whether the bound was crossed in this month or before.", required=True),
         IS_SIMULATED,
     ),
 )

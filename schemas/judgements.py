@@ -21,6 +21,7 @@ from schemas.columns import (
     SESSION_ID,
 )
 from schemas.table import Column, Table
+from schemas.vocabulary import DISCIPLINES
 
 ERROR_CLASSES = (
     "disciplinary_knowledge",
@@ -157,5 +158,32 @@ ERROR_LABELS = Table(
             about="Version of the prompt and its language; null where a person gave the label.",
             required=False,
         ),
+    ),
+)
+
+ERROR_SAMPLES = Table(
+    name="error_samples",
+    grain="One row per failed response drawn to be labelled, by sample.",
+    key=("sample_id", "session_id", "seq"),
+    unit="a sample",
+    stage="errors",
+    own_columns=(
+        Column(
+            "sample_id", "text", "The sample: the run, and a name where there are several.", required=True
+        ),
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        MODEL,
+        PROMPT_STYLE,
+        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        replace(JUDGE, about="The judge by whose stars it failed."),
+        Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
+        Column("failed_count", "int", "Failed responses of the candidate in the run.", required=True, low=1),
+        Column("sample_size", "int", "Of these drawn.", required=True, low=1),
+        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        IS_SIMULATED,
     ),
 )

@@ -41,6 +41,7 @@ TABLES: dict[str, Table] = {
         judgements.HUMAN_RATINGS,
         judgements.CALIBRATION,
         judgements.ERROR_LABELS,
+        judgements.ERROR_SAMPLES,
         calibration.CALIBRATION_SAMPLES,
         calibration.CALIBRATION_PAIRS,
         calibration.CALIBRATION_GROUPS,

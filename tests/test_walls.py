@@ -43,10 +43,11 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "models": "judges are called through the one door",
         "questions": "a judge sees the question, and the reference answer in its form",
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
+        "statistics": "how far a model's labels of failures agree with people's: kappa",
     },
     "calibration": {
         "judging": "people see a response as a judge sees it, in the workbook of people who give stars",
-        "models": "the registry says which family a judge is of",
+        "models": "the registry says which family a judge is of; judges are asked for anchor responses through the one door",
         "questions": "draws that a seed repeats",
         "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },

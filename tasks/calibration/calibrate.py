@@ -96,6 +96,15 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
     )
 
 
+def list_runs(lake: Lake, occasion: str | None = None) -> list[str]:
+    """The runs that an occasion (by default the one drawn last) drew responses from; none where nothing was drawn."""
+    drawn = lake.read("calibration_drawn", {"occasion": occasion})
+    if drawn.is_empty():
+        return []
+    of_last = drawn.filter(drawn["occasion"] == drawn["occasion"][-1])
+    return [str(run_id) for run_id in of_last["run_id"].unique().sort()]
+
+
 def make_pairs(
     samples: pl.DataFrame,
     consensuses: pl.DataFrame,

@@ -125,10 +125,10 @@ def export_ratings(
         .select("session_id", "seq", "value")
         .iter_rows()
     }
-    rows: dict[str, tuple[PutResponse, str]] = {}
+    rows: dict[str, tuple[PutResponse, str, str]] = {}
     for row in _read_responses(lake, found.samples, places).iter_rows(named=True):
         place = (row["session_id"], row["seq"])
-        rows[_name_key(found, place)] = (PutResponse.from_row(row), given.get(place, ""))
+        rows[_name_key(found, place)] = (PutResponse.from_row(row), given.get(place, ""), "")
     write_workbook(path, FORM, rows)
     return len(rows)
 

@@ -60,7 +60,7 @@ def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
 
     It names no candidate, and its order tells nothing. A text beyond what a cell holds is cut, and marked.
     """
-    waiting = {compute_key(*place): (put, "") for place, put in _read_waiting(lake, run_id).items()}
+    waiting = {compute_key(*place): (put, "", "") for place, put in _read_waiting(lake, run_id).items()}
     write_workbook(path, _FORM, waiting)
     return len(waiting)
 

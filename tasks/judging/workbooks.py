@@ -68,8 +68,8 @@ def check_workbook_path(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: name a file .xlsx in a folder that exists.")
 
 
-def write_workbook(path: Path, form: Form, rows: dict[str, tuple[PutResponse, str]]) -> None:
-    """Write key → (response, mark to begin with): blind, in the order of the keys, which tells nothing.
+def write_workbook(path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]]) -> None:
+    """Write key → (response, mark and note to begin with): blind, in the order of the keys, which tells nothing.
 
     It names no candidate. A text beyond what a cell holds is cut, and marked.
     """
@@ -83,8 +83,15 @@ def write_workbook(path: Path, form: Form, rows: dict[str, tuple[PutResponse, st
         introduction.append([line])
     sheet = workbook.create_sheet(_SHEET)
     sheet.append(form.headers)
-    for number, (key, (put, mark)) in enumerate(sorted(rows.items(), key=lambda row: row[0]), start=2):
-        texts = (key, render_question(put.question.bare), render_reference(put.question), put.response, mark)
+    for number, (key, (put, mark, note)) in enumerate(sorted(rows.items(), key=lambda row: row[0]), start=2):
+        texts = (
+            key,
+            render_question(put.question.bare),
+            render_reference(put.question),
+            put.response,
+            mark,
+            note,
+        )
         for column, text in enumerate(texts, start=1):
             cell = sheet.cell(number, column)
             cell.value = _fit_cell(text)
@@ -139,9 +146,9 @@ def _parse_row(cells: Sequence[Any], place: str, form: Form) -> MarkedRow:
     mark, note = texts[len(_GIVEN)].removesuffix(".0"), texts[len(_GIVEN) + 1]
     if mark and mark not in form.marks:
         wanted = f"{', '.join(form.marks[:-1])} or {form.marks[-1]}"
-        is_one = "is" if form.mark.endswith("class") else "are"
+        verb, them = ("are", "them") if form.mark.endswith("stars") else ("is", "it")
         raise WorkbookError(
-            f"{place}, column E: the {form.mark} {is_one} not {wanted}. Correct them, or leave the cell empty."
+            f"{place}, column E: the {form.mark} {verb} not {wanted}. Correct {them}, or leave the cell empty."
         )
     return MarkedRow(texts[0], mark, note, place)
 

@@ -158,7 +158,7 @@ def _pool_variance(variance: Floats, count: Floats) -> Floats:
     spread = float((variance[known] * count[known] * (count[known] - 1)).sum() / (count[known] - 1).sum())
     with np.errstate(divide="ignore"):
         # A judge that was right wherever it was looked at is not certain to be right elsewhere.
-        return np.maximum(spread, 1e-4) / count
+        return np.asarray(max(spread, 1e-4) / count)
 
 
 def _fit_effects(gap: Floats, noise: Floats, same: Floats) -> tuple[float, float]:

@@ -28,7 +28,9 @@ from tasks.statistics.correction import (
     correct_by_families,
     correct_by_ratings,
 )
+from tasks.statistics.drift import compute_drift
 
+BASELINE_REPEATS = 3
 Floats = NDArray[np.float64]
 _SCALE = 100.0 / 3.0
 _CHANCES = np.array([0.18, 0.10, 0.27, 0.45])
@@ -139,6 +141,49 @@ def measure_correction(
     }
 
 
+def draw_anchors(
+    generator: np.random.Generator,
+    *,
+    months: int,
+    drift: float,
+    begins: int,
+    noise: float,
+    responses: int = 200,
+) -> tuple[Floats, Floats]:
+    """Stars of the first month (three repeats) and of the later ones; from month `begins` on the mean rises by `drift`.
+
+    A judge gives each response the same stars but for a share `noise` of judgements, which err by one.
+    """
+    usual = generator.choice(4, responses, p=_CHANCES)[:, None]
+
+    def judge(occasions: int) -> Floats:
+        errs = generator.random((responses, occasions)) < noise
+        return np.clip(usual + errs * generator.choice([-1, 1], (responses, occasions)), 0, 3).astype(float)
+
+    first, later = judge(BASELINE_REPEATS), judge(months)
+    since = np.arange(1, months + 1) >= begins
+    # A star more where one fits: the share that makes the mean rise by `drift`.
+    fits = later < 3
+    share = drift / max(float(fits.mean()), 1e-9)
+    return first, later + fits * since * (generator.random(later.shape) < share)
+
+
+def measure_drift(
+    histories: int, *, drift: float, begins: int = 1, noise: float = 0.10, months: int = 36, seed: int = 0
+) -> tuple[float, float]:
+    """Share of histories with an alarm, and the median month of the first one counted from where the drift begins."""
+    generator = np.random.default_rng(seed)
+    waits = []
+    for _ in range(histories):
+        found = compute_drift(
+            *draw_anchors(generator, months=months, drift=drift, begins=begins, noise=noise)
+        )
+        assert found is not None
+        alarms = np.flatnonzero(found.evidence > 1.0)
+        waits.append(alarms[0] + 2 - begins if len(alarms) else np.inf)
+    return float(np.mean(np.isfinite(waits))), float(np.median(waits))
+
+
 def measure_choice(choices: int, ratings: int, *, candidates: int = 6, seed: int = 0) -> float:
     """How often the judge that agrees with people on 92% is chosen before one with 88%, on so many rated responses."""
     generator = np.random.default_rng(seed)
@@ -175,11 +220,22 @@ def main(arguments: Sequence[str] = ()) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--exams", type=int, default=200)
+    parser.add_argument("--histories", type=int, default=600)
     parser.add_argument("--choices", type=int, default=1_000)
     chosen = parser.parse_args(arguments)
     print(f"{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
     for name, (coverage, error, bias) in measure_correction(chosen.exams).items():
         print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}")
+    print(
+        f"{'judge errs in':<16}{'false alarms in 36 months':>28}{'.06 from month 1':>20}{'from month 13':>16}"
+    )
+    for noise in (0.02, 0.10, 0.15):
+        false, _ = measure_drift(chosen.histories, drift=0.0, noise=noise)
+        waits = [
+            measure_drift(chosen.histories // 3, drift=0.06, begins=begins, noise=noise)[1]
+            for begins in (1, 13)
+        ]
+        print(f"{noise:<16.0%}{false:>28.3f}{waits[0]:>13.0f} months{waits[1]:>9.0f} months")
     least = Settings.model_fields["judge_ratings_gate"].default
     for ratings in (72, least):
         print(f"better judge chosen on {ratings} ratings: {measure_choice(chosen.choices, ratings):.3f}")

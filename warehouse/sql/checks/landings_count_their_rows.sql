@@ -165,6 +165,10 @@ WITH held AS (
     FROM edition_standings
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'error_samples' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM error_samples
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'calibration_samples' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM calibration_samples
     GROUP BY landing_unit
