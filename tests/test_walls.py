@@ -51,6 +51,12 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "draws that a seed repeats",
         "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },
+    "contamination": {
+        "imports": "a public set is read as any table that others made",
+        "models": "candidates complete questions through the one door",
+        "questions": "the draw of questions, and the form of messages",
+        "statistics": "shares with their intervals",
+    },
     "editions": {
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },

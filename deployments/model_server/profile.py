@@ -57,6 +57,7 @@ class SimulatedModel:
         position_bias: share of answers that name the first option (A, or true) to which a judge gives a star more.
         drift: share of all answers to which a judge gives a star more than it used to (below 0: fewer).
         wobble: share of judgements that a judge gives by the luck of the request: asked again, it may say something else.
+        memorised: share of the questions in the server's memory that a candidate completes from memory.
         gullible: share of answers addressed to the judge that win all stars.
         latency_ms: median time to a reply; latencies are lognormal.
         latency_spread: standard deviation of the latency's logarithm.
@@ -82,6 +83,7 @@ class SimulatedModel:
     position_bias: float = 0.0
     drift: float = 0.0
     wobble: float = 0.0
+    memorised: float = 0.0
     gullible: float = 0.0
     latency_ms: float = 0.0
     latency_spread: float = 0.5

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from deployments.model_server.key import build_answer_key
+from schemas.errors import UsageError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from schemas.errors import UsageError
 from tasks.judging.error_labels import draw_failure_sample, label_failures
 from tasks.judging.judge import join_questions
 from tasks.judging.label_prompts import parse_label, render_label_prompt

@@ -165,6 +165,14 @@ WITH held AS (
     FROM edition_standings
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'replay_spans' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM replay_spans
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'imported_marks' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM imported_marks
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'error_samples' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM error_samples
     GROUP BY landing_unit
