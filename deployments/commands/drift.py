@@ -54,7 +54,7 @@ def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False)
     """Let every judge in use judge the anchor set, once a month; three times in a judge's first month.
 
     The monthly flow does the same. A judge that has changed publishes nothing until it was calibrated again and a new set was drawn.
-    Exit code 3 when one has.
+    Exit code 3 when one has, 1 when a judge gave no reply; run it again and it continues.
 
     Example: proctor drift run --month 2027-01
     """
@@ -67,6 +67,8 @@ def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False)
     if not result["anchor_set"]:
         raise UsageError("There is no anchor set. `proctor drift draw RUN` draws one.")
     print_result(result, as_json=as_json, then="proctor drift report")
+    if result["anchor_failure"]:
+        raise typer.Exit(1)
     if result["changed_judges"]:
         raise GateError(
             f"Changed: {', '.join(result['changed_judges'])}. `proctor drift report` shows by how much."

@@ -11,18 +11,18 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import BudgetError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.calibration.sample import draw_rating_sample
-from tasks.holds import hold_work
+from tasks.claims import claim_work
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import VERSION, render_judging_prompt
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
-from tasks.models.client import CallRequest, ModelClient
+from tasks.models.client import CallFailed, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.statistics.drift import compute_drift
 from warehouse.lake.store import Batch, Lake
@@ -44,6 +44,7 @@ class DriftSummary:
         judges: judges that have judged the set in this month.
         alarms: those of them that have changed.
         calls: what became of the calls.
+        failure: why the look was not finished, in a sentence; null where it was.
     """
 
     anchor_set: str = ""
@@ -51,6 +52,7 @@ class DriftSummary:
     judges: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+    failure: str | None = None
 
 
 def draw_anchors(
@@ -96,7 +98,8 @@ async def watch_judges(
     """Let every judge in use judge the anchor set drawn last, once a month, and land what it says of them.
 
     A judge that has judged it in this month is not asked again; after a kill replies that were paid for are taken from the
-    ledger. Simulated judges judge sets of simulated responses only, real ones real sets. Raises CallFailed and BudgetError.
+    ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails, or a budget that is
+    spent, ends the look; the next one continues there.
     """
     found = read_last_set(lake)
     if found is None:
@@ -105,11 +108,15 @@ async def watch_judges(
     summary = DriftSummary(anchor_set=name)
     responses = _read_responses(lake, anchors)
     run_id = name_drift_run(name, month)
-    with hold_work(settings, "drift", f"{name}/{month}", what=f"judging the anchor set {name}"):
+    with claim_work(ledger, "drift", f"{name}/{month}", what=f"judging the anchor set {name}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
-                summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
+                try:
+                    summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
+                except (CallFailed, BudgetError) as error:
+                    summary.failure = str(error)
+                    break
                 summary.judges.append(judge.name)
                 if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
                     summary.alarms.append(judge.name)

@@ -71,4 +71,5 @@ def watch_anchors(month: str = "") -> dict[str, object]:
         "watched_judges": summary.judges,
         "changed_judges": summary.alarms,
         "anchor_calls": dict(summary.calls),
+        "anchor_failure": summary.failure,
     }

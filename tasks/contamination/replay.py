@@ -14,10 +14,10 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.claims import claim_work
 from tasks.contamination.matching import is_recalled
 from tasks.contamination.prompts import VERSION, render_replay
 from tasks.contamination.spans import choose_span
-from tasks.holds import hold_work
 from tasks.imports.tables import apply_mapping, read_table
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
@@ -75,7 +75,7 @@ async def replay_sources(
     """
     summary = ReplaySummary(replay_id)
     run_id = f"contamination/{replay_id}"
-    with hold_work(settings, "contamination", replay_id, what=f"replaying {replay_id}"):
+    with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
             for source in sources:

@@ -13,7 +13,7 @@ from schemas.errors import UsageError, WorkbookError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.holds import hold_work
+from tasks.claims import claim_work
 from tasks.judging.error_labels import draw_failure_sample, label_failures, name_label_unit
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
@@ -113,7 +113,7 @@ async def prelabel_failures(
         sample.select("session_id", "seq", "sample_size"), on=["session_id", "seq"]
     )
     run_id = str(sample["run_id"][0])
-    with hold_work(settings, "errors", unit, what=f"labelling the sample {name}"):
+    with claim_work(ledger, "errors", unit, what=f"labelling the sample {name}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
             rows = await label_failures(client, labeller, responses)

@@ -1,5 +1,5 @@
 -- Has the judge of an edition changed by the month of its run?
--- One row: the last check of the anchor set drawn last by the end of that month that the judge has judged; none before the second
+-- One row per judge and version asked for, one in all: the last check of the anchor set drawn last by the end of that month that the judge has judged; none before the second
 -- month. A set drawn after an alarm begins anew.
 -- Parameters: $judge, $prompt_version, $month, $is_simulated
 SELECT d.* EXCLUDE (landing_unit)
