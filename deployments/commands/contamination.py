@@ -1,4 +1,4 @@
-"""Does a candidate know the questions: `contamination run|report`."""
+"""Does a candidate know the questions: `contamination run|report|leaks`."""
 
 from __future__ import annotations
 
@@ -96,6 +96,33 @@ def report(name: Name = "", as_json: AsJson = False) -> None:
     )
     if flagged := [row["model"] for row in found["shares"] if row["is_flagged"] and row["source"] == BANK]:
         raise GateError(f"Questions of the bank are known to {', '.join(flagged)}.")
+
+
+@contamination_app.command()
+def leaks(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
+    as_json: AsJson = False,
+) -> None:
+    """What organisations score on questions that they, or the reference's provider, have met before, against what their difficulty
+    lets expect; with the smallest gain that would have been found. Nothing is written.
+
+    Exit code 3 when an organisation gains more than chance explains.
+
+    Example: proctor contamination leaks 2026-12
+    """
+    from deployments.commands.checks import check_run
+    from deployments.output import print_result
+    from schemas.errors import GateError
+    from schemas.settings import load_settings
+    from tasks.contamination.leaks import describe_leaks, watch_leaks
+    from warehouse.lake.store import open_lake
+
+    check_run(run_id)
+    with open_lake(load_settings(), read_only=True) as lake:
+        rows = watch_leaks(lake, run_id)
+    print_result({"run_id": run_id, "organisations": rows}, as_json=as_json, lines=describe_leaks(rows))
+    if found := [row["organisation"] for row in rows if row["is_found"]]:
+        raise GateError(f"Questions met before are easier than they should be for {', '.join(found)}.")
 
 
 def _name_month() -> str:

@@ -28,6 +28,7 @@ ALL = (
     "history_cost",
     "validity_equating",
     "validity_judges",
+    "validity_leaks",
 )
 
 
