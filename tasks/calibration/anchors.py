@@ -19,7 +19,7 @@ from tasks.claims import claim_work
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.judging.parsing import parse_judgement
-from tasks.judging.prompts import VERSION, render_judging_prompt
+from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import CallFailed, CallRequest, ModelClient
@@ -290,6 +290,7 @@ async def _judge_anchor(
                 unit=unit,
                 repeat=repeat,
                 salt=f"/{attempt}" if attempt > 1 else "",
+                parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
             ),
         )
         stars = parse_judgement(reply.text).stars

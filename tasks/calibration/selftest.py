@@ -7,7 +7,7 @@ import asyncio
 from schemas.settings import Settings
 from tasks.judging.addresses import list_trials, summarise_trials
 from tasks.judging.parsing import parse_judgement
-from tasks.judging.prompts import VERSION, render_judging_prompt
+from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.engine import Ledger
@@ -30,6 +30,7 @@ async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) 
                         purpose=PURPOSE,
                         messages=render_judging_prompt(trial.question, trial.response)[0],
                         unit=f"judge-trial/{judge.name}/prompt-{VERSION}",
+                        parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
                     ),
                 )
                 for trial in trials

@@ -262,6 +262,7 @@ async def _judge_response(
                 run_id=put.run_id,
                 unit=name_unit(put.session_id, judge.name, occasion=occasion),
                 salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
+                parameters={"response_format": prompts.REPLY_SCHEMA} if judge.offers_schema else {},
             ),
         )
         cost_usd += reply.cost_usd or 0.0

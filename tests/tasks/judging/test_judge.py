@@ -16,6 +16,7 @@ from schemas.errors import BudgetError, ContractError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
+from tasks.judging.prompts import REPLY_SCHEMA
 from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel
@@ -208,6 +209,26 @@ def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
     responses = make_responses([("正确。", "answered")] * 2)
     with pytest.raises(ContractError, match="1 responses have no question"):
         join_questions(responses, make_full_bank(1))
+
+
+@pytest.mark.parametrize("offers_schema", [False, True])
+def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_schema: bool) -> None:
+    bank = make_full_bank(1)
+    responses = join_questions(make_responses([("正确。", "answered")]), bank)
+    asked: list[Any] = []
+
+    class Client:
+        async def complete(self, _model: Any, request: Any) -> Any:
+            asked.append(request.parameters)
+            return SimpleNamespace(text='{"stars": 2, "reason": "r"}', cost_usd=0.0)
+
+    async def run() -> None:
+        judge = make_model("judge", offers_schema=offers_schema)
+        async for _ in judge_responses(Client(), [judge], responses):  # type: ignore[arg-type]
+            pass
+
+    asyncio.run(run())
+    assert asked == [{"response_format": REPLY_SCHEMA} if offers_schema else {}]
 
 
 def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
