@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.calibration.task import correct_scores, watch_anchors
 from tasks.editions.task import publish_edition
 from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.flow_runs.success import check_judged, check_published, check_sat
@@ -33,10 +34,12 @@ def monthly(
     overdue = close_overdue_sessions()
     landed = land_run(run_id)
     judged = judge_run(run_id)
+    watched = watch_anchors(month)
     edition = publish_edition(run_id, is_gate_reported=True)
+    corrected = correct_scores(run_id) if run_id else {}
     published = render_reports("")
 
-    result = {"run_id": run_id} | sat | overdue | landed | judged | edition | published
+    result = {"run_id": run_id} | sat | overdue | landed | judged | watched | edition | corrected | published
     publish_summary(result)
     check_sat(result)
     check_judged(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
+from tasks.calibration.task import correct_scores
 from tasks.editions.task import publish_edition
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
@@ -16,5 +17,6 @@ def publish(
     """Publish a judged run as an edition, once; a revision corrects one and needs its reason."""
     reconcile_stores()
     result = {"run_id": run_id} | publish_edition(run_id, is_revision, reason, overridden)
+    result |= correct_scores(run_id)
     publish_summary(result)
     return result

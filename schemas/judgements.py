@@ -21,6 +21,7 @@ from schemas.columns import (
     SESSION_ID,
 )
 from schemas.table import Column, Table
+from schemas.vocabulary import DISCIPLINES
 
 ERROR_CLASSES = (
     "disciplinary_knowledge",
@@ -29,6 +30,8 @@ ERROR_CLASSES = (
     "factual_inaccuracy",
     "format_compliance",
 )
+
+ADDRESSES = ("order", "stars", "reply", "marker", "section", "role")
 
 JUDGEMENTS = Table(
     name="judgements",
@@ -68,6 +71,19 @@ JUDGEMENTS = Table(
             low=0,
         ),
         IS_SIMULATED,
+        Column(
+            "key_verdict",
+            "text",
+            "What the key alone says of the answer that was extracted, for true/false and choice; it changes no stars. Null "
+            "where there is no such key or answer, or before it was looked at.",
+            allowed=("right", "wrong"),
+        ),
+        Column(
+            "address",
+            "text",
+            "How the response speaks to its judge instead of answering; null where it does not. It changes no stars.",
+            allowed=ADDRESSES,
+        ),
     ),
 )
 
@@ -85,6 +101,11 @@ HUMAN_RATINGS = Table(
         Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
         Column("value", "float", "The rating.", required=True, low=0, high=3),
         Column("rated_at", "timestamp", "When it was given.", required=True),
+        Column(
+            "is_adjudication",
+            "bool",
+            "Whether it settles a disagreement of two others; null for ratings on other scales than stars.",
+        ),
     ),
 )
 
@@ -110,6 +131,8 @@ CALIBRATION = Table(
             low=-1,
             high=1,
         ),
+        Column("kappa_low", "float", "Lower end of the 95% interval of kappa.", low=-1, high=1),
+        Column("kappa_high", "float", "Upper end of the 95% interval of kappa.", low=-1, high=1),
         Column("pair_count", "int", "Responses rated by both.", required=True, low=0),
     ),
 )
@@ -135,5 +158,32 @@ ERROR_LABELS = Table(
             about="Version of the prompt and its language; null where a person gave the label.",
             required=False,
         ),
+    ),
+)
+
+ERROR_SAMPLES = Table(
+    name="error_samples",
+    grain="One row per failed response drawn to be labelled, by sample.",
+    key=("sample_id", "session_id", "seq"),
+    unit="a sample",
+    stage="errors",
+    own_columns=(
+        Column(
+            "sample_id", "text", "The sample: the run, and a name where there are several.", required=True
+        ),
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        MODEL,
+        PROMPT_STYLE,
+        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        replace(JUDGE, about="The judge by whose stars it failed."),
+        Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
+        Column("failed_count", "int", "Failed responses of the candidate in the run.", required=True, low=1),
+        Column("sample_size", "int", "Of these drawn.", required=True, low=1),
+        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        IS_SIMULATED,
     ),
 )

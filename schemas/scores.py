@@ -109,6 +109,37 @@ REPLAYS = Table(
         Column(
             "is_correct", "bool", "Whether the blanked span was recalled; null when it could not be compared."
         ),
+        Column("completed_text", "text", "What the model wrote."),
+        Column("is_simulated", "bool", "Whether the model is simulated."),
+    ),
+)
+
+REPLAY_SPANS = Table(
+    name="replay_spans",
+    grain="One row per question of a replay and source: what was blanked in it.",
+    key=("replay_id", "source", "organisation", "item_id"),
+    unit="a replay, source and organisation",
+    stage="contamination",
+    own_columns=(
+        Column("replay_id", "text", "The replay.", required=True),
+        Column("source", "text", "`bank`, or the public set.", required=True),
+        Column(
+            "organisation",
+            "text",
+            "Whose candidates are asked: of the bank only what they were put before; `all` for a public set.",
+            required=True,
+        ),
+        Column("item_id", "text", "The question.", required=True),
+        Column("language", "text", "Language of the question.", required=True, allowed=("zh", "en")),
+        Column(
+            "span_kind",
+            "text",
+            "The rule that chose the span.",
+            required=True,
+            allowed=("number", "term", "option", "word"),
+        ),
+        Column("span_text", "text", "The span.", required=True),
+        Column("blanked_text", "text", "The question with a mark in its place.", required=True),
     ),
 )
 

@@ -121,7 +121,7 @@ class Settings(BaseSettings):
         description="Mean kappa with people below which a calibrated judge publishes nothing.",
     )
     judge_ratings_gate: int = Field(
-        300, ge=0, description="Rated responses below which a calibration counts as too small."
+        400, ge=0, description="Rated responses below which a calibration counts as too small."
     )
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
     session_days: float = Field(

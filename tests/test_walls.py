@@ -43,7 +43,19 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "models": "judges are called through the one door",
         "questions": "a judge sees the question, and the reference answer in its form",
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
-        "statistics": "agreement between a judge and people: kappa",
+        "statistics": "how far a model's labels of failures agree with people's: kappa",
+    },
+    "calibration": {
+        "judging": "people see a response as a judge sees it, in the workbook of people who give stars",
+        "models": "the registry says which family a judge is of; judges are asked for anchor responses through the one door",
+        "questions": "draws that a seed repeats",
+        "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
+    },
+    "contamination": {
+        "imports": "a public set is read as any table that others made",
+        "models": "candidates complete questions through the one door",
+        "questions": "the draw of questions, and the form of messages",
+        "statistics": "shares with their intervals",
     },
     "editions": {
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",

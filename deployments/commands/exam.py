@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,7 @@ from deployments.commands.evaluate import (
     render_exam,
 )
 from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month, split_names
-from deployments.commands.plans import render_plan
+from deployments.commands.plans import render_plan, render_watch
 from deployments.commands.users import user_app
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
@@ -62,9 +62,27 @@ def plan(
         bridge=bridge,
         draw=draw,
     )
-    print_result(summary or {}, as_json=as_json, lines=render_plan(summary), then="proctor evaluate")
+    watch = _estimate_watch(read_month(month))
+    print_result(
+        {} if summary is None else {**summary, "anchors": watch},
+        as_json=as_json,
+        lines=[*render_plan(summary), *render_watch(watch)],
+        then="proctor evaluate",
+    )
     if summary is not None and not summary["candidates"]:
         raise typer.Exit(3)
+
+
+def _estimate_watch(month: str) -> list[dict[str, Any]]:
+    """What judging the anchor responses again will cost in the month; nothing without a lake or a set."""
+    from schemas.settings import load_settings
+    from tasks.calibration.anchors import estimate_watch
+    from tasks.models.registry import read_registry
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
 
 
 @exam_app.command()

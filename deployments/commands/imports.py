@@ -1,113 +1,173 @@
-"""What was made elsewhere, brought into the lake and marked as imported: `import league`."""
+"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|external`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.commands import league_import
+from deployments.commands.options import AsJson, split_names
+
+if TYPE_CHECKING:
+    from tasks.imports.landing import ImportedFile
 
 import_app = typer.Typer(
-    no_args_is_help=True, help="Bring in what was made elsewhere; it is marked as imported."
+    no_args_is_help=True,
+    help="Results that were made elsewhere: logs of Inspect and lm-evaluation-harness, tables of marks, published scores.",
 )
+
+File = Annotated[Path, typer.Argument(help="The file.")]
+Benchmark = Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")]
+Map = Annotated[
+    list[str] | None,
+    typer.Option("--map", help="Our field and the file's column, field=column; may be repeated."),
+]
+Metrics = Annotated[
+    str,
+    typer.Option(
+        "--metrics", help="Columns that hold a mark each, comma separated, in place of metric and mark."
+    ),
+]
 
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
+    import_app.command("league")(league_import.import_league)
     app.add_typer(import_app, name="import")
 
 
-@import_app.command("league")
-def import_league(
-    files: Annotated[list[Path], typer.Argument(help="Workbooks (.xlsx), CSV or Parquet files of scores.")],
-    league_id: Annotated[
-        str, typer.Option("--league", help="Name of the league that they become, or are added to.")
-    ],
-    domain: Annotated[
-        str, typer.Option("--domain", help="Domain of scores whose file has no column for it.")
-    ] = "",
-    run_type: Annotated[
-        str, typer.Option("--run-type", help="full, or without_reference: judged without reference answers.")
-    ] = "full",
-    scale: Annotated[
-        str,
-        typer.Option("--scale", help="borda (0 to n - 2) or points (0 to 100). Default: borda with ranks."),
-    ] = "",
-    family: Annotated[
-        list[str] | None,
-        typer.Option("--family", help="Candidates of one family, as NAME=MODEL,MODEL; may be repeated."),
-    ] = None,
-    rename: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rename", help="A candidate's name in the files and in the league, as OLD=NEW; may be repeated."
-        ),
-    ] = None,
+@import_app.command("inspect")
+def inspect_(
+    file: File,
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the log's task.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Read the raw scores of a league that was made elsewhere, so that `proctor league report` gives its statistics.
+    """Take in a log of Inspect, `.eval` or JSON: every sample, epoch, scorer and value, and the record as it stood.
 
-    A CSV or Parquet file has one row per score: answerer and score (or rank), and as many of league_run, round, asker, judge, domain
-    and run_type as are known. What a file does not say stays null, and statistics that need it are left out. A file of the same
-    name replaces what it gave before.
-
-    Example: proctor import league scores.csv --league summer --domain mathematics
-
-    Example: proctor import league score.xlsx --league lol --domain programming --family "OpenAI=gpt-4.1,o1,o3-mini"
+    Example: proctor import inspect logs/2026-11-01_gsm8k.eval
     """
-    from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.league_statistics.importing import ImportRequest, import_scores
+    from tasks.imports.landing import import_inspect
     from warehouse.lake.store import open_lake
 
-    request = ImportRequest(
-        league_id, domain, run_type, scale, _read_families(family or []), _read_names(rename or [])
-    )
+    _check_file(file)
     with open_lake(load_settings()) as lake:
-        found = import_scores(lake, files, request)
-    print_result(
-        {
-            "league_id": found.league_id,
-            "is_new": found.is_new,
-            "candidates": list(found.candidates),
-            "scores": dict(found.score_counts),
-            "overlaps": dict(found.overlap_counts),
-            "sheets_left": {name: list(sheets) for name, sheets in found.sheets_left.items()},
-        },
-        as_json=as_json,
-        then=f"proctor league report {found.league_id}",
-    )
+        _print(import_inspect(lake, file, benchmark or None), as_json)
 
 
-def _read_names(given: list[str]) -> dict[str, str]:
+@import_app.command("lm-eval")
+def lm_eval(
+    file: File,
+    model: Annotated[str, typer.Option("--model", help="The model; the samples do not name it.")],
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the task in the file's name.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take in samples of lm-evaluation-harness (`--log_samples`): every metric of every document, and the line as it stood.
+
+    Example: proctor import lm-eval samples_arc_easy_2026-11-01T10-00-00.jsonl --model qwen-7b
+    """
+    from schemas.settings import load_settings
+    from tasks.imports.landing import import_harness
+    from warehouse.lake.store import open_lake
+
+    _check_file(file)
+    with open_lake(load_settings()) as lake:
+        _print(import_harness(lake, file, model, benchmark or None), as_json)
+
+
+@import_app.command()
+def scores(
+    file: File,
+    benchmark: Benchmark,
+    columns: Map = None,
+    metrics: Metrics = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take in a table of marks by model and question: CSV, TSV, JSONL or Parquet.
+
+    Fields are model, item_id, metric, mark, category, task, repeat, rater, answer, response and scored_on; the first two and
+    mark are needed. `proctor sql imported_leaderboard` then ranks the models.
+
+    Example: proctor import scores marks.csv --benchmark llmeval-1 --map model=llm_name --map item_id=question_uuid --map mark=score
+    """
+    _import_table(file, "scores", benchmark, columns, metrics, as_json)
+
+
+@import_app.command()
+def responses(file: File, benchmark: Benchmark, columns: Map = None, as_json: AsJson = False) -> None:
+    """Take in a table of responses without marks: model, item_id and response are needed.
+
+    Example: proctor import responses answers.jsonl --benchmark our-pilot --map response=text
+    """
+    _import_table(file, "responses", benchmark, columns, "", as_json)
+
+
+@import_app.command()
+def ratings(
+    file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "", as_json: AsJson = False
+) -> None:
+    """Take in a table of people's marks: model, item_id, rater and mark are needed.
+
+    Example: proctor import ratings rated.csv --benchmark our-pilot --map rater=annotator --map mark=stars
+    """
+    _import_table(file, "ratings", benchmark, columns, metrics, as_json)
+
+
+@import_app.command()
+def external(
+    file: File,
+    benchmark: Benchmark,
+    source: Annotated[str, typer.Option("--source", help="Where the scores were published.")],
+    columns: Map = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take in a benchmark's published scores by model and day; they replace those of an earlier file of that benchmark.
+
+    Fields are model, scored_on and score. `proctor sql external_history` ranks them by day, `proctor sql external_correlation`
+    sets them beside ours.
+
+    Example: proctor import external arena.csv --benchmark arena --source lmarena.ai --map scored_on=date --map score=rating
+    """
+    from schemas.settings import load_settings
+    from tasks.imports.landing import import_external
+    from tasks.imports.tables import SCORE_FIELDS, parse_mapping
+    from warehouse.lake.store import open_lake
+
+    _check_file(file)
+    mapping = parse_mapping(columns or [], SCORE_FIELDS)
+    with open_lake(load_settings()) as lake:
+        _print(
+            import_external(lake, file, benchmark, source, mapping), as_json, "proctor sql external_history"
+        )
+
+
+def _import_table(
+    file: Path, kind: str, benchmark: str, columns: list[str] | None, metrics: str, as_json: bool
+) -> None:
+    from schemas.settings import load_settings
+    from tasks.imports.landing import import_table
+    from tasks.imports.tables import MARK_FIELDS, parse_mapping
+    from warehouse.lake.store import open_lake
+
+    _check_file(file)
+    mapping = parse_mapping(columns or [], MARK_FIELDS)
+    with open_lake(load_settings()) as lake:
+        found = import_table(lake, file, kind, benchmark, mapping, split_names(metrics) or ())
+    _print(found, as_json)
+
+
+def _check_file(file: Path) -> None:
     from schemas.errors import UsageError
 
-    names: dict[str, str] = {}
-    for text in given:
-        old, separator, new = (part.strip() for part in text.partition("="))
-        if not separator or not old or not new or old in names:
-            raise UsageError(
-                f"--rename {text!r} is not OLD=NEW, once for each name; write for example gpt-4.1-2025=gpt-4.1."
-            )
-        names[old] = new
-    return names
+    if not file.is_file():
+        raise UsageError(f"The file {file} does not exist.")
 
 
-def _read_families(given: list[str]) -> dict[str, str]:
-    from schemas.errors import UsageError
+def _print(found: ImportedFile, as_json: bool, then: str = "proctor sql imported_leaderboard") -> None:
+    from dataclasses import asdict
 
-    families: dict[str, str] = {}
-    for text in given:
-        name, separator, models = text.partition("=")
-        members = [model.strip() for model in models.split(",") if model.strip()]
-        if not separator or not name.strip() or not members:
-            raise UsageError(
-                f"--family {text!r} is not NAME=MODEL,MODEL; write for example OpenAI=gpt-4.1,o1."
-            )
-        for model in members:
-            if model in families:
-                raise UsageError(f"--family: {model} is named twice. A candidate has one family.")
-            families[model] = name.strip()
-    return families
+    from deployments.output import print_result
+
+    print_result(asdict(found), as_json=as_json, then=then)

@@ -19,6 +19,13 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
     ]
 
 
+def render_watch(watch: list[dict[str, Any]]) -> Iterator[str]:
+    """What the judges' look at the anchor responses costs in the month, judge by judge."""
+    for one in watch:
+        cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
+        yield f"  anchor set {one['anchor_set']}, judged again by {one['judge']}: {one['call_count']} calls, {cost}"
+
+
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     repetition = f", repetition {summary['repetition']} of the month" if summary["repetition"] else ""
     yield (

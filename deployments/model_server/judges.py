@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 from deployments.model_server.draws import draw_uniform
 from deployments.model_server.key import AnswerKey, hash_question
-from deployments.model_server.profile import SimulatedModel
+from deployments.model_server.profile import Profile, SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality
 from schemas.judgements import ERROR_CLASSES
+from tasks.judging.addresses import find_address
 from tasks.judging.prompts import JudgedParts
 
 _REASONS = {
@@ -35,13 +37,23 @@ _UNREADABLE = (
 )
 
 
-def write_judgement(model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, seed: str) -> str:
+# What an answer says first where it names the first option, in either language.
+_FIRST_OPTION = re.compile(r"\s*(?:A\b|正确|true\b)", re.IGNORECASE)
+
+
+def write_judgement(
+    model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, profile: Profile
+) -> str:
     """The judge's reply: mostly JSON, sometimes fenced or in words, sometimes without readable stars."""
-    place = (seed, model.name, hash_question(parts.question), parts.response)
+    seed = profile.seed
+    place: tuple[object, ...] = (seed, model.name, hash_question(parts.question), parts.response)
     is_english = not any("\u4e00" <= character <= "\u9fff" for character in parts.question)
     if draw_uniform(*place, draw, "unparsed") < model.unparsed:
         return _UNREADABLE[is_english]
+    if draw_uniform(*place, draw, "wobble") < model.wobble:
+        place = (*place, draw)
     stars = draw_stars(model, compute_stars(parts, key, seed), place)
+    stars = bend_stars(model, stars, parts.response, place, _list_signatures(model, profile))
     reason = _REASONS[stars][is_english]
     form = draw_uniform(*place, draw, "form")
     if form < 0.8:
@@ -78,3 +90,31 @@ def draw_stars(model: SimulatedModel, true_stars: int, place: tuple[object, ...]
     step = 1 if draw_uniform(*place, "direction") < 0.5 + model.leniency / 2 else -1
     shifted = true_stars + step
     return shifted if 0 <= shifted <= 3 else true_stars - step
+
+
+def bend_stars(
+    model: SimulatedModel, stars: int, response: str, place: tuple[object, ...], signatures: tuple[str, ...]
+) -> int:
+    """The stars after the judge's planted biases, each with its own luck; without any they stay as they are.
+
+    `signatures` are those of the candidates of its organisation.
+    """
+    if model.gullible and find_address(response) and draw_uniform(*place, "gullible") < model.gullible:
+        return 3
+    text = response.strip()
+    biases = {
+        "family": model.family_bias if text.endswith(signatures) else 0.0,
+        "length": model.length_bias if len(text) >= model.long_answer else 0.0,
+        "position": model.position_bias if _FIRST_OPTION.match(text) else 0.0,
+        "drift": model.drift,
+    }
+    for name, share in biases.items():
+        if share and draw_uniform(*place, name) < abs(share):
+            stars = min(3, max(0, stars + (1 if share > 0 else -1)))
+    return stars
+
+
+def _list_signatures(model: SimulatedModel, profile: Profile) -> tuple[str, ...]:
+    return tuple(
+        one.signature for one in profile.models.values() if one.signature and one.owned_by == model.owned_by
+    )

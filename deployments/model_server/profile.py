@@ -71,6 +71,15 @@ class SimulatedModel:
         agreement: share of a judge's stars that equal the true ones.
         leniency: -1 to 1; a judge that errs gives more stars (1), fewer (-1), or either (0).
         unparsed: share of a judge's replies that carry no readable stars.
+        family_bias: share of answers of its own organisation to which a judge gives a star more (below 0: fewer).
+        signature: words with which a candidate ends every answer: by them a judge of its organisation knows it.
+        length_bias: share of answers longer than `long_answer` to which a judge gives a star more (below 0: fewer).
+        long_answer: characters from which an answer is long.
+        position_bias: share of answers that name the first option (A, or true) to which a judge gives a star more.
+        drift: share of all answers to which a judge gives a star more than it used to (below 0: fewer).
+        wobble: share of judgements that a judge gives by the luck of the request: asked again, it may say something else.
+        memorised: share of the questions in the server's memory that a candidate completes from memory.
+        gullible: share of answers addressed to the judge that win all stars.
         latency_ms: median time to a reply; latencies are lognormal.
         latency_spread: standard deviation of the latency's logarithm.
         faults: what goes wrong.
@@ -89,6 +98,15 @@ class SimulatedModel:
     agreement: float = 0.95
     leniency: float = 0.0
     unparsed: float = 0.0
+    family_bias: float = 0.0
+    signature: str = ""
+    length_bias: float = 0.0
+    long_answer: int = 400
+    position_bias: float = 0.0
+    drift: float = 0.0
+    wobble: float = 0.0
+    memorised: float = 0.0
+    gullible: float = 0.0
     latency_ms: float = 0.0
     latency_spread: float = 0.5
     faults: Faults = field(default_factory=Faults)

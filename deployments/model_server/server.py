@@ -26,8 +26,10 @@ from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
 from deployments.model_server.league import find_league_task, write_league_reply
+from deployments.model_server.memory import Memory, complete_passage
 from deployments.model_server.profile import Profile, SimulatedModel, read_profile
 from deployments.model_server.texts import write_text_answer
+from tasks.contamination.prompts import extract_passage
 from tasks.judging.label_prompts import REQUEST
 from tasks.judging.prompts import extract_judged
 from tasks.models.replies import SIMULATED_FINGERPRINT
@@ -49,15 +51,16 @@ class Completion:
 
 
 class SimulatedServer:
-    """The state of one server: profile, key, and counts of what it was asked.
+    """The state of one server: profile, key, what its candidates may remember, and counts of what it was asked.
 
     `requests` counts chat completions by model, `served` those among them that were answered whole, `faults` those that
     met each fault, `repeats` how often each request (by hash of its body) came.
     """
 
-    def __init__(self, profile: Profile, key: AnswerKey) -> None:
+    def __init__(self, profile: Profile, key: AnswerKey, memory: Memory | None = None) -> None:
         self.profile = profile
         self.key = key
+        self.memory: Memory = memory or {}
         self.requests: Counter[str] = Counter()
         self.served: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
@@ -145,7 +148,10 @@ class SimulatedServer:
         if parts is not None:
             if messages[-1]["content"].startswith(tuple(REQUEST.values())):
                 return write_label(model, parts, seed)
-            return write_judgement(model, parts, self.key, draw, seed)
+            return write_judgement(model, parts, self.key, draw, self.profile)
+        passage = extract_passage(messages)
+        if passage is not None:
+            return complete_passage(model, passage, self.memory, draw, seed)
         task = find_task(messages)
         if task is not None:
             return write_task_reply(task)
@@ -158,7 +164,8 @@ class SimulatedServer:
                 else write_text_answer(model, messages[-1]["content"], draw, seed)
             )
             return text or write_unknown_answer(model, question or messages[-1]["content"], draw, seed)
-        return write_answer(model, entry, self.key, read_style(messages), draw, seed)
+        answer = write_answer(model, entry, self.key, read_style(messages), draw, seed)
+        return f"{answer}\n{model.signature}" if model.signature else answer
 
 
 class RunningServer:
@@ -186,10 +193,16 @@ class RunningServer:
 
 
 def start_model_server(
-    profile: Profile | Path, key: AnswerKey | bytes | Path | None = None, *, port: int = 0, host: str = LOCAL
+    profile: Profile | Path,
+    key: AnswerKey | bytes | Path | None = None,
+    *,
+    port: int = 0,
+    host: str = LOCAL,
+    memory: Memory | None = None,
 ) -> RunningServer:
     """Start a server in a thread and return when it listens; port 0 takes a free one."""
     state = _prepare(profile, key)
+    state.memory = memory or {}
     ready: threading.Event = threading.Event()
     found: dict[str, Any] = {}
 

@@ -50,6 +50,8 @@ class Basis:
         judges: whose stars count, in this order.
         weights: discipline → fixed weight in S; they sum to 1.
         bases: variant → its base, as registered for the run.
+        drift: the last check of the first judge by anchor responses (a row of `judge_drift`), or null. It shuts a gate and enters
+            no number, so that it is no part of the hash.
     """
 
     run: Mapping[str, Any]
@@ -58,6 +60,7 @@ class Basis:
     judges: Sequence[JudgeInOrder]
     weights: Mapping[str, float]
     bases: Mapping[str, str]
+    drift: Mapping[str, Any] | None = None
 
     def hash(self) -> str:
         """SHA-256 over all of it: the same rows in any order give the same hash."""
@@ -125,6 +128,7 @@ def read_basis(
             for row in read("edition_models", {"run_id": run_id}).iter_rows(named=True)
             if row["base_model"] is not None
         },
+        drift=_read_drift(read, judges[0], run),
     )
 
 
@@ -139,6 +143,19 @@ def _read_judges(read: Reader, run_id: str, month: str, least_ratings: int) -> l
         )
         for row in found.iter_rows(named=True)
     ]
+
+
+def _read_drift(read: Reader, judge: JudgeInOrder, run: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    found = read(
+        "edition_drift",
+        {
+            "judge": judge.judge,
+            "prompt_version": judge.prompt_wording,
+            "month": str(run["month"]),
+            "is_simulated": bool(run["is_simulated"]),
+        },
+    )
+    return None if found.is_empty() else found.row(0, named=True)
 
 
 def _read_answers(read: Reader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:

@@ -23,6 +23,7 @@ GATES: Final = {
     "discipline": "a candidate has no question of a discipline, so that it has no S",
     "agreement": "the judge agrees too little with people",
     "ratings": "the judge's calibration rests on too few rated responses",
+    "drift": "the judge has changed: it gives the anchor responses other stars than in its first month",
 }
 _MOST_NAMED = 5
 
@@ -43,6 +44,7 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
         _check_reference(basis),
         _check_disciplines(basis),
         *_check_judge(basis, settings.judge_agreement_gate, settings.judge_ratings_gate),
+        _check_drift(basis),
     ]
     return [gate for gate in found if gate is not None]
 
@@ -161,6 +163,18 @@ def _check_judge(basis: Basis, least_kappa: float, least_ratings: int) -> list[S
             )
         )
     return found
+
+
+def _check_drift(basis: Basis) -> ShutGate | None:
+    drift = basis.drift
+    if drift is None or not drift["is_alarm"]:
+        return None
+    return ShutGate(
+        "drift",
+        f"{basis.judges[0].judge} gives {drift['response_count']} anchor responses {drift['change_stars']:+.3f} stars since "
+        f"{drift['since_month']} (standard error {drift['change_se']:.3f}). Calibrate it again, then draw a new anchor set with "
+        "`proctor drift draw`; or judge with another judge.",
+    )
 
 
 def _name(names: Sequence[str]) -> str:

@@ -15,31 +15,31 @@ from tasks.questions.draws import compute_rank
 
 PURPOSE = "error_label"
 MOST_TRIES = 3
-FAILED_STARS = (0, 1)
 
 
-def draw_failure_sample(judgements: pl.DataFrame, *, per_model: int, seed: str) -> pl.DataFrame:
-    """Up to `per_model` failed responses of each candidate: 0 or 1 star by the judgements given (one judge's).
+def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> pl.DataFrame:
+    """Up to `per_model` of each candidate's failed responses, all with the same chance, the same for the same seed.
 
-    Stars by rule (`attempt` 0) are left out: an empty answer has no error to label. Columns session_id, seq, model,
-    sample_size (how many were drawn of the model); the same for the same seed.
+    `failed` has session_id, seq and model; added are `failed_count` (how many the candidate has) and `sample_size` (how many
+    were drawn of it).
     """
     if per_model < 1:
         raise UsageError("A sample of failures needs at least one response per candidate.")
-    failed = (
-        judgements.filter(pl.col("stars").is_in(FAILED_STARS) & (pl.col("attempt") > 0))
-        .select("session_id", "seq", "model")
-        .unique(maintain_order=True)
-    )
-    luck = [compute_rank(f"{seed}/{session_id}/{seq}").hex() for session_id, seq, _ in failed.iter_rows()]
+    luck = [
+        compute_rank(f"{seed}/{session_id}/{seq}").hex()
+        for session_id, seq in failed.select("session_id", "seq").iter_rows()
+    ]
     return (
-        failed.with_columns(pl.Series("luck", luck, dtype=pl.String()))
+        failed.with_columns(
+            pl.Series("luck", luck, dtype=pl.String),
+            failed_count=pl.len().over("model").cast(pl.Int64),
+        )
         .sort("luck")
         .group_by("model", maintain_order=True)
         .head(per_model)
-        .with_columns(pl.len().over("model").cast(pl.Int64).alias("sample_size"))
+        .with_columns(sample_size=pl.len().over("model").cast(pl.Int64))
         .sort("model", "luck")
-        .select("session_id", "seq", "model", "sample_size")
+        .drop("luck")
     )
 
 
@@ -60,6 +60,11 @@ async def label_failures(
     )
 
 
+def name_label_unit(session_id: str, labeller: str) -> str:
+    """The unit that a labeller's calls for a session are landed with."""
+    return f"{session_id}/labels/{labeller}"
+
+
 async def _label(
     client: ModelClient, labeller: RegisteredModel, put: PutResponse, sample_size: int, most_tries: int
 ) -> dict[str, object]:
@@ -71,7 +76,7 @@ async def _label(
                 purpose=PURPOSE,
                 messages=messages,
                 run_id=put.run_id,
-                unit=f"{put.session_id}/labels/{labeller.name}",
+                unit=name_label_unit(put.session_id, labeller.name),
                 salt=f"/{attempt}" if attempt > 1 else "",
             ),
         )

@@ -12,6 +12,7 @@ import polars as pl
 
 from schemas.errors import ContractError, ProctorError
 from tasks.judging import prompts
+from tasks.judging.addresses import find_address
 from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import render_judging_prompt
 from tasks.models.client import CallFailed, CallRequest, ModelClient
@@ -22,7 +23,8 @@ JudgementRow = dict[str, object]
 
 PURPOSE = "judge"
 MOST_TRIES = 3
-UNITS_AT_ONCE = 4
+# Responses under way at once, over all sessions: a session whose last response is slow holds no other back.
+RESPONSES_AT_ONCE = 256
 NO_ANSWER_REASON = "no answer"
 FIRST_OCCASION = "first"
 
@@ -44,6 +46,7 @@ _RESPONSE_COLUMNS = (
     "prompt_style",
     "month",
     "response",
+    "answer",
     "answer_status",
     "is_simulated",
 )
@@ -61,6 +64,7 @@ class PutResponse:
     prompt_style: str
     month: str
     response: str = field(repr=False)
+    answer: str | None = field(repr=False)
     answer_status: str
     is_simulated: bool
     question: QuestionContent
@@ -110,11 +114,13 @@ def read_wording(prompt_version: str) -> str:
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
     """Responses with what a judge needs of their questions; the bank's `answer` becomes `reference_answer`.
 
-    Joined on question and bank version. Raises ContractError when a response has no question in `bank`.
+    Joined on question and bank version; `answer`, what was extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
     """
     questions = bank.rename({"answer": "reference_answer"}).select(
         "bank_version", "question_uuid", *_QUESTION_COLUMNS
     )
+    if "answer" not in responses.columns:
+        responses = responses.with_columns(answer=pl.lit(None, dtype=pl.String))
     joined = responses.select(*_RESPONSE_COLUMNS, "bank_version").join(
         questions, on=["bank_version", "question_uuid"], how="left", validate="m:1"
     )
@@ -131,7 +137,7 @@ async def judge_responses(
     responses: pl.DataFrame,
     *,
     most_tries: int = MOST_TRIES,
-    units_at_once: int = UNITS_AT_ONCE,
+    responses_at_once: int = RESPONSES_AT_ONCE,
     occasion: str = FIRST_OCCASION,
 ) -> AsyncGenerator[list[JudgementRow], None]:
     """Rows of `judgements`, one list per session and judge, as the units are finished; all by the present prompt.
@@ -148,13 +154,22 @@ async def judge_responses(
     work = [(group.sort("seq"), judge) for group in groups for judge in judges]
     failures: list[CallFailed] = []
     running: set[asyncio.Task[list[JudgementRow]]] = set()
+    lanes = _Lanes()
     try:
         while work or running:
-            while work and len(running) < units_at_once:
+            # The next session begins as soon as there are lanes free, not when an earlier one is whole.
+            while work and (lanes.taken < responses_at_once or not running):
                 group, judge = work.pop(0)
                 put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
-                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, occasion)))
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, occasion, lanes)))
+                lanes.taken += len(put)
+            freed = asyncio.create_task(lanes.wait_for_room(responses_at_once)) if work else None
+            waiting: set[asyncio.Task[Any]] = {*running, *([freed] if freed else [])}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if freed is not None:
+                freed.cancel()
+            done = {task for task in running if task.done()}
+            running -= done
             for task in done:
                 try:
                     judged = task.result()
@@ -173,12 +188,36 @@ async def judge_responses(
         )
 
 
+class _Lanes:
+    """How many responses are under way, and a wait until there are fewer."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._freed = asyncio.Event()
+
+    def free(self, _: object) -> None:
+        self.taken -= 1
+        self._freed.set()
+
+    async def wait_for_room(self, most: int) -> None:
+        while self.taken >= most:
+            self._freed.clear()
+            await self._freed.wait()
+
+
 async def _judge_unit(
-    client: ModelClient, judge: RegisteredModel, responses: list[PutResponse], most_tries: int, occasion: str
+    client: ModelClient,
+    judge: RegisteredModel,
+    responses: list[PutResponse],
+    most_tries: int,
+    occasion: str,
+    lanes: _Lanes,
 ) -> list[JudgementRow]:
     tasks = [
         asyncio.create_task(_judge_response(client, judge, put, most_tries, occasion)) for put in responses
     ]
+    for task in tasks:
+        task.add_done_callback(lanes.free)
     try:
         # A failed call does not waste those that run at the same time: their replies reach the ledger.
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
@@ -207,6 +246,8 @@ async def _judge_response(
         "prompt_version": prompt_version,
         "occasion": occasion,
         "is_simulated": put.is_simulated or judge.is_simulated,
+        "key_verdict": check_key(put.question, put.answer),
+        "address": find_address(put.response),
     }
     if put.answer_status in ("empty", "refused") or not put.response.strip():
         return judgement | _rule_stars()
@@ -221,6 +262,7 @@ async def _judge_response(
                 run_id=put.run_id,
                 unit=name_unit(put.session_id, judge.name, occasion=occasion),
                 salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
+                parameters={"response_format": prompts.REPLY_SCHEMA} if judge.offers_schema else {},
             ),
         )
         cost_usd += reply.cost_usd or 0.0
@@ -236,6 +278,17 @@ async def _judge_response(
         "cost_usd": cost_usd,
         "attempt": attempt,
     }
+
+
+def check_key(question: QuestionContent, answer: str | None) -> str | None:
+    """`right` or `wrong` by the key alone, for the extracted answer to a true/false or choice question; else null."""
+    if answer is None or not question.answer:
+        return None
+    if question.question_type == "true_false":
+        return "right" if answer == question.answer[0] else "wrong"
+    if question.question_type == "multiple_choice":
+        return "right" if sorted(answer) == sorted("".join(question.answer)) else "wrong"
+    return None
 
 
 def _rule_stars() -> JudgementRow:

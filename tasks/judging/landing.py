@@ -12,7 +12,7 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.holds import hold_work
+from tasks.claims import claim_work
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -101,7 +101,7 @@ async def judge_landed(
             async with ModelClient(ledger, settings, budget=budget) as client:
                 judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
                 # Two judges of one run at once would pay for the same calls.
-                with hold_work(settings, "judge", run, what=f"judging run {run}"):
+                with claim_work(ledger, "judge", run, what=f"judging run {run}"):
                     if not only_unparsed:
                         for judge in judges:
                             await judging.judge_all(judge, is_named=run_id is not None)

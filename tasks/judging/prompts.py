@@ -81,6 +81,21 @@ NONE = {
     "en": "(None is given: judge by the subject's knowledge.)",
 }
 
+# What a judge's reply is held to where its endpoint can; the tolerant parser reads it all the same.
+REPLY_SCHEMA: dict[str, object] = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "judgement",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"stars": {"type": "integer", "enum": [0, 1, 2, 3]}, "reason": {"type": "string"}},
+            "required": ["stars", "reason"],
+            "additionalProperties": False,
+        },
+    },
+}
+
 _SECTIONS = re.compile(
     r"^=== (?:题目|Question) (?P<tag>[0-9a-f]{12}) ===\n(?P<question>.*?)"
     r"^=== (?:作答|Response) (?P=tag) ===\n(?P<response>.*?)"

@@ -47,6 +47,7 @@ MODEL_FIELDS = (
     "requests_per_minute",
     "max_concurrency",
     "reexamine_every",
+    "offers_schema",
     "roles",
 )
 SECTIONS = ("providers", "organisations", "models")
@@ -77,6 +78,7 @@ class RegisteredModel:
         roles: what it may be used for: `candidate`, `judge`, `reference`, `generator`.
         has_own_limits: whether the limits are its own, not shared with the provider's other models.
         reexamine_every: months after which it is examined again; null for the settings' default.
+        offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
     """
 
     name: str
@@ -99,6 +101,7 @@ class RegisteredModel:
     roles: tuple[str, ...]
     has_own_limits: bool = False
     reexamine_every: int | None = None
+    offers_schema: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,7 @@ def _parse_model(
         roles=_roles(place, entry),
         has_own_limits=has_own_limits,
         reexamine_every=_months(place, entry),
+        offers_schema=read_flag(place, entry, "offers_schema", default=False),
     )
 
 

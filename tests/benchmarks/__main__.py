@@ -29,6 +29,8 @@ ALL = (
     "validity_intervals",
     "history_cost",
     "validity_equating",
+    "validity_judges",
+    "validity_leaks",
 )
 
 

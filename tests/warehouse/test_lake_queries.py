@@ -31,6 +31,7 @@ from warehouse.lake.trial import connect_trial
 
 # What a stage gives its reads where there is no default.
 GIVEN = {
+    "anchor_set": "a",
     "batch_id": "b",
     "discipline": "Law",
     "document_id": "d",
@@ -40,13 +41,17 @@ GIVEN = {
     "judge": "j",
     "judges": ["j/1"],
     "league_id": "l",
-    "least_ratings": 300,
+    "least_ratings": 400,
     "models": ["m"],
     "month": "2026-01",
     "months": ["2025-06"],
     "name": "n",
+    "occasion": "first",
+    "organisation": "o",
     "planned_at": "2026-01-01 00:00:00+00",
     "prompt_style": "zero_shot",
+    "prompt_version": "1",
+    "replay_id": "r",
     "run_id": "r",
     "domain": "law",
     "run_type": "full",
@@ -54,7 +59,9 @@ GIVEN = {
     "entrant": "alpha",
     "person": "eve",
     "before": "2026-11-01",
+    "sample_id": "s",
     "session_ids": ["s"],
+    "source": "bank",
     "transient": ["timeout"],
     "units": ["u"],
 }

@@ -367,3 +367,16 @@ landing_marks = Table(
         comment="Units the lake had then; a lake with fewer is another.",
     ),
 )
+
+work_claims = Table(
+    "work_claims",
+    metadata,
+    Column(
+        "kind", String(40), primary_key=True, comment="Kind of work: judge, drift, errors, contamination."
+    ),
+    Column("name", String(300), primary_key=True, comment="Which: a run, a sample."),
+    Column("holder", String(40), nullable=False, comment="Drawn anew for each claim."),
+    Column("host", String(255), nullable=False),
+    Column("process_id", Integer, nullable=False),
+    Column("expires_at", String(32), nullable=False, comment="Renewed while the work goes on."),
+)

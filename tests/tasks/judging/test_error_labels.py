@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from deployments.model_server.key import build_answer_key
+from schemas.errors import UsageError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -24,12 +25,10 @@ from warehouse.ledger.engine import Ledger
 LABELLER = make_model("labeller", roles=("judge",))
 
 
-def make_judgements(stars: list[int | None], model: str = "m", attempt: int = 1) -> pl.DataFrame:
-    rows: list[dict[str, object]] = [
-        {"session_id": f"s-{model}", "seq": seq, "model": model, "stars": value, "attempt": attempt}
-        for seq, value in enumerate(stars, start=1)
-    ]
-    return get_table("judgements").frame(rows)
+def make_failed(count: int, model: str = "m") -> pl.DataFrame:
+    return pl.DataFrame(
+        [{"session_id": f"s-{model}", "seq": seq, "model": model} for seq in range(1, count + 1)]
+    )
 
 
 def find_refused_labels(labels: list[dict[str, object]]) -> list[Refusal]:
@@ -37,18 +36,17 @@ def find_refused_labels(labels: list[dict[str, object]]) -> list[Refusal]:
     return find_refusals(table, table.frame(labels).with_columns(pl.lit("unit").alias("landing_unit")))
 
 
-def test_only_judged_responses_of_no_or_one_star_are_failures() -> None:
-    judgements = pl.concat([make_judgements([0, 1, 2, 3, None]), make_judgements([0, 0], "ruled", attempt=0)])
-    sample = draw_failure_sample(judgements, per_model=10, seed="x")
-    assert sorted(sample.rows()) == [("s-m", 1, "m", 2), ("s-m", 2, "m", 2)]
-
-
-def test_a_sample_records_its_size_and_is_the_same_for_the_same_seed() -> None:
-    judgements = pl.concat([make_judgements([0, 1] * 20), make_judgements([1] * 3, "n")])
-    first = draw_failure_sample(judgements, per_model=5, seed="x")
-    assert first.group_by("model", "sample_size").len().sort("model").rows() == [("m", 5, 5), ("n", 3, 3)]
-    assert first.equals(draw_failure_sample(judgements.reverse(), per_model=5, seed="x"))
-    assert not first.equals(draw_failure_sample(judgements, per_model=5, seed="y"))
+def test_a_sample_records_its_sizes_and_is_the_same_for_the_same_seed() -> None:
+    failed = pl.concat([make_failed(40), make_failed(3, "n")])
+    first = draw_failure_sample(failed, per_model=5, seed="x")
+    assert first.group_by("model", "failed_count", "sample_size").len().sort("model").rows() == [
+        ("m", 40, 5, 5),
+        ("n", 3, 3, 3),
+    ]
+    assert first.equals(draw_failure_sample(failed.reverse(), per_model=5, seed="x"))
+    assert not first.equals(draw_failure_sample(failed, per_model=5, seed="y"))
+    with pytest.raises(UsageError, match="at least one response"):
+        draw_failure_sample(failed, per_model=0, seed="x")
 
 
 def test_a_labeller_gives_each_failure_one_of_the_five_classes(ledger: Ledger) -> None:

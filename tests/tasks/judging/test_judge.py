@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,7 @@ from schemas.errors import BudgetError, ContractError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
+from tasks.judging.prompts import REPLY_SCHEMA
 from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel
@@ -84,6 +86,8 @@ def test_a_sound_judge_gives_every_response_its_true_stars(ledger: Ledger) -> No
         "occasion": "first",
         "attempt": 1,
         "is_simulated": True,
+        "key_verdict": None,
+        "address": None,
     }
 
 
@@ -205,3 +209,68 @@ def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
     responses = make_responses([("正确。", "answered")] * 2)
     with pytest.raises(ContractError, match="1 responses have no question"):
         join_questions(responses, make_full_bank(1))
+
+
+@pytest.mark.parametrize("offers_schema", [False, True])
+def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_schema: bool) -> None:
+    bank = make_full_bank(1)
+    responses = join_questions(make_responses([("正确。", "answered")]), bank)
+    asked: list[Any] = []
+
+    class Client:
+        async def complete(self, _model: Any, request: Any) -> Any:
+            asked.append(request.parameters)
+            return SimpleNamespace(text='{"stars": 2, "reason": "r"}', cost_usd=0.0)
+
+    async def run() -> None:
+        judge = make_model("judge", offers_schema=offers_schema)
+        async for _ in judge_responses(Client(), [judge], responses):  # type: ignore[arg-type]
+            pass
+
+    asyncio.run(run())
+    assert asked == [{"response_format": REPLY_SCHEMA} if offers_schema else {}]
+
+
+def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
+    """Room for 8 responses, sessions of 5: while one of the first session hangs, all others are judged."""
+    bank = make_full_bank(5)
+    responses = pl.concat(
+        [
+            join_questions(
+                make_responses(
+                    [(f"答{number}-{seq}", "answered") for seq in range(5)], session_id=f"s{number}"
+                ),
+                bank,
+            )
+            for number in range(10)
+        ]
+    )
+
+    class Client:
+        """Answers at once, but for one response, which waits to be let go."""
+
+        def __init__(self) -> None:
+            self.gate = asyncio.Event()
+
+        async def complete(self, _model: Any, request: Any) -> Any:
+            if "答0-0" in request.messages[0]["content"]:
+                await self.gate.wait()
+            return SimpleNamespace(text='{"stars": 2, "reason": "r"}', cost_usd=0.0)
+
+    async def run() -> list[str]:
+        client = Client()
+        finished: list[str] = []
+        async for unit in judge_responses(
+            client,  # type: ignore[arg-type]
+            [make_model("judge")],
+            responses,
+            responses_at_once=8,
+        ):
+            finished.append(str(unit[0]["session_id"]))
+            if len(finished) == 9:
+                client.gate.set()
+        return finished
+
+    found = asyncio.run(asyncio.wait_for(run(), timeout=60))
+    assert found[-1] == "s0"
+    assert sorted(found[:-1]) == [f"s{number}" for number in range(1, 10)]

@@ -224,6 +224,50 @@ WITH held AS (
     SELECT 'edition_standings' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM edition_standings
     GROUP BY landing_unit
+    UNION ALL
+    SELECT 'replay_spans' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM replay_spans
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'imported_marks' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM imported_marks
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'error_samples' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM error_samples
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'calibration_samples' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM calibration_samples
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'calibration_pairs' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM calibration_pairs
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'calibration_groups' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM calibration_groups
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'judge_differences' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_differences
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'corrected_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM corrected_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'anchor_responses' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM anchor_responses
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'anchor_judgements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM anchor_judgements
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'judge_drift' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_drift
+    GROUP BY landing_unit
 ),
 
 refused AS (

@@ -12,15 +12,16 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.judging.calibration import (
+from tasks.calibration.agreement import (
     choose_primary_judge,
     compute_calibration,
     compute_consensus,
     compute_consensuses,
     compute_judge_means,
     compute_rater_agreement,
-    draw_rating_sample,
+    pair_ratings,
 )
+from tasks.calibration.marks import compare_marks, read_marks
 from tasks.statistics.kappa import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
@@ -50,15 +51,26 @@ def make_ratings(
 
 
 def make_judgements(
-    stars: dict[int, int | None], judge: str = "j", model: str = "m", **changes: Any
+    stars: dict[int, int], judge: str = "j", model: str = "m", prompt_version: str = "1"
 ) -> pl.DataFrame:
-    rows: list[dict[str, object]] = [
-        {"session_id": "s", "seq": seq, "model": model, "judge": judge, "stars": value, "attempt": 1}
-        | {"prompt_version": "1/zh"}
-        | changes
-        for seq, value in stars.items()
-    ]
-    return get_table("judgements").frame(rows)
+    """Judgements as they are read for a calibration, with the candidate."""
+    return pl.DataFrame(
+        [
+            {
+                "session_id": "s",
+                "seq": seq,
+                "model": model,
+                "judge": judge,
+                "prompt_version": prompt_version,
+                "judged_stars": value,
+            }
+            for seq, value in stars.items()
+        ]
+    )
+
+
+def calibrate(ratings: pl.DataFrame, judgements: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    return compute_calibration(pair_ratings(compute_consensuses(ratings), judgements), **options)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +96,37 @@ def test_the_consensus_is_the_majority_else_the_median_rounded_down(
 def test_a_response_that_one_person_rated_has_no_consensus() -> None:
     consensus = compute_consensuses(make_ratings({1: [3], 2: [2, 2], 3: [1, 2, 3]}))
     assert consensus.to_dicts() == [
-        {"session_id": "s", "seq": 2, "round": 1, "stars": 2, "rater_count": 2, "rule": "majority"},
-        {"session_id": "s", "seq": 3, "round": 1, "stars": 2, "rater_count": 3, "rule": "median"},
+        {
+            "session_id": "s",
+            "seq": 2,
+            "round": 1,
+            "agreed_stars": 2,
+            "mean_stars": 2.0,
+            "rater_count": 2,
+            "rule": "majority",
+        },
+        {
+            "session_id": "s",
+            "seq": 3,
+            "round": 1,
+            "agreed_stars": 2,
+            "mean_stars": 2.0,
+            "rater_count": 3,
+            "rule": "median",
+        },
+    ]
+
+
+def test_two_who_differ_by_two_stars_wait_for_an_adjudicator_whose_stars_settle_it() -> None:
+    ratings = make_ratings({1: [0, 2], 2: [2, 3]})
+    assert compute_consensuses(ratings).select("seq", "agreed_stars", "mean_stars", "rule").rows() == [
+        (2, 2, 2.5, "median")
+    ]
+    settled = make_ratings({1: [1]}, rater="third", is_adjudication=True)
+    found = compute_consensuses(pl.concat([ratings, settled]))
+    assert found.select("seq", "agreed_stars", "mean_stars", "rater_count", "rule").rows() == [
+        (1, 1, 1.0, 3, "adjudicated"),
+        (2, 2, 2.5, 2, "median"),
     ]
 
 
@@ -107,7 +148,7 @@ def test_calibration_has_a_kappa_per_judge_candidate_round_and_weighting() -> No
             make_judgements({1: 0, 2: 0, 3: 3, 4: 3, 5: 3}, "k"),
         ]
     )
-    calibration = compute_calibration(ratings, judgements)
+    calibration = calibrate(ratings, judgements)
     assert calibration.select("judge", "model", "round", "weighting", "pair_count").rows() == [
         (judge, "m", number, weighting, count)
         for judge in "jk"
@@ -119,16 +160,16 @@ def test_calibration_has_a_kappa_per_judge_candidate_round_and_weighting() -> No
     assert calibration.columns == [column.name for column in get_table("calibration").own_columns]
 
 
-def test_every_version_of_a_prompt_has_kappas_of_its_own_and_languages_share_them() -> None:
+def test_every_version_of_a_prompt_has_kappas_of_its_own() -> None:
     ratings = make_ratings({1: [0, 0], 2: [3, 3], 3: [1, 1]})
     judgements = pl.concat(
         [
             make_judgements({1: 0, 2: 3}),
-            make_judgements({3: 1}, prompt_version="1/en"),
-            make_judgements({1: 3, 2: 0}, prompt_version="2/zh"),
+            make_judgements({3: 1}),
+            make_judgements({1: 3, 2: 0}, prompt_version="2"),
         ]
     )
-    calibration = compute_calibration(ratings, judgements, occasion="2026-10")
+    calibration = calibrate(ratings, judgements, occasion="2026-10")
     unweighted = calibration.filter(pl.col("weighting") == "none")
     assert unweighted.select("judge", "prompt_version", "occasion", "kappa", "pair_count").rows() == [
         ("j", "1", "2026-10", 1.0, 3),
@@ -136,18 +177,10 @@ def test_every_version_of_a_prompt_has_kappas_of_its_own_and_languages_share_the
     ]
 
 
-def test_unparsed_judgements_and_stars_by_rule_are_no_pairs() -> None:
-    ratings = make_ratings({1: [0, 0], 2: [1, 1], 3: [2, 2]})
-    judgements = pl.concat([make_judgements({1: 0, 2: None}), make_judgements({3: 0}, attempt=0)])
-    assert compute_calibration(ratings, judgements).select("judge", "pair_count").unique().rows() == [
-        ("j", 1)
-    ]
-
-
 def test_a_kappa_that_is_undefined_is_null_and_not_in_the_mean() -> None:
     ratings = make_ratings({1: [3, 3], 2: [3, 3], 11: [0, 0], 12: [3, 3]})
     judgements = pl.concat([make_judgements({1: 3, 2: 3}), make_judgements({11: 0, 12: 3}, model="n")])
-    calibration = compute_calibration(ratings, judgements)
+    calibration = calibrate(ratings, judgements)
     unweighted = calibration.filter(pl.col("weighting") == "none")
     assert unweighted.select("model", "kappa").rows() == [("m", None), ("n", 1.0)]
     means = compute_judge_means(calibration).filter(pl.col("weighting") == "none").to_dicts()
@@ -158,7 +191,7 @@ def test_a_kappa_that_is_undefined_is_null_and_not_in_the_mean() -> None:
             "weighting": "none",
             "mean_kappa": 1.0,
             "kappa_count": 1,
-            "pair_count": 4,
+            "pair_count": 2,
         }
     ]
 
@@ -167,11 +200,20 @@ def test_the_judge_that_agrees_most_with_people_is_the_primary_one() -> None:
     ratings = make_ratings({seq: [seq % 4] * 2 for seq in range(12)})
     agreeing = make_judgements({seq: seq % 4 for seq in range(12)}, "zeal")
     erring = make_judgements({seq: 3 if seq % 3 else seq % 4 for seq in range(12)}, "alpha")
-    assert choose_primary_judge(compute_calibration(ratings, pl.concat([erring, agreeing]))) == "zeal"
+    assert choose_primary_judge(calibrate(ratings, pl.concat([erring, agreeing]))) == "zeal"
 
 
 def test_before_any_calibration_no_judge_is_primary() -> None:
     assert choose_primary_judge(get_table("calibration").frame([])) is None
+
+
+def test_a_judge_that_was_compared_on_too_few_responses_is_not_primary() -> None:
+    ratings = make_ratings({seq: [seq % 4] * 2 for seq in range(12)})
+    few = make_judgements({seq: seq for seq in range(3)}, "zeal")
+    many = make_judgements({seq: 3 if seq % 3 else seq % 4 for seq in range(12)}, "alpha")
+    found = calibrate(ratings, pl.concat([few, many]))
+    assert (choose_primary_judge(found), choose_primary_judge(found, 10)) == ("zeal", "alpha")
+    assert choose_primary_judge(found, 13) is None
 
 
 def test_raters_agreement_is_told_by_round() -> None:
@@ -186,35 +228,6 @@ def test_raters_agreement_is_told_by_round() -> None:
         pytest.approx(1 / 3),
     )
     assert 0 < first["alpha_nominal"] < first["alpha_ordinal"] < 1
-
-
-def make_responses(count: int) -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            {"session_id": f"s-{model}", "seq": seq, "model": model, "answer_status": status}
-            for model in ("m", "n")
-            for seq, status in enumerate(["answered", "truncated", "empty", "refused"] * count, start=1)
-        ]
-    )
-
-
-def test_a_rating_sample_takes_as_many_of_each_candidate_and_only_what_can_be_rated() -> None:
-    sample = draw_rating_sample(make_responses(30), per_model=20, round_number=1, seed="x")
-    assert sample.group_by("model").len().sort("model").rows() == [("m", 20), ("n", 20)]
-    assert set(sample["answer_status"]) == {"answered", "truncated"}
-    assert sample.columns == make_responses(1).columns
-    assert sample["model"].to_list() != sorted(sample["model"])
-
-
-def test_the_same_seed_draws_the_same_sample_and_another_round_another() -> None:
-    responses = make_responses(30)
-    first = draw_rating_sample(responses, per_model=20, round_number=1, seed="x")
-    again = draw_rating_sample(
-        responses.sample(fraction=1, shuffle=True), per_model=20, round_number=1, seed="x"
-    )
-    second = draw_rating_sample(responses, per_model=20, round_number=2, seed="x")
-    assert first.equals(again)
-    assert not first.equals(second)
 
 
 @pytest.mark.skipif(
@@ -243,4 +256,22 @@ def test_statistics_of_real_double_marks_equal_scikit_learns() -> None:
     (told,) = compute_rater_agreement(ratings).to_dicts()
     assert told["agreement_rate"] == pytest.approx(agreement)
     consensus = compute_consensuses(ratings)
-    assert consensus["stars"].to_list() == [(a + b) // 2 for a, b in zip(first, second, strict=True)]
+    near = [(a, b) for a, b in zip(first, second, strict=True) if abs(a - b) < 2]
+    assert consensus.select("agreed_stars", "mean_stars").rows() == [
+        ((a + b) // 2, (a + b) / 2) for a, b in near
+    ]
+
+
+@pytest.mark.skipif(
+    not DOUBLE_MARKED.exists(), reason="needs the real data beside the checkout (or PROCTOR_SHARED_DATA)"
+)
+def test_kappas_of_the_marks_themselves_are_the_published_ones() -> None:
+    """The marks as they were given, in halves: .688 unweighted, .920 linear, .984 quadratic."""
+    found = compare_marks(read_marks(DOUBLE_MARKED, "human_1", "human_2"))
+    assert (found.pair_count, found.left_out) == (1185, 0)
+    assert {name: kappa and round(kappa.value, 3) for name, kappa in found.kappas.items()} == {
+        "none": 0.688,
+        "linear": 0.920,
+        "quadratic": 0.984,
+    }
+    assert found.agreement.value == pytest.approx(0.718, abs=5e-4)

@@ -1,0 +1,18 @@
+"""The judges are watched."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.calibration.task import watch_anchors
+from tasks.flow_runs.task import name_run, publish_summary
+from tasks.reconcile.task import reconcile_stores
+
+
+@flow(name="drift", flow_run_name=name_run)
+def drift(month: str = "") -> dict[str, object]:
+    """Let every judge in use judge the anchor set again, once a month; an empty month is the present one."""
+    reconcile_stores()
+    result = watch_anchors(month)
+    publish_summary(result)
+    return result

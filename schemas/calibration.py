@@ -1,0 +1,369 @@
+"""Judges held to people: what was drawn to be rated, who agrees with whom, and what follows for the scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from schemas.columns import (
+    IS_SIMULATED,
+    JUDGE,
+    MODEL,
+    MONTH,
+    OCCASION,
+    ORGANISATION,
+    PROMPT_STYLE,
+    PROMPT_VERSION,
+    QUESTION_UUID,
+    RUN_ID,
+    SEQ,
+    SESSION_ID,
+)
+from schemas.editions import EDITION_ID
+from schemas.table import Column, Table
+from schemas.vocabulary import DISCIPLINES
+
+CALIBRATION_OCCASION = replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM.")
+WORDING = replace(PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
+_ROUND = Column("round", "int", "Round, from 1.", required=True, low=1)
+_DISCIPLINE = Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES)
+_FAMILY = Column("family", "text", "Series of the candidate; null where none is registered.")
+_OPTION = Column(
+    "option_place",
+    "text",
+    "Whether the answer names the first option (A, or true) or a later one; null where it names none, or several.",
+    allowed=("first", "later"),
+)
+_LENGTH = Column("response_length", "int", "Characters of the response.", required=True, low=0)
+
+GROUP_KINDS = (
+    "all",
+    "discipline",
+    "candidate",
+    "family",
+    "family_of_judge",
+    "prompt_style",
+    "response_length",
+    "option_place",
+)
+
+
+def _interval(
+    name: str, what: str, low: float | None = None, high: float | None = None
+) -> tuple[Column, ...]:
+    """The two ends of a 95% interval."""
+    return (
+        Column(f"{name}_low", "float", f"Lower end of the 95% interval of {what}.", low=low, high=high),
+        Column(f"{name}_high", "float", f"Upper end of the 95% interval of {what}.", low=low, high=high),
+    )
+
+
+def _kappa(weighting: str) -> tuple[Column, ...]:
+    about = {"none": "Unweighted kappa", "linear": "Linear kappa", "quadratic": "Quadratic kappa"}[weighting]
+    name = f"kappa_{weighting}"
+    return (
+        Column(name, "float", f"{about}; null where it is undefined.", low=-1, high=1),
+        *_interval(name, name, -1, 1),
+    )
+
+
+CALIBRATION_SAMPLES = Table(
+    name="calibration_samples",
+    grain="One row per response drawn for people to rate, by occasion and round.",
+    key=("occasion", "round", "session_id", "seq"),
+    unit="an occasion and round",
+    stage="calibrate",
+    own_columns=(
+        CALIBRATION_OCCASION,
+        _ROUND,
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        _DISCIPLINE,
+        MODEL,
+        ORGANISATION,
+        _FAMILY,
+        PROMPT_STYLE,
+        _LENGTH,
+        _OPTION,
+        Column(
+            "drawn_stars",
+            "int",
+            "Stars of the judge by which the draw was spread; null where it gave none. No rater sees them.",
+            low=0,
+            high=3,
+        ),
+        Column("pool_count", "int", "Responses of the candidate that could be drawn.", required=True, low=1),
+        Column("raters", "texts", "Users who are to rate it."),
+        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        IS_SIMULATED,
+    ),
+)
+
+CALIBRATION_PAIRS = Table(
+    name="calibration_pairs",
+    grain="One row per rated response, round, judge and version of its prompt: the people's stars beside the judge's.",
+    key=("occasion", "round", "session_id", "seq", "judge", "prompt_version"),
+    unit="an occasion and round",
+    stage="calibrate",
+    own_columns=(
+        CALIBRATION_OCCASION,
+        _ROUND,
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        SEQ,
+        JUDGE,
+        WORDING,
+        Column("judged_stars", "int", "The judge's stars.", required=True, low=0, high=3),
+        Column(
+            "agreed_stars",
+            "int",
+            "The raters' consensus, against which kappa is.",
+            required=True,
+            low=0,
+            high=3,
+        ),
+        Column(
+            "mean_stars",
+            "float",
+            "Mean of all raters' stars, against which bias is.",
+            required=True,
+            low=0,
+            high=3,
+        ),
+        Column(
+            "rule",
+            "text",
+            "What settled the consensus: more than half of the raters, their median rounded down, or an adjudicator.",
+            required=True,
+            allowed=("majority", "median", "adjudicated"),
+        ),
+        Column(
+            "rater_count", "int", "Raters of the response, the adjudicator included.", required=True, low=2
+        ),
+        MODEL,
+        ORGANISATION,
+        _FAMILY,
+        Column(
+            "is_own_family",
+            "bool",
+            "Whether candidate and judge are of one family or organisation; null where the judge is not registered.",
+        ),
+        _DISCIPLINE,
+        PROMPT_STYLE,
+        _LENGTH,
+        _OPTION,
+        Column(
+            "length_group",
+            "text",
+            "Third of the sample by length of the response.",
+            required=True,
+            allowed=("short", "medium", "long"),
+        ),
+        IS_SIMULATED,
+    ),
+)
+
+CALIBRATION_GROUPS = Table(
+    name="calibration_groups",
+    grain="One row per judge, version of its prompt, occasion, round and group of rated responses.",
+    key=("judge", "prompt_version", "occasion", "round", "group_kind", "group_name"),
+    unit="an occasion",
+    stage="calibrate",
+    own_columns=(
+        JUDGE,
+        WORDING,
+        CALIBRATION_OCCASION,
+        Column("round", "int", "Round, from 1; 0 for all rounds of the occasion.", required=True, low=0),
+        Column(
+            "group_kind", "text", "What the responses have in common.", required=True, allowed=GROUP_KINDS
+        ),
+        Column(
+            "group_name",
+            "text",
+            "Which one: a discipline, candidate, family, style, third by length, place of the option; `own` or `other` family; `all`.",
+            required=True,
+        ),
+        Column("pair_count", "int", "Responses rated by people and judge.", required=True, low=1),
+        Column(
+            "agreement_rate", "float", "Share with the same stars from both.", required=True, low=0, high=1
+        ),
+        *_interval("agreement", "agreement_rate", 0, 1),
+        Column(
+            "bias",
+            "float",
+            "Mean of the judge's stars less the raters' mean: above 0, the judge is generous.",
+            required=True,
+            low=-3,
+            high=3,
+        ),
+        *_interval("bias", "bias"),
+        *_kappa("none"),
+        *_kappa("linear"),
+        *_kappa("quadratic"),
+    ),
+)
+
+JUDGE_DIFFERENCES = Table(
+    name="judge_differences",
+    grain="One row per occasion and pair of judges (each by a version of its prompt) that judged the same rated responses.",
+    key=("occasion", "judge_a", "prompt_version_a", "judge_b", "prompt_version_b"),
+    unit="an occasion",
+    stage="calibrate",
+    own_columns=(
+        CALIBRATION_OCCASION,
+        Column("judge_a", "text", "The judge that agrees more with people.", required=True),
+        Column("prompt_version_a", "text", "Version of its prompt, without the language.", required=True),
+        Column("judge_b", "text", "The other judge.", required=True),
+        Column("prompt_version_b", "text", "Version of its prompt, without the language.", required=True),
+        Column("pair_count", "int", "Responses rated by people and judged by both.", required=True, low=1),
+        Column("agreement_a", "float", "Agreement rate of judge_a on them.", required=True, low=0, high=1),
+        Column("agreement_b", "float", "Agreement rate of judge_b on them.", required=True, low=0, high=1),
+        Column("difference", "float", "agreement_a less agreement_b.", required=True, low=-1, high=1),
+        *_interval("difference", "difference", -1, 1),
+        Column(
+            "p_value",
+            "float",
+            "McNemar's exact test that both agree equally often.",
+            required=True,
+            low=0,
+            high=1,
+        ),
+        Column("is_distinguishable", "bool", "Whether p_value is at most 5%.", required=True),
+    ),
+)
+
+CORRECTED_SCORES = Table(
+    name="corrected_scores",
+    grain="One row per edition, prompt style, candidate, estimator and state of the ratings.",
+    key=("edition_id", "prompt_style", "model", "estimator", "ratings_hash"),
+    unit="an edition and state of the ratings",
+    stage="calibrate",
+    own_columns=(
+        EDITION_ID,
+        MONTH,
+        PROMPT_STYLE,
+        MODEL,
+        Column(
+            "estimator",
+            "text",
+            "`prediction_powered`: the candidate's own ratings correct the judge; `family_effects`: those of all "
+            "candidates of its family, drawn towards the mean of all families.",
+            required=True,
+            allowed=("prediction_powered", "family_effects"),
+        ),
+        Column("ratings_hash", "text", "Hash of the rated responses that it rests on.", required=True),
+        JUDGE,
+        WORDING,
+        Column(
+            "score", "float", "S as it was published, by the judge alone.", required=True, low=0, high=100
+        ),
+        Column(
+            "corrected_score",
+            "float",
+            "S, corrected for the judge, 0 to 100.",
+            required=True,
+            low=0,
+            high=100,
+        ),
+        Column("corrected_se", "float", "Its standard error.", required=True, low=0),
+        *_interval("corrected", "corrected_score", 0, 100),
+        Column(
+            "judge_weight",
+            "float",
+            "λ: how much the judge's stars count, one for all candidates.",
+            required=True,
+        ),
+        Column("rated_count", "int", "Rated responses of the candidate in this style.", required=True, low=0),
+        Column("corrected_at", "timestamp", "When it was computed.", required=True),
+        IS_SIMULATED,
+    ),
+)
+
+ANCHOR_RESPONSES = Table(
+    name="anchor_responses",
+    grain="One row per response that is judged again every month.",
+    key=("anchor_set", "session_id", "seq"),
+    unit="an anchor set",
+    stage="drift",
+    own_columns=(
+        Column("anchor_set", "text", "Name of the set.", required=True),
+        RUN_ID,
+        MONTH,
+        SESSION_ID,
+        SEQ,
+        QUESTION_UUID,
+        _DISCIPLINE,
+        MODEL,
+        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        IS_SIMULATED,
+    ),
+)
+
+ANCHOR_JUDGEMENTS = Table(
+    name="anchor_judgements",
+    grain="One row per anchor response, judge, version of its prompt, month and repeat.",
+    key=("anchor_set", "judge", "prompt_version", "judged_month", "repeat", "session_id", "seq"),
+    unit="an anchor set, judge, version of the prompt, month and repeat",
+    stage="drift",
+    partition_by="judged_month",
+    own_columns=(
+        Column("anchor_set", "text", "Name of the set.", required=True),
+        JUDGE,
+        WORDING,
+        replace(MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
+        Column(
+            "repeat",
+            "int",
+            "1; in the first month the set is judged several times, numbered from 1.",
+            required=True,
+            low=1,
+        ),
+        SESSION_ID,
+        SEQ,
+        Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
+        Column("judged_at", "timestamp", "When.", required=True),
+        IS_SIMULATED,
+    ),
+)
+
+JUDGE_DRIFT = Table(
+    name="judge_drift",
+    grain="One row per anchor set, judge, version of its prompt and month after the first.",
+    key=("anchor_set", "judge", "prompt_version", "month"),
+    unit="an anchor set, judge, version of the prompt and month",
+    stage="drift",
+    own_columns=(
+        Column("anchor_set", "text", "Name of the set.", required=True),
+        JUDGE,
+        WORDING,
+        replace(MONTH, about="Month of the check, YYYY-MM."),
+        Column("first_month", "text", "The judge's first month with the set, YYYY-MM.", required=True),
+        Column("month_count", "int", "Months that followed it, this one included.", required=True, low=1),
+        Column(
+            "response_count", "int", "Anchor responses with stars on every occasion.", required=True, low=2
+        ),
+        Column("month_stars", "float", "Mean stars of this month less the first month's.", required=True),
+        Column(
+            "since_month", "text", "Month in which a change has most likely begun, YYYY-MM.", required=True
+        ),
+        Column("change_stars", "float", "Mean stars since then less those before.", required=True),
+        Column("change_se", "float", "Its standard error.", required=True, low=0),
+        Column(
+            "evidence",
+            "float",
+            "Evidence of a change, in units of the bound: above 1 is an alarm.",
+            required=True,
+            low=0,
+        ),
+        Column(
+            "is_alarm",
+            "bool",
+            "Whether the bound was crossed in this month or an earlier one.",
+            required=True,
+        ),
+        IS_SIMULATED,
+    ),
+)

@@ -1,0 +1,264 @@
+"""Questions are replayed with a blank: three completions of each, and whether the span came back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.claims import claim_work
+from tasks.contamination.matching import is_recalled
+from tasks.contamination.prompts import VERSION, render_replay
+from tasks.contamination.spans import choose_span
+from tasks.imports.tables import apply_mapping, read_table
+from tasks.models.budget import open_budget
+from tasks.models.call_frames import read_call_frames
+from tasks.models.client import CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
+from tasks.questions.draws import draw_order
+from warehouse.lake.store import Batch, Lake
+from warehouse.ledger.engine import Ledger, now_text
+
+PURPOSE = "contamination"
+COMPLETIONS = 3
+BANK = "bank"
+EVERYBODY = "all"
+SET_FIELDS = ("item_id", "question", "options", "language")
+
+
+@dataclass
+class ReplaySummary:
+    """What a replay came to.
+
+    Attributes:
+        replay_id: its name.
+        questions: source → questions replayed, by organisation for the bank.
+        without_span: questions in which no rule found a span.
+        completions: completions landed now.
+        models: who was asked.
+        calls: what became of the calls.
+    """
+
+    replay_id: str
+    questions: dict[str, int] = field(default_factory=dict)
+    without_span: int = 0
+    completions: int = 0
+    models: list[str] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+
+
+async def replay_sources(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    models: Sequence[RegisteredModel],
+    sources: Sequence[str],
+    replay_id: str,
+    *,
+    size: int = 1_000,
+    mapping: Mapping[str, str] | None = None,
+) -> ReplaySummary:
+    """Replay up to `size` questions of each source to every model, and land `replay_spans` and `replays`.
+
+    A source is `bank` or a file (question, options, item_id; `mapping` says which column is which). Of the bank a model is shown
+    only what its organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
+    completed is not asked again, and after a kill replies that were paid for are taken from the ledger. Raises UsageError for a
+    source without questions, CallFailed and BudgetError.
+    """
+    summary = ReplaySummary(replay_id)
+    run_id = f"contamination/{replay_id}"
+    with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
+        budget = open_budget(ledger, settings.budget_usd, run_id)
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            for source in sources:
+                name = BANK if source == BANK else Path(source).stem
+                for model in models:
+                    owner = model.organisation if source == BANK else EVERYBODY
+                    spans = _prepare_spans(
+                        lake, source, name, owner, model, replay_id, size, mapping or {}, summary
+                    )
+                    summary.completions += await _replay(ledger, lake, client, model, spans, name, replay_id)
+            summary.calls.update(client.counts)
+    summary.models = [model.name for model in models]
+    return summary
+
+
+def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
+    """Questions of a public set: item_id, question, options and language; options may be a list or its JSON.
+
+    Without a column of ids a question is known by its number in the file, without one of languages by its characters. Raises
+    UsageError for a file that cannot be read or has no questions.
+    """
+    frame = read_table(path)
+    known = dict(mapping)
+    for ours, theirs in (("item_id", "source_id"), ("language", "lang")):
+        if ours not in known and ours not in frame.columns and theirs in frame.columns:
+            known[ours] = theirs
+    found = apply_mapping(frame, known, SET_FIELDS, ("question",), path.name)
+    rows: list[dict[str, object]] = []
+    for number, row in enumerate(found.iter_rows(named=True), start=1):
+        stem = str(row["question"] or "").strip()
+        if stem:
+            rows.append(
+                {
+                    "item_id": str(row["item_id"] or number),
+                    "stem": stem,
+                    "options": _read_options(row["options"], f"{path.name}, row {number}"),
+                    "language": row["language"] if row["language"] in ("zh", "en") else guess_language(stem),
+                }
+            )
+    return rows
+
+
+def guess_language(text: str) -> str:
+    """`zh` for a text with Chinese characters, else `en`."""
+    return "zh" if any("\u4e00" <= character <= "\u9fff" for character in text) else "en"
+
+
+def _prepare_spans(
+    lake: Lake,
+    source: str,
+    name: str,
+    owner: str,
+    model: RegisteredModel,
+    replay_id: str,
+    size: int,
+    mapping: Mapping[str, str],
+    summary: ReplaySummary,
+) -> pl.DataFrame:
+    """The spans of a source for an organisation: those that were landed, else new ones."""
+    unit = f"{replay_id}/{name}/{owner}"
+    kept = lake.read("replay_spans_of", {"replay_id": replay_id, "source": name, "organisation": owner})
+    if kept.is_empty():
+        questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), mapping)
+        rows: list[dict[str, object]] = []
+        for question in draw_order(
+            questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])
+        ):
+            if len(rows) == size:
+                break
+            span = choose_span(str(question["stem"]), question["options"])  # type: ignore[arg-type]
+            if span is None:
+                summary.without_span += 1
+                continue
+            rows.append(
+                {
+                    "replay_id": replay_id,
+                    "source": name,
+                    "organisation": owner,
+                    "item_id": question["item_id"],
+                    "language": question["language"],
+                    "span_kind": span.kind,
+                    "span_text": span.text,
+                    "blanked_text": span.blanked,
+                }
+            )
+        if not rows:
+            what = (
+                f"{owner} was put no question of the bank before"
+                if source == BANK
+                else f"{name} has no question with a span"
+            )
+            raise UsageError(f"{what}: there is nothing to replay.")
+        kept = get_table("replay_spans").frame(rows).unique("item_id", keep="first").sort("item_id")
+        lake.land("replay_spans", unit, kept, stage="contamination")
+    summary.questions[f"{name} ({owner})" if source == BANK else name] = kept.height
+    return kept
+
+
+async def _replay(
+    ledger: Ledger,
+    lake: Lake,
+    client: ModelClient,
+    model: RegisteredModel,
+    spans: pl.DataFrame,
+    name: str,
+    replay_id: str,
+) -> int:
+    unit = f"{replay_id}/{name}/{model.name}/prompt-{VERSION}"
+    if lake.landed("replays", [unit]):
+        return 0
+    places = [(row, number) for row in spans.iter_rows(named=True) for number in range(1, COMPLETIONS + 1)]
+    texts = await asyncio.gather(
+        *[_complete(client, model, row, number, unit, replay_id) for row, number in places]
+    )
+    rows: list[dict[str, object]] = [
+        {
+            "replay_id": replay_id,
+            "model": model.name,
+            "source": name,
+            "item_id": row["item_id"],
+            "completion": number,
+            "is_correct": is_recalled(str(row["span_text"]), str(row["span_kind"]), text),
+            "completed_text": text,
+            "is_simulated": model.is_simulated,
+        }
+        for (row, number), text in zip(places, texts, strict=True)
+    ]
+    calls = read_call_frames(ledger, {unit: now_text()[:7]})
+    lake.land_together(
+        [
+            Batch("replays", unit, get_table("replays").frame(rows)),
+            *(Batch("llm_calls", of, frame) for of, frame in calls.items()),
+        ],
+        stage="contamination",
+    )
+    return len(rows)
+
+
+async def _complete(
+    client: ModelClient,
+    model: RegisteredModel,
+    row: Mapping[str, object],
+    number: int,
+    unit: str,
+    replay_id: str,
+) -> str:
+    reply = await client.complete(
+        model,
+        CallRequest(
+            purpose=PURPOSE,
+            messages=render_replay(str(row["blanked_text"]), str(row["language"])),
+            run_id=f"contamination/{replay_id}",
+            unit=unit,
+            repeat=number,
+        ),
+    )
+    return reply.text
+
+
+def _read_bank(lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:
+    met = lake.read("met_questions", {"organisation": model.organisation, "is_simulated": model.is_simulated})
+    return [
+        {
+            "item_id": row["question_uuid"],
+            "stem": row["stem"],
+            "options": [option["text"] for option in row["options"] or []],
+            "language": row["language"],
+        }
+        for row in met.iter_rows(named=True)
+    ]
+
+
+def _read_options(value: object, place: str) -> list[str]:
+    """Options without their letters."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise UsageError(f"{place}: the options are no JSON list.") from None
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list | tuple | pl.Series):
+        raise UsageError(f"{place}: the options are no list.")
+    return [str(one).removeprefix(f"({chr(ord('A') + number)})").strip() for number, one in enumerate(value)]

@@ -1,0 +1,43 @@
+"""Contamination replays as Prefect sees them: models, sources and counts only."""
+
+from __future__ import annotations
+
+import asyncio
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.contamination.replay import replay_sources
+from tasks.faults import hide_content
+from tasks.flow_runs.task import sign_landings
+from tasks.models.registry import read_registry
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+@task(name="replay_questions")
+@hide_content
+@sign_landings
+def replay_questions(
+    replay_id: str,
+    models: list[str],
+    sources: list[str],
+    size: int = 1_000,
+    columns: dict[str, str] | None = None,
+) -> dict[str, object]:
+    """Replay questions of these sources (`bank` or files) to these models, three completions of each."""
+    settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    chosen = [registry.get(name) for name in models]
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        summary = asyncio.run(
+            replay_sources(ledger, lake, settings, chosen, sources, replay_id, size=size, mapping=columns)
+        )
+    return {
+        "replay_id": summary.replay_id,
+        "replayed_questions": summary.questions,
+        "questions_without_span": summary.without_span,
+        "completions": summary.completions,
+        "models": summary.models,
+        "replay_calls": dict(summary.calls),
+    }

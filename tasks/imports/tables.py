@@ -1,0 +1,198 @@
+"""Tables of marks, responses or scores that others made: CSV, JSONL or Parquet, with a mapping of their columns to ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from pathlib import Path
+
+import polars as pl
+
+from schemas.errors import UsageError
+
+MARK_FIELDS = (
+    "model",
+    "item_id",
+    "metric",
+    "mark",
+    "category",
+    "task",
+    "repeat",
+    "rater",
+    "answer",
+    "response",
+    "scored_on",
+)
+SCORE_FIELDS = ("model", "scored_on", "score")
+_READERS = {".csv": pl.read_csv, ".tsv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
+_DAYS = ("%Y-%m-%d", "%Y%m%d", "%Y/%m/%d")
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """The file as a frame of texts and numbers as they stand; raises UsageError for what cannot be read, or holds no row."""
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise UsageError(f"{path.name} is none of {', '.join(_READERS)}: save it as one of them.")
+    options: dict[str, object] = {}
+    if path.suffix.lower() in (".csv", ".tsv"):
+        options = {"infer_schema_length": None, "separator": "\t" if path.suffix.lower() == ".tsv" else ","}
+    try:
+        frame: pl.DataFrame = reader(path, **options)  # type: ignore[operator]
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise UsageError(f"{path.name} cannot be read ({type(error).__name__}). Check the file.") from None
+    if frame.is_empty():
+        raise UsageError(f"{path.name} holds no row.")
+    return frame
+
+
+def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+    """`field=column` pairs as our field → their column; raises UsageError for a field that is none or stands there twice."""
+    mapping: dict[str, str] = {}
+    for pair in given:
+        name, equals, column = pair.partition("=")
+        if not equals or not column or name not in fields or name in mapping:
+            raise UsageError(
+                f"--map {pair!r}: write field=column, each field once; the fields are {', '.join(fields)}."
+            )
+        mapping[name] = column
+    return mapping
+
+
+def apply_mapping(
+    frame: pl.DataFrame, mapping: Mapping[str, str], fields: Sequence[str], needed: Sequence[str], name: str
+) -> pl.DataFrame:
+    """The mapped columns under our names; a column of our name is taken without a mapping, any other field is null.
+
+    Raises UsageError for a column that is not there, or a field that is needed and has none.
+    """
+    found: dict[str, str] = {}
+    for field in fields:
+        column = mapping.get(field, field)
+        if column in frame.columns:
+            found[field] = column
+        elif field in mapping:
+            raise UsageError(f"{name} has no column {column!r}; it has {', '.join(frame.columns)}.")
+    if missing := [field for field in needed if field not in found]:
+        raise UsageError(
+            f"{name}: no column for {missing[0]}. Say which with --map {missing[0]}=COLUMN; it has {', '.join(frame.columns)}."
+        )
+    return frame.select(
+        *(pl.col(column).alias(field) for field, column in found.items()),
+        *(pl.lit(None).alias(field) for field in fields if field not in found),
+    )
+
+
+def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.DataFrame:
+    """A table with a column per metric as one with a row per metric; raises UsageError for a column that is not there."""
+    if missing := [metric for metric in metrics if metric not in frame.columns]:
+        raise UsageError(f"{name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
+    others = [column for column in frame.columns if column not in metrics]
+    numbered = frame.with_row_index("row_in_file")
+    return (
+        numbered.unpivot(
+            on=list(metrics), index=["row_in_file", *others], variable_name="metric", value_name="mark"
+        )
+        .sort("row_in_file", maintain_order=True)
+        .drop("row_in_file")
+    )
+
+
+def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
+    """Rows of `imported_marks` but for what is the file's, from a frame with MARK_FIELDS in the order of the file.
+
+    A mark that is no number stays as text; what is not there stays null. Raises UsageError naming the row without model or item.
+    """
+    rows: list[dict[str, object]] = []
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        model, item = _text(row["model"]), _text(row["item_id"])
+        if model is None or item is None:
+            raise UsageError(
+                f"{name}, row {number}: {'model' if model is None else 'item_id'} is empty. Correct the row, or leave it out."
+            )
+        mark, mark_text = split_mark(row["mark"])
+        rows.append(
+            {
+                "row_number": number,
+                "category": _text(row["category"]),
+                "task": _text(row["task"]),
+                "model": model,
+                "item_id": item,
+                "repeat": None if row["repeat"] is None else int(row["repeat"]),
+                "rater": _text(row["rater"]),
+                "metric": _text(row["metric"]),
+                "mark": mark,
+                "mark_text": mark_text,
+                "answer": _text(row["answer"]),
+                "response": None if row["response"] is None else str(row["response"]),
+                "scored_on": parse_day(row["scored_on"], f"{name}, row {number}"),
+            }
+        )
+    return rows
+
+
+def parse_scores(
+    frame: pl.DataFrame, *, benchmark: str, source: str, name: str
+) -> tuple[list[dict[str, object]], int]:
+    """Rows of `external_scores` from a frame with SCORE_FIELDS, and how many rows had no score.
+
+    A model may have one score a day: the same again is one row. Raises UsageError naming the rows that say otherwise, and
+    rows without model or day.
+    """
+    found: dict[tuple[str, date], float] = {}
+    empty = 0
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        place = f"{name}, row {number}"
+        model, day = _text(row["model"]), parse_day(row["scored_on"], place)
+        if model is None or day is None:
+            raise UsageError(
+                f"{place}: {'model' if model is None else 'scored_on'} is empty. Correct the row, or leave it out."
+            )
+        score, text = split_mark(row["score"])
+        if score is None:
+            if text is not None:
+                raise UsageError(f"{place}: the score is no number. Correct it, or leave it empty.")
+            empty += 1
+            continue
+        if found.setdefault((model, day), score) != score:
+            raise UsageError(
+                f"{place}: {model} has another score on {day.isoformat()} in an earlier row. Import each board by itself, with a "
+                "--benchmark of its own."
+            )
+    return [
+        {"model": model, "benchmark": benchmark, "scored_on": day, "score": score, "source": source}
+        for (model, day), score in sorted(found.items())
+    ], empty
+
+
+def split_mark(value: object) -> tuple[float | None, str | None]:
+    """A mark as a number, or as text where it is none; both null for nothing."""
+    if value is None:
+        return None, None
+    if isinstance(value, bool | int | float):
+        number = float(value)
+        return (None, None) if number != number else (number, None)
+    text = str(value).strip()
+    try:
+        return float(text), None
+    except ValueError:
+        return None, text or None
+
+
+def parse_day(value: object, place: str) -> date | None:
+    """A day as 2024-05-01, 20240501 or 2024/05/01; null for nothing. Raises UsageError for anything else, naming the place."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    for form in _DAYS:
+        try:
+            return datetime.strptime(str(value)[:10], form).date()
+        except ValueError:
+            continue
+    raise UsageError(f"{place}: scored_on is no day. Write it as 2024-05-01.")
+
+
+def _text(value: object) -> str | None:
+    return None if value is None or str(value).strip() == "" else str(value)

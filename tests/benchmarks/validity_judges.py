@@ -1,0 +1,247 @@
+"""Whether what is said of judges holds: corrected scores, drift, and the choice between two judges, on planted truths.
+
+    python -m tests.benchmarks.validity_judges [--exams 200] [--histories 1000] [--choices 4000]
+
+Corrected scores: a judge that errs and favours its own family; 95% intervals should hold the truth in 94 to 96.5% of cases,
+where the judge alone does in about half. Drift of .06 stars should be found in a median of at most five months, with at
+most 5% false alarms in 36 months. Of two judges that agree with people on 92% and 88%, the better one should be chosen at
+least 95% of the time on the least number of rated responses that a judge needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from schemas.settings import Settings
+from tasks.calibration.agreement import choose_primary_judge, compute_calibration
+from tasks.statistics.correction import (
+    Corrected,
+    JudgedScores,
+    RatedRows,
+    compute_judge_weight,
+    correct_by_families,
+    correct_by_ratings,
+)
+from tasks.statistics.drift import compute_drift
+
+BASELINE_REPEATS = 3
+Floats = NDArray[np.float64]
+_SCALE = 100.0 / 3.0
+_CHANCES = np.array([0.18, 0.10, 0.27, 0.45])
+
+
+@dataclass(frozen=True)
+class Exam:
+    """One simulated exam: what the judge gave, what people gave a sample, and the truth (0 to 100)."""
+
+    judged: JudgedScores
+    rated: RatedRows
+    truth: Floats
+
+
+def draw_exam(
+    seed: int,
+    *,
+    candidates: int = 20,
+    families: int = 5,
+    questions: int = 1_000,
+    ratings: int = 100,
+    favour: float = 0.15,
+) -> Exam:
+    """Candidates of several families judged by a judge of the first one, which gives its own family a star more.
+
+    People's stars are the truth with errors of their own, averaged over two raters; their errors cancel out on average.
+    """
+    generator = np.random.default_rng(seed)
+    family = np.arange(candidates) % families
+    ability = generator.normal(0, 0.8, candidates)
+    stars, judge = np.zeros((candidates, questions)), np.zeros((candidates, questions))
+    truth = np.zeros(candidates)
+    for candidate in range(candidates):
+        weights = _CHANCES * np.exp(ability[candidate] * np.arange(4) / 2)
+        chance = weights / weights.sum()
+        truth[candidate] = chance @ np.arange(4)
+        stars[candidate] = generator.choice(4, questions, p=chance)
+        errs = generator.random(questions) < 0.15
+        step = np.where(generator.random(questions) < 0.85, 1, -1)
+        given = np.clip(stars[candidate] + errs * step, 0, 3)
+        if family[candidate] == 0:
+            given = np.minimum(3, given + (generator.random(questions) < favour))
+        judge[candidate] = given
+    owner, people, machine = [], [], []
+    for candidate in range(candidates):
+        chosen = generator.choice(questions, ratings, replace=False)
+        own = stars[candidate, chosen]
+        marks = [own + _draw_slips(generator, own) for _ in range(2)]
+        owner.append(np.full(ratings, candidate))
+        people.append(np.mean(marks, axis=0))
+        machine.append(judge[candidate, chosen])
+    rated = RatedRows(
+        np.concatenate(owner).astype(np.int64),
+        np.concatenate(people),
+        np.concatenate(machine),
+        np.ones(candidates * ratings),
+    )
+    judged = JudgedScores(
+        stars=judge.mean(axis=1),
+        se=judge.std(axis=1, ddof=1) / np.sqrt(questions),
+        answer_count=np.full(candidates, float(questions)),
+        rateable_share=np.ones(candidates),
+        family=family.astype(np.int64),
+    )
+    return Exam(judged, rated, truth * _SCALE)
+
+
+def _draw_slips(generator: np.random.Generator, stars: Floats) -> Floats:
+    """A rater's errors: one star too many as often as too few, where both can be."""
+    can_err = (stars > 0) & (stars < 3)
+    return np.where(
+        can_err & (generator.random(len(stars)) < 0.15),
+        np.where(generator.random(len(stars)) < 0.5, 1, -1),
+        0,
+    ).astype(float)
+
+
+def measure_correction(
+    exams: int, *, seed: int = 0, **options: int | float
+) -> dict[str, tuple[float, float, float]]:
+    """Estimator → coverage of its 95% interval, root mean squared error and mean error, in points of S."""
+    held: dict[str, list[float]] = {}
+    errors: dict[str, list[Floats]] = {}
+    for exam in range(exams):
+        drawn = draw_exam(seed + exam, **options)  # type: ignore[arg-type]
+        slope = compute_judge_weight(drawn.rated)
+        judged = drawn.judged
+        alone = Corrected(
+            judged.stars, judged.se, judged.stars - 1.96 * judged.se, judged.stars + 1.96 * judged.se
+        )
+        found = {
+            "judge alone": alone,
+            "prediction-powered": correct_by_ratings(judged, drawn.rated, slope),
+            "family effects": correct_by_families(judged, drawn.rated, slope),
+            "people alone": correct_by_ratings(judged, drawn.rated, 0.0),
+        }
+        for name, one in found.items():
+            inside = (one.low * _SCALE <= drawn.truth) & (drawn.truth <= one.high * _SCALE)
+            held.setdefault(name, []).append(float(inside.mean()))
+            errors.setdefault(name, []).append(one.stars * _SCALE - drawn.truth)
+    return {
+        name: (
+            float(np.mean(held[name])),
+            float(np.sqrt(np.mean(np.square(errors[name])))),
+            float(np.mean(errors[name])),
+        )
+        for name in held
+    }
+
+
+def draw_anchors(
+    generator: np.random.Generator,
+    *,
+    months: int,
+    drift: float,
+    begins: int,
+    noise: float,
+    responses: int = 200,
+) -> tuple[Floats, Floats]:
+    """Stars of the first month (three repeats) and of the later ones; from month `begins` on the mean rises by `drift`.
+
+    A judge gives each response the same stars but for a share `noise` of judgements, which err by one.
+    """
+    usual = generator.choice(4, responses, p=_CHANCES)[:, None]
+
+    def judge(occasions: int) -> Floats:
+        errs = generator.random((responses, occasions)) < noise
+        return np.clip(usual + errs * generator.choice([-1, 1], (responses, occasions)), 0, 3).astype(float)
+
+    first, later = judge(BASELINE_REPEATS), judge(months)
+    since = np.arange(1, months + 1) >= begins
+    # A star more where one fits: the share that makes the mean rise by `drift`.
+    fits = later < 3
+    share = drift / max(float(fits.mean()), 1e-9)
+    return first, later + fits * since * (generator.random(later.shape) < share)
+
+
+def measure_drift(
+    histories: int, *, drift: float, begins: int = 1, noise: float = 0.10, months: int = 36, seed: int = 0
+) -> tuple[float, float]:
+    """Share of histories with an alarm, and the median month of the first one counted from where the drift begins."""
+    generator = np.random.default_rng(seed)
+    waits = []
+    for _ in range(histories):
+        found = compute_drift(
+            *draw_anchors(generator, months=months, drift=drift, begins=begins, noise=noise)
+        )
+        assert found is not None
+        alarms = np.flatnonzero(found.evidence > 1.0)
+        waits.append(alarms[0] + 2 - begins if len(alarms) else np.inf)
+    return float(np.mean(np.isfinite(waits))), float(np.median(waits))
+
+
+def measure_choice(choices: int, ratings: int, *, candidates: int = 6, seed: int = 0) -> float:
+    """How often the judge that agrees with people on 92% is chosen before one with 88%, on so many rated responses."""
+    generator = np.random.default_rng(seed)
+    right = 0
+    for _ in range(choices):
+        people = generator.choice(4, ratings, p=_CHANCES)
+        frames = []
+        for judge, agreement in (("z-better", 0.92), ("a-worse", 0.88)):
+            errs = generator.random(ratings) >= agreement
+            step = np.where(generator.random(ratings) < 0.5, 1, -1)
+            shifted = people + step
+            shifted = np.where((shifted < 0) | (shifted > 3), people - step, shifted)
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "judge": judge,
+                        "prompt_version": "1",
+                        "model": [f"m{number % candidates}" for number in range(ratings)],
+                        "round": 1,
+                        "session_id": [f"s{number}" for number in range(ratings)],
+                        "seq": 1,
+                        "agreed_stars": people,
+                        "judged_stars": np.where(errs, shifted, people),
+                    }
+                )
+            )
+        right += choose_primary_judge(compute_calibration(pl.concat(frames)), 0) == "z-better"
+    return right / choices
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--exams", type=int, default=200)
+    parser.add_argument("--histories", type=int, default=600)
+    parser.add_argument("--choices", type=int, default=1_000)
+    chosen = parser.parse_args(arguments)
+    print(f"{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
+    for name, (coverage, error, bias) in measure_correction(chosen.exams).items():
+        print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}")
+    print(
+        f"{'judge errs in':<16}{'false alarms in 36 months':>28}{'.06 from month 1':>20}{'from month 13':>16}"
+    )
+    for noise in (0.02, 0.10, 0.15):
+        false, _ = measure_drift(chosen.histories, drift=0.0, noise=noise)
+        waits = [
+            measure_drift(chosen.histories // 3, drift=0.06, begins=begins, noise=noise)[1]
+            for begins in (1, 13)
+        ]
+        print(f"{noise:<16.0%}{false:>28.3f}{waits[0]:>13.0f} months{waits[1]:>9.0f} months")
+    least = Settings.model_fields["judge_ratings_gate"].default
+    for ratings in (72, least):
+        print(f"better judge chosen on {ratings} ratings: {measure_choice(chosen.choices, ratings):.3f}")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])

@@ -1,0 +1,120 @@
+"""A planted memory is found in its share, a clean candidate is not accused, and no completion is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployments.model_server.memory import build_memory
+from deployments.model_server.profile import parse_profile
+from deployments.model_server.server import RunningServer, start_model_server
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.contamination.replay import ReplaySummary, replay_sources
+from tasks.contamination.report import compare_sources, describe_comparison
+from tasks.contamination.spans import choose_span
+from tests.fresh import open_new_lake
+from tests.tasks.judging.test_unparsed import QUESTIONS, land_session
+from tests.tasks.models.simulation import make_model
+from warehouse.lake.store import Lake
+from warehouse.ledger.engine import Ledger, open_ledger
+
+COUNT = 150
+MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))
+STEMS = [
+    f"第{number}次会议于{1700 + number}年{'甲乙丙丁'[number % 4]}月召开。"
+    for number in range(100, 100 + COUNT)
+]
+
+
+class Room:
+    def __init__(
+        self, ledger: Ledger, lake: Lake, settings: Settings, server: RunningServer, folder: Path
+    ) -> None:
+        self.ledger, self.lake, self.settings, self.server = ledger, lake, settings, server
+        self.path = folder / "public.csv"
+        self.path.write_text("item_id,question\n" + "\n".join(f"q{n},{stem}" for n, stem in enumerate(STEMS)))
+
+    def replay(self, *sources: str, models: Any = MODELS, size: int = COUNT) -> ReplaySummary:
+        return asyncio.run(
+            replay_sources(
+                self.ledger, self.lake, self.settings, models, sources or (str(self.path),), "r1", size=size
+            )
+        )
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    settings = Settings(home=tmp_path / "home")
+    profile = parse_profile({"models": {"reader": {"memorised": 0.4}, "clean": {}, "sim": {}}})
+    spans = {span.blanked: span.text for stem in STEMS if (span := choose_span(stem)) is not None}
+    assert len(spans) == COUNT
+    with (
+        open_new_lake(settings) as lake,
+        open_ledger(settings.ledger_address) as ledger,
+        start_model_server(profile, memory=build_memory(spans)) as server,
+    ):
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        yield Room(ledger, lake, settings, server, tmp_path)
+
+
+def test_a_planted_memory_is_found_in_its_share_and_a_clean_candidate_is_not_accused(room: Room) -> None:
+    summary = room.replay()
+    assert (summary.questions, summary.without_span, summary.completions) == (
+        {"public": COUNT}, 0, 2 * 3 * COUNT,
+    )  # fmt: skip
+    found = {row["model"]: row for row in compare_sources(room.lake, "r1")["shares"]}
+    reader, clean = found["reader"], found["clean"]
+    assert reader["recalled_low"] < 0.4 < reader["recalled_high"]
+    assert (reader["is_flagged"], clean["is_flagged"]) == (True, False)
+    assert clean["recalled_share"] <= 0.02
+    shown = room.lake.run_named("contamination_recall")
+    assert shown.select("model", "question_count").rows() == [("clean", COUNT), ("reader", COUNT)]
+    with pytest.raises(UsageError, match="There is no replay 'r2'"):
+        compare_sources(room.lake, "r2")
+
+
+def test_replaying_again_asks_nothing_and_a_kill_repeats_no_paid_call(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landed = room.lake.land_together
+
+    def die(batches: Any, **options: Any) -> Any:
+        if any(batch.table == "replays" for batch in batches):
+            raise KeyboardInterrupt
+        return landed(batches, **options)
+
+    monkeypatch.setattr(room.lake, "land_together", die)
+    with pytest.raises(KeyboardInterrupt):
+        room.replay(size=30)
+    asked = sum(room.server.state.requests.values())
+    assert asked == 3 * 30
+    monkeypatch.setattr(room.lake, "land_together", landed)
+    # The spans were kept: another size changes them no more.
+    assert room.replay(size=99).completions == 2 * 3 * 30
+    assert sum(room.server.state.requests.values()) == 2 * 3 * 30
+    assert room.replay().completions == 0
+    assert sum(room.server.state.requests.values()) == 2 * 3 * 30
+    assert room.lake.query("select count(*) from llm_calls where purpose = 'contamination'").item() == 180
+
+
+def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_before(room: Room) -> None:
+    with pytest.raises(UsageError, match="R was put no question of the bank before"):
+        room.replay("bank")
+    assert sum(room.server.state.requests.values()) == 0
+    land_session(room.lake)
+    owner = room.lake.query("select distinct organisation from responses").item()
+    sitter = make_model("reader", organisation=owner)
+    summary = room.replay("bank", str(room.path), models=[sitter])
+    assert summary.questions[f"bank ({owner})"] <= QUESTIONS
+    compared = compare_sources(room.lake, "r1")
+    (pair,) = compared["pairs"]
+    assert (pair["model"], pair["source"]) == ("reader", "public")
+    assert pair["difference"] < -0.2
+    assert pair["p_value"] < 0.01
+    assert compared["paired"][0]["candidate_count"] == 1
+    assert len(describe_comparison(compared)) == 3

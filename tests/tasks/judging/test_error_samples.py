@@ -1,0 +1,124 @@
+"""Failures drawn, pre-labelled, labelled by a person: nothing is paid for twice, nothing is lost, and shares have intervals."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+
+from schemas.errors import UsageError, WorkbookError
+from schemas.judgements import ERROR_CLASSES
+from tasks.judging.error_samples import (
+    compare_labels,
+    draw_failures,
+    export_failures,
+    import_failures,
+    prelabel_failures,
+)
+from tasks.models.registry import read_registry
+from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, Room, open_room
+from warehouse.ledger.users import add_user
+
+# A judge that is always wrong about what is right: its 0 and 1 stars are failures enough.
+HARSH = {"kind": "judge", "agreement": 0.4, "leniency": -1.0}
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    with open_room(tmp_path, monkeypatch, first_judge=HARSH, next_judge=SOUND) as opened:
+        with opened.ledger.write() as connection:
+            add_user(connection, user_id="ann", role="annotator")
+        opened.judge()
+        yield opened
+
+
+def prelabel(room: Room, name: str = "next-judge") -> dict[str, Any]:
+    labeller = read_registry(room.settings.registry_path).get(name)
+    return dict(asyncio.run(prelabel_failures(room.ledger, room.lake, room.settings, labeller)))
+
+
+def test_only_judged_responses_of_no_or_one_star_are_drawn_once(room: Room) -> None:
+    (failed,) = room.read("select count(*) from judgements where stars <= 1 and attempt > 0")[0]
+    assert 3 < failed < QUESTIONS + 1
+    drawn = draw_failures(room.lake, "run-1", per_model=3)
+    assert (drawn.height, set(drawn["failed_count"]), set(drawn["sample_size"])) == (3, {failed}, {3})
+    assert draw_failures(room.lake, "run-1", per_model=3).equals(drawn)
+    with pytest.raises(UsageError, match="The sample 'run-1' was drawn already: 3 responses"):
+        draw_failures(room.lake, "run-1", per_model=4)
+    assert draw_failures(room.lake, "run-1", per_model=4, name="more").height == 4
+    with pytest.raises(UsageError, match="There is no run 'run-9'"):
+        draw_failures(room.lake, "run-9", per_model=4)
+
+
+def test_a_kill_before_the_landing_pays_for_no_label_twice(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = draw_failures(room.lake, "run-1", per_model=50)
+    landed = room.lake.land_together
+
+    def die(batches: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(room.lake, "land_together", die)
+    with pytest.raises(KeyboardInterrupt):
+        prelabel(room)
+    asked = room.requests["next-judge"]
+    assert asked == drawn.height
+    monkeypatch.setattr(room.lake, "land_together", landed)
+    assert prelabel(room)["labelled"] == drawn.height
+    assert prelabel(room)["labelled"] == 0
+    assert room.requests["next-judge"] == asked
+    assert room.read("select count(*) from llm_calls where purpose = 'error_label'") == [(asked,)]
+
+
+def test_people_confirm_or_correct_and_their_labels_go_before_a_models(room: Room, tmp_path: Path) -> None:
+    drawn = draw_failures(room.lake, "run-1", per_model=50)
+    prelabel(room)
+    path = tmp_path / "failures.xlsx"
+    assert export_failures(room.lake, path, is_blind=True) == drawn.height
+    assert {row[5].value for row in load_workbook(path)["answers"].iter_rows(min_row=2)} == {None}
+    export_failures(room.lake, path)
+    workbook = load_workbook(path)
+    sheet = workbook["answers"]
+    thought = [str(row[5].value).removeprefix("next-judge: ") for row in sheet.iter_rows(min_row=2)]
+    assert set(thought) <= set(ERROR_CLASSES)
+    assert {row[4].value for row in sheet.iter_rows(min_row=2)} == {None}
+    # All are confirmed but the first, which is corrected; the last is left.
+    other = next(name for name in ERROR_CLASSES if name != thought[0])
+    given = [other, *thought[1:-1]]
+    for row, label in enumerate(given, start=2):
+        sheet.cell(row, 5).value = label
+    workbook.save(path)
+    first = import_failures(room.ledger, room.lake, path, "ann")
+    assert (first.new, first.changed, first.unchanged, first.left_empty) == (len(given), 0, 0, 1)
+    again = import_failures(room.ledger, room.lake, path, "ann")
+    assert (again.new, again.unchanged) == (0, len(given))
+    found = compare_labels(room.lake)
+    assert (found["drawn"], found["labelled_by_people"]) == (drawn.height, len(given))
+    compared = found["labelled_by_models"]["next-judge"]
+    assert (compared["labelled"], compared["compared"]) == (drawn.height, len(given))
+    assert 0 < compared["kappa"] < 1
+    shares = room.lake.run_named("error_shares").to_dicts()
+    assert sum(row["human_count"] for row in shares) == len(given)
+    assert sum(row["error_share"] for row in shares) == pytest.approx(100)
+    for row in shares:
+        assert 0 <= row["error_share_low"] <= row["error_share"] <= row["error_share_high"] <= 100
+    by_discipline = room.lake.run_named("error_shares_by_discipline").to_dicts()
+    assert sum(row["label_count"] for row in by_discipline) == drawn.height
+
+
+def test_a_class_that_is_none_is_refused_by_its_place(room: Room, tmp_path: Path) -> None:
+    draw_failures(room.lake, "run-1", per_model=50)
+    path = tmp_path / "failures.xlsx"
+    export_failures(room.lake, path)
+    workbook = load_workbook(path)
+    workbook["answers"]["E2"].value = "laziness"
+    workbook.save(path)
+    with pytest.raises(WorkbookError, match="row 2, column E: the error_class is not disciplinary_knowledge"):
+        import_failures(room.ledger, room.lake, path, "ann")
+    with pytest.raises(UsageError, match="'eve' is no active user"):
+        import_failures(room.ledger, room.lake, path, "eve")
+    assert room.read("select count(*) from error_labels") == [(0,)]

@@ -1,0 +1,81 @@
+"""Corrected scores: against a closed form, on planted biases, and where little or nothing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tasks.statistics.correction import (
+    JudgedScores,
+    RatedRows,
+    compute_judge_weight,
+    correct_by_families,
+    correct_by_ratings,
+)
+from tests.benchmarks.validity_judges import draw_exam, measure_correction
+
+
+def one_candidate(
+    people: list[float], judge: list[float], stars: float, se: float = 0.01
+) -> tuple[JudgedScores, RatedRows]:
+    judged = JudgedScores(
+        np.array([stars]), np.array([se]), np.array([1e9]), np.ones(1), np.zeros(1, dtype=np.int64)
+    )
+    count = len(people)
+    return judged, RatedRows(
+        np.zeros(count, dtype=np.int64), np.array(people), np.array(judge), np.ones(count)
+    )
+
+
+def test_the_estimate_is_lambda_times_the_judge_and_the_mean_gap_of_the_rated() -> None:
+    judged, rated = one_candidate([0, 1, 2, 3], [1, 2, 3, 3], 2.0)
+    slope = compute_judge_weight(rated)
+    # Centred: judge -1.25, -.25, .75, .75; people -1.5, -.5, .5, 1.5: 3.5 / 2.75.
+    assert slope == pytest.approx(3.5 / 2.75)
+    found = correct_by_ratings(judged, rated, slope)
+    gaps = np.array([0, 1, 2, 3]) - slope * np.array([1, 2, 3, 3])
+    assert found.stars[0] == pytest.approx(slope * 2.0 + gaps.mean())
+    assert found.se[0] == pytest.approx(np.sqrt((slope * 0.01) ** 2 + gaps.var(ddof=1) / 4), abs=1e-6)
+
+
+def test_what_nobody_can_rate_earns_nothing_and_is_not_corrected() -> None:
+    judged, rated = one_candidate([1, 1, 2, 2], [2, 2, 3, 3], 1.25)
+    half = JudgedScores(judged.stars, judged.se, judged.answer_count, np.array([0.5]), judged.family)
+    assert correct_by_ratings(half, rated, 1.0).stars[0] == pytest.approx(1.25 - 0.5)
+
+
+def test_a_judge_without_spread_has_no_weight_and_one_rating_says_nothing() -> None:
+    judged, rated = one_candidate([0, 3], [2, 2], 2.0)
+    assert compute_judge_weight(rated) == 0.0
+    assert correct_by_ratings(judged, rated, 0.0).stars[0] == pytest.approx(1.5)
+    _, alone = one_candidate([3], [2], 2.0)
+    assert np.isnan(correct_by_ratings(judged, alone, 1.0).stars[0])
+    assert np.isnan(correct_by_families(judged, alone, 1.0).stars[0])
+
+
+def test_a_candidate_that_nobody_rated_borrows_from_its_family() -> None:
+    exam = draw_exam(3, favour=0.6, ratings=60)
+    family_zero = np.flatnonzero(exam.judged.family == 0)
+    left_out = int(family_zero[0])
+    keep = exam.rated.candidate != left_out
+    rated = RatedRows(
+        *(getattr(exam.rated, name)[keep] for name in ("candidate", "people", "judge", "weight"))
+    )
+    slope = compute_judge_weight(rated)
+    found = correct_by_families(exam.judged, rated, slope)
+    assert np.isnan(correct_by_ratings(exam.judged, rated, slope).stars[left_out])
+    judge_error = abs(exam.judged.stars[left_out] * 100 / 3 - exam.truth[left_out])
+    assert abs(found.stars[left_out] * 100 / 3 - exam.truth[left_out]) < judge_error
+    others = [one for one in family_zero if one != left_out]
+    assert found.se[left_out] > found.se[others].max()
+
+
+def test_corrected_intervals_hold_the_truth_where_the_judge_alone_does_not() -> None:
+    found = measure_correction(25)
+    coverage, error, bias = found["prediction-powered"]
+    assert 0.92 <= coverage <= 0.97
+    assert abs(bias) < 0.25
+    assert found["judge alone"][0] < 0.65
+    assert error < found["judge alone"][1] / 1.4
+    assert found["family effects"][0] > 0.9
+    assert found["family effects"][1] < found["people alone"][1]

@@ -1,0 +1,91 @@
+"""Claims on paid work: whoever holds one works, for all processes and hosts of an installation."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, update
+
+from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.tables import work_claims
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Who holds a piece of work, and until when unless it is renewed."""
+
+    holder: str
+    host: str
+    process_id: int
+    expires_at: str
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its holder has not renewed it in time."""
+        return self.expires_at < now_text()
+
+
+def read_claim(connection: Connection, kind: str, name: str) -> Claim | None:
+    """Who holds the work; null for nobody."""
+    row = connection.execute(
+        select(
+            work_claims.c.holder, work_claims.c.host, work_claims.c.process_id, work_claims.c.expires_at
+        ).where(work_claims.c.kind == kind, work_claims.c.name == name)
+    ).first()
+    return None if row is None else Claim(*row)
+
+
+def take_claim(
+    connection: Connection,
+    kind: str,
+    name: str,
+    *,
+    holder: str,
+    host: str,
+    process_id: int,
+    lease_s: float,
+    instead_of: str | None = None,
+) -> bool:
+    """Take the work: when nobody holds it, or from the holder `instead_of`; returns whether it was taken.
+
+    Raises IntegrityError (a ConflictError outside) when another process took it at the same time.
+    """
+    values = {
+        "holder": holder,
+        "host": host,
+        "process_id": process_id,
+        "expires_at": write_moment(time.time() + lease_s),
+    }
+    if instead_of is None:
+        connection.execute(insert(work_claims).values(kind=kind, name=name, **values))
+        return True
+    taken = connection.execute(
+        update(work_claims)
+        .where(work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == instead_of)
+        .values(**values)
+    )
+    return taken.rowcount == 1
+
+
+def renew_claim(connection: Connection, kind: str, name: str, *, holder: str, lease_s: float) -> bool:
+    """Hold the work for another lease; returns whether it is still held."""
+    renewed = connection.execute(
+        update(work_claims)
+        .where(work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == holder)
+        .values(expires_at=write_moment(time.time() + lease_s))
+    )
+    return renewed.rowcount == 1
+
+
+def release_claim(connection: Connection, kind: str, name: str, *, holder: str) -> None:
+    """Let go of the work, if it is still held."""
+    connection.execute(
+        delete(work_claims).where(
+            work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == holder
+        )
+    )

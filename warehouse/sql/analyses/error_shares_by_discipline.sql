@@ -1,0 +1,41 @@
+-- Why do failed responses of each discipline fail?
+-- One row per discipline and error class: its share (percent) of the labelled failures that were drawn there, with Wilson's 95% interval. A
+-- person's label is taken before an LLM's, unparsed ones are left out; human_count says how many of the labels are people's.
+-- Shown: discipline, error_class, label_count, labelled_count, error_share, error_share_low, error_share_high
+WITH labels AS (
+    SELECT l.session_id, l.seq, s.discipline, l.error_class, l.is_human
+    FROM error_labels AS l
+    JOIN (SELECT DISTINCT session_id, seq, discipline FROM error_samples) AS s ON s.session_id = l.session_id AND s.seq = l.seq
+    WHERE l.error_class IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY l.session_id, l.seq ORDER BY l.is_human DESC, l.labeller) = 1
+),
+
+counts AS (
+    SELECT
+        discipline,
+        error_class,
+        count(*) AS label_count,
+        count(*) FILTER (is_human) AS human_count,
+        sum(count(*)) OVER (PARTITION BY discipline)::BIGINT AS labelled_count,
+        1.959964 AS reach
+    FROM labels
+    GROUP BY discipline, error_class
+)
+
+SELECT
+    discipline,
+    error_class,
+    label_count,
+    human_count,
+    labelled_count,
+    label_count / labelled_count * 100 AS error_share,
+    greatest(0, (
+        label_count + reach ** 2 / 2
+        - reach * sqrt(label_count * (labelled_count - label_count) / labelled_count + reach ** 2 / 4)
+    ) / (labelled_count + reach ** 2)) * 100 AS error_share_low,
+    least(1, (
+        label_count + reach ** 2 / 2
+        + reach * sqrt(label_count * (labelled_count - label_count) / labelled_count + reach ** 2 / 4)
+    ) / (labelled_count + reach ** 2)) * 100 AS error_share_high
+FROM counts
+ORDER BY discipline, label_count DESC, error_class

@@ -1,0 +1,23 @@
+-- What does each model score in the categories of an imported benchmark?
+-- One row per benchmark, model and category: the mean over its tasks of the mean mark of a task, and `all`, the mean over the
+-- categories. Marks without a category are left out; marks without a task are one task.
+-- Parameters: $benchmark (default null)
+WITH of_task AS (
+    SELECT benchmark, model, category, task, avg(mark) AS score, count(mark) AS mark_count
+    FROM imported_marks
+    WHERE mark IS NOT NULL AND category IS NOT NULL AND benchmark = coalesce($benchmark::VARCHAR, benchmark)
+    GROUP BY benchmark, model, category, task
+),
+
+of_category AS (
+    SELECT benchmark, model, category, avg(score) AS score, count(*) AS task_count, sum(mark_count)::BIGINT AS mark_count
+    FROM of_task
+    GROUP BY benchmark, model, category
+)
+
+SELECT * FROM of_category
+UNION ALL
+SELECT benchmark, model, 'all' AS category, avg(score) AS score, sum(task_count)::BIGINT AS task_count, sum(mark_count)::BIGINT AS mark_count
+FROM of_category
+GROUP BY benchmark, model
+ORDER BY benchmark, model, category

@@ -1,0 +1,32 @@
+-- Who leads on a benchmark by marks that were made elsewhere?
+-- One row per benchmark, model and metric, and one for `overall`: the mean mark over all rows of the files, repeats and double
+-- marks counted each, to $digits decimals; overall is the mean of the metrics' values. Equal values share the worse rank. These
+-- models were not examined here: they stand in no leaderboard of ours.
+-- Parameters: $benchmark (default null), $digits (default 3)
+-- Shown: model, metric, score, rank, mark_count
+WITH of_metric AS (
+    SELECT benchmark, model, metric, round(avg(mark), $digits::INTEGER) AS score, count(mark) AS mark_count
+    FROM imported_marks
+    WHERE mark IS NOT NULL AND metric IS NOT NULL AND benchmark = coalesce($benchmark::VARCHAR, benchmark)
+    GROUP BY benchmark, model, metric
+),
+
+scores AS (
+    SELECT * FROM of_metric
+    UNION ALL
+    SELECT benchmark, model, 'overall' AS metric, round(avg(score), $digits::INTEGER) AS score, sum(mark_count)::BIGINT AS mark_count
+    FROM of_metric
+    GROUP BY benchmark, model
+)
+
+SELECT
+    benchmark,
+    model,
+    metric,
+    score,
+    count(*) OVER (
+        PARTITION BY benchmark, metric ORDER BY score DESC RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS rank,
+    mark_count
+FROM scores
+ORDER BY benchmark, metric = 'overall' DESC, metric, rank, model

@@ -1,0 +1,13 @@
+-- Where does each judge agree with people, and towards whom is it generous?
+-- One row per judge, version of its prompt, occasion, round and group of rated responses; round 0 is all rounds. bias is the
+-- judge's mean stars less the raters' mean, with its 95% interval: is_biased where that leaves out 0.
+-- Parameters: $occasion (default null), $kind (default null), $round (default 0)
+-- Shown: judge, group_kind, group_name, pair_count, agreement_rate, bias, is_biased, kappa_none
+SELECT
+    * EXCLUDE (landing_unit),
+    coalesce(bias_low > 0 OR bias_high < 0, false) AS is_biased
+FROM calibration_groups
+WHERE occasion = coalesce($occasion::VARCHAR, occasion)
+    AND group_kind = coalesce($kind::VARCHAR, group_kind)
+    AND round = $round
+ORDER BY occasion, judge, prompt_version, round, group_kind, group_name

@@ -1,0 +1,50 @@
+-- What did every candidate of an edition earn on each question, how hard is the question, and had it been met before?
+-- One row per candidate and question, zero-shot, of questions that the edition's model fits. is_met: the candidate's organisation,
+-- or the provider of the reference, had been put the lineage in a run that was planned earlier.
+-- Parameters: $edition_id, $month
+WITH edition AS (
+    SELECT * FROM editions WHERE edition_id = $edition_id
+),
+
+owners AS (
+    SELECT DISTINCT model, organisation FROM edition_sessions WHERE edition_id = $edition_id
+),
+
+provider AS (
+    SELECT organisation FROM owners SEMI JOIN edition ON edition.reference_model = owners.model
+),
+
+met AS (
+    SELECT DISTINCT s.organisation, a.lineage_uuid
+    FROM allocations AS a
+    JOIN sessions AS s ON s.session_id = a.session_id
+    JOIN runs AS r ON r.run_id = s.run_id
+    CROSS JOIN edition
+    WHERE r.planned_at < edition.planned_at AND s.is_simulated = edition.is_simulated
+)
+
+SELECT
+    owners.organisation,
+    e.model,
+    e.question_uuid,
+    e.lineage_uuid,
+    e.discipline,
+    (e.stars_1_count + 2 * e.stars_2_count + 3 * e.stars_3_count)
+        / (e.stars_0_count + e.stars_1_count + e.stars_2_count + e.stars_3_count + e.unparsed_count) AS stars,
+    i.discrimination,
+    i.difficulty,
+    f.threshold_1,
+    f.threshold_2,
+    f.threshold_3,
+    own.lineage_uuid IS NOT NULL OR theirs.lineage_uuid IS NOT NULL AS is_met
+FROM edition_stars AS e
+JOIN owners ON owners.model = e.model
+JOIN edition_items AS i
+    ON i.month = $month AND i.edition_id = e.edition_id AND i.question_uuid = e.question_uuid
+JOIN edition_fits AS f ON f.edition_id = e.edition_id AND f.discipline = e.discipline
+LEFT JOIN met AS own ON own.organisation = owners.organisation AND own.lineage_uuid = e.lineage_uuid
+LEFT JOIN (
+    SELECT DISTINCT met.lineage_uuid FROM met SEMI JOIN provider ON provider.organisation = met.organisation
+) AS theirs ON theirs.lineage_uuid = e.lineage_uuid
+WHERE e.month = $month AND e.edition_id = $edition_id AND e.prompt_style = 'zero_shot'
+ORDER BY owners.organisation, e.model, e.question_uuid
