@@ -84,23 +84,6 @@ def test_every_capability_that_waits_stands_among_those_that_no_command_reaches(
     assert missing == []
 
 
-def test_the_analysts_page_names_every_analysis_of_a_table_that_nothing_fills() -> None:
-    sentence = PAGE.split("Tables that nothing fills yet: ")[1].split(".")[0]
-    named = re.findall(r"`(\w+)", sentence)
-    unfilled = {
-        table for table in TABLES if table in named or (table.startswith("league_") and "league_" in named)
-    }
-    assert set(named) - {"league_"} <= unfilled
-    empty = [
-        name
-        for name, query in read_queries("analyses").items()
-        if set(re.findall(r"\b(?:FROM|JOIN) (\w+)", query.body)) & unfilled
-    ]
-    page = (DOCS / "analyst.md").read_text(encoding="utf-8")
-    listed = page.split("Analyses of tables that nothing fills yet return no row: ")[1].split(".\n")[0]
-    assert re.findall(r"`(\w+)`", listed) == empty
-
-
 @pytest.mark.parametrize("picture", ROADS)
 def test_every_folder_of_a_road_exists(picture: str) -> None:
     text = (DOCS / "pictures" / picture).read_text(encoding="utf-8")
