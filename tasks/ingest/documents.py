@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import hashlib
 import json
-import os
 import queue
-import re
-import subprocess
-import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
 from schemas.vocabulary import SOURCE_KINDS
+from tasks.ingest.answer_files import find_companion
+from tasks.ingest.guard.client import ask
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.questions.identity import compute_document_id
 
 _CHUNK = 1 << 20
-_ANSWER_WORDS = re.compile(
-    r"[\s_\-—（(【\[]*(?:参考|标准)?(?:答案|解析|key|keys|answer|answers|answer[ _-]?key|solutions?)[及和与]?(?:评分标准|解析|解答)?[)）】\]]*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -247,7 +237,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
             "companion": str(companion) if (companion := find_companion(path)) else None,
         },
     }
-    reply = _ask(request)
+    reply = ask(request)
     if "ok" in reply:
         result = reply["ok"]
         return ParsedDocument(result["document"], result["text"], result["questions"], path)
@@ -279,100 +269,3 @@ def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str,
 
 def _refuse(path: Path, document: dict[str, Any], status: str, error: str) -> ParsedDocument:
     return ParsedDocument({**document, "status": status, "error": error}, None, [], path)
-
-
-def find_companion(path: Path) -> Path | None:
-    """Return the file beside a paper that by its name holds the paper's answers (`期末A.docx`, `期末A答案.docx`), or None."""
-    if _ANSWER_WORDS.search(path.stem):
-        return None
-    try:
-        changed = path.parent.stat().st_mtime_ns
-        found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
-    except OSError:
-        return None
-    return found if found is not None and found.name != path.name and found.is_file() else None
-
-
-@lru_cache(maxsize=256)
-def _list_answer_files(folder: Path, _changed: int) -> dict[str, Path]:
-    """The answer files of a folder by the name of their paper; listed once per state of the folder."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.iterdir()):
-        if not file.name.startswith((".", "~$")) and _ANSWER_WORDS.search(file.stem):
-            found.setdefault(_ANSWER_WORDS.sub("", file.stem).strip().casefold(), file)
-    return found
-
-
-class _Server:
-    """One conversion server process, used by one thread at a time."""
-
-    def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[2])
-        search = os.environ.get("PYTHONPATH", "")
-        environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tasks.ingest.conversion_server"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request, ensure_ascii=False).encode() + b"\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise BrokenPipeError
-        reply: dict[str, Any] = json.loads(line)
-        return reply
-
-    def close(self) -> None:
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        try:
-            self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-_idle: list[_Server] = []
-_lock = threading.Lock()
-_owner = os.getpid()
-
-
-def _ask(request: dict[str, Any]) -> dict[str, Any]:
-    """Hand a request to an idle server, started when there is none; a server that died is replaced once."""
-    global _owner
-    for attempt in (1, 2):
-        with _lock:
-            if _owner != os.getpid():  # a fork inherited our servers: they belong to the parent
-                _idle.clear()
-                _owner = os.getpid()
-            server = _idle.pop() if _idle else None
-        server = server or _Server()
-        try:
-            reply = server.ask(request)
-        except (BrokenPipeError, OSError, json.JSONDecodeError):
-            server.close()
-            if attempt == 2:
-                break
-            continue
-        with _lock:
-            _idle.append(server)
-        return reply
-    return {"failed": "crashed", "message": "The conversion process could not be started or died twice."}
-
-
-@atexit.register
-def close_servers() -> None:
-    """End the conversion servers of this process; they start again when needed."""
-    with _lock:
-        servers, _idle[:] = list(_idle), []
-    if _owner == os.getpid():
-        for server in servers:
-            server.close()

@@ -13,12 +13,12 @@ from pathlib import Path
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
+from tasks.ingest.answer_files import find_companion
 from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
     Source,
-    find_companion,
     list_sources,
     parse_sources,
     render_document_json,

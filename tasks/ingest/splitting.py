@@ -6,36 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tasks.ingest.answers import (
-    ANSWER_MARK,
-    has_colon,
-)
-from tasks.ingest.cleaning import clean_text, detect_language
-from tasks.ingest.content import (
+from tasks.ingest.content.emphasis import take_format_keys
+from tasks.ingest.content.fields import (
     Draft,
     drop_asking_lead,
     read_content,
 )
-from tasks.ingest.emphasis import take_format_keys
-from tasks.ingest.extraction import Line
-from tasks.ingest.filled_answers import (
+from tasks.ingest.content.filled_answers import (
     cut_own_number,
     find_filled,
     prints_answers,
     read_filled,
     read_trailing_letters,
 )
-from tasks.ingest.furniture import (
-    drop_notices,
-    drop_page_numbers,
-    drop_titles,
-    is_noise,
-    letter_options,
-    move_bracket,
-    move_tag,
-)
-from tasks.ingest.key_matching import match_keys
-from tasks.ingest.keys import (
+from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.keys import (
     KeyEntry,
     KeySection,
     find_region,
@@ -49,9 +34,16 @@ from tasks.ingest.keys import (
     read_table_numbers,
     split_inline,
 )
-from tasks.ingest.labels import Label
-from tasks.ingest.lexicon import FineType
-from tasks.ingest.materials import (
+from tasks.ingest.layout.furniture import (
+    drop_notices,
+    drop_page_numbers,
+    drop_titles,
+    is_noise,
+    letter_options,
+    move_bracket,
+    move_tag,
+)
+from tasks.ingest.layout.materials import (
     cut_breaks,
     cut_material,
     join_shared,
@@ -61,19 +53,32 @@ from tasks.ingest.materials import (
     split_cases,
     split_matching,
 )
-from tasks.ingest.numbers import find_candidates, last_number
-from tasks.ingest.options import offers_options
-from tasks.ingest.pieces import Piece, join_pieces, make_pieces
-from tasks.ingest.sections import (
+from tasks.ingest.layout.numbers import find_candidates, last_number
+from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.pieces import Piece, join_pieces, make_pieces
+from tasks.ingest.layout.sections import (
     OPTION_A,
     Section,
     divide,
     is_chapter,
 )
-from tasks.ingest.sequences import choose_questions
-from tasks.ingest.signs import FORM, Mark, has_options_ahead, is_instruction
-from tasks.ingest.tables import QuestionTable, find_key_tables, find_question_tables, read_question_table
-from tasks.ingest.unnumbered import split_unnumbered
+from tasks.ingest.layout.sequences import choose_questions
+from tasks.ingest.layout.signs import FORM, Mark, has_options_ahead, is_instruction
+from tasks.ingest.layout.unnumbered import split_unnumbered
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.tables.question_tables import (
+    QuestionTable,
+    find_key_tables,
+    find_question_tables,
+    read_question_table,
+)
+from tasks.ingest.words.answers import (
+    ANSWER_MARK,
+    has_colon,
+)
+from tasks.ingest.words.cleaning import clean_text, detect_language
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 
@@ -233,7 +238,7 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
 
     The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.sections import read_heading
+    from tasks.ingest.layout.sections import read_heading
 
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)

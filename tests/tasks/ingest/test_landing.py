@@ -11,7 +11,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest import landing
-from tasks.ingest.documents import IngestOptions, find_companion, list_sources, make_options, parse_document
+from tasks.ingest.answer_files import find_companion
+from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_xlsx, write

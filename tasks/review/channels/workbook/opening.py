@@ -19,7 +19,7 @@ def open_workbook(path: Path) -> Workbook:
     """Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook."""
     from openpyxl import load_workbook
 
-    from tasks.ingest.archives import open_package
+    from tasks.ingest.readers.archives import open_package
 
     try:
         size = path.stat().st_size

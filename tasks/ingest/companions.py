@@ -1,0 +1,63 @@
+"""Answer files: the file beside a paper that holds its answers, and what is taken from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.keys import KeySection
+from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.readers.formats import check_kind, extract
+from tasks.ingest.readers.sniffing import sniff
+from tasks.ingest.splitting import Split
+
+
+def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
+    """Give the answers of a separate answer file to the questions that have none."""
+    companion = options.get("companion")
+    if not companion or all(draft.answer for draft in split.drafts):
+        return
+    try:
+        keys = read_companion(Path(str(companion)), options)
+    except (DocumentError, OSError):
+        split.warnings.append(
+            f"The answer file {Path(str(companion)).name} beside this paper could not be read."
+        )
+        return
+    before = sum(1 for draft in split.drafts if draft.answer)
+    unmatched = match_keys(split.drafts, keys, split.language)
+    gained = sum(1 for draft in split.drafts if draft.answer) - before
+    split.warnings.append(f"{gained} answers were taken from {Path(str(companion)).name}.")
+    if unmatched:
+        count = sum(len(section.entries) for section in unmatched)
+        split.warnings.append(f"{count} answers of {Path(str(companion)).name} match no question.")
+
+
+def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
+    """Return the answers of a file that holds only answers.
+
+    Raises:
+        DocumentError: when it cannot be read.
+    """
+    from tasks.ingest.content.keys import is_region_heading, read_region
+    from tasks.ingest.layout.pieces import make_pieces
+
+    data = path.read_bytes()
+    kind = sniff(data, path.name)
+    check_kind(kind)
+    extraction = extract(data, kind, options)
+    if extraction.sheets:
+        lines = [
+            Line("  ".join(cell for cell in row if cell.strip()))
+            for sheet in extraction.sheets
+            for row in sheet.rows
+        ]
+    else:
+        lines = extraction.lines
+    _, starts, _ = join_lines(lines)
+    pieces = make_pieces(lines, starts)
+    first = next((index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text)), -1)
+    return read_region(pieces[first + 1 :])
