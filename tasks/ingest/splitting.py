@@ -43,6 +43,8 @@ from tasks.ingest.layout.furniture import (
     move_bracket,
     move_tag,
 )
+from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.materials import (
     cut_breaks,
     cut_material,
@@ -100,7 +102,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
-    pieces = make_pieces(lines, starts)
+    pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     result = Split([], language=language)
     tables = _Tables(lines, starts, language, result.warnings)

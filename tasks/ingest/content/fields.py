@@ -483,6 +483,8 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = [
             label for label, option in draft.options if re.sub(r"\s+|[。.；;]$", "", option) == folded
         ] or None
+    if letters is None:
+        letters = _read_named(first, draft.options) or _read_ordinals(first, labels)
     if letters is None and len(draft.options) == 2:
         truth = read_truth(first)
         if truth is not None:
@@ -497,6 +499,47 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+_ORDINALS = re.compile(
+    r"\s*[（(]?\s*\d{1,2}(?:\s*[,，、;；&/]\s*\d{1,2}|\s+and\s+\d{1,2})*\s*[)）]?\s*[.。]?\s*"
+)
+
+
+def _read_ordinals(text: str, labels: str) -> list[str] | None:
+    """Read `2`, `1, 3`: the second option, the first and the third; None where a number has no option."""
+    if not _ORDINALS.fullmatch(text):
+        return None
+    places = [int(number) for number in re.findall(r"\d+", text)]
+    if not all(0 < place <= len(labels) for place in places) or len(set(places)) < len(places):
+        return None
+    return sorted(labels[place - 1] for place in places)
+
+
+def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
+    """Read an answer that is printed as the text of one option, or of several in a row; None where none fits."""
+    wanted = _fold_option(text)
+    if not wanted:
+        return None
+    folded = [(label, _fold_option(option)) for label, option in options]
+    equal = [label for label, option in folded if option == wanted]
+    if equal:
+        return equal[:1]
+    found: list[tuple[int, str, str]] = []
+    for label, option in folded:
+        place = wanted.find(option) if option else -1
+        if place >= 0:
+            found.append((place, option, label))
+    covered = sum(len(option) for _, option, _ in found)
+    is_whole = covered >= len(wanted) - len(found) and len({place for place, _, _ in found}) == len(found)
+    return sorted(label for _, _, label in found) if found and is_whole else None
+
+
+def _fold_option(text: str) -> str:
+    """An option without white space, its own label, closing stops and signs of private fonts."""
+    text = re.sub(r"[\ue000-\uf8ff\s]+", "", text)
+    text = re.sub(r"^[（(]?[A-Ja-j][)）.．、:：]", "", text)
+    return text.strip("。.；;，, ").casefold()
 
 
 def _settle_free(

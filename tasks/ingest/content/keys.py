@@ -308,7 +308,11 @@ def read_entries(section: Section) -> list[KeyEntry]:
             "bare",
             "circ",
         ):
-            follows = current is not None and label.value == current[0] + 1 and label.style == current[1]
+            follows = (
+                current is not None
+                and label.value == current[0] + 1
+                and (label.style == current[1] or ANSWER_MARK.match(piece.text[label.end :]) is not None)
+            )
             if is_first or follows:
                 if current is not None:
                     entries.append(_read_entry(current[0], current[2]))

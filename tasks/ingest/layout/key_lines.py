@@ -34,7 +34,7 @@ _RANGE = re.compile(
 )
 
 
-_LETTERS_RUN = re.compile(rf"(?:\s*{KEY_MARK}\s*[,，、;；]?\s*)+")
+_LETTERS_RUN = re.compile(rf"(?:\s*[（(]?\s*{KEY_MARK}\s*[)）]?\s*[,，、;；]?\s*)+")
 
 
 _DIGIT = re.compile(r"\d")
@@ -128,7 +128,7 @@ def _read_ranges(text: str) -> list[KeyEntry]:
 
 def _split_tokens(text: str, count: int) -> list[str] | None:
     """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None where the number does not come out."""
-    spaced = [token for token in re.split(r"[\s,，、;；]+", text.strip()) if token]
+    spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
     if len(spaced) == count:
         return spaced
     tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗✔✘对错TF]", text)
