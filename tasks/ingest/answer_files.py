@@ -6,8 +6,10 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+# Latin words stand alone: `Turkey` holds no key
 _ANSWER_WORDS = re.compile(
-    r"[\s_\-—（(【\[]*(?:参考|标准)?(?:答案|解析|key|keys|answer|answers|answer[ _-]?key|solutions?)[及和与]?(?:评分标准|解析|解答)?[)）】\]]*",
+    r"[\s_\-—–.（(【\[]*(?:(?:参考|标准|正确|试题|试卷)?(?:答案|解析|解答)(?:[及和与]?(?:评分标准|评分细则|解析|解答|答案|详解))*|"
+    r"(?<![a-z])(?:the[\s_\-]*)?(?:answers?[\s_\-]*(?:keys?|sheet|file)?|keys?|solutions?|ans[\s_\-]*key|ans|marking[\s_\-]*scheme)(?![a-z]))[)）】\]]*",
     re.IGNORECASE,
 )
 

@@ -51,7 +51,7 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 # above `答案 A B C`: the numbers of a key table
-_ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]*){2,}")
+_ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
 
 
 def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
@@ -264,10 +264,11 @@ def _write_letters(pieces: list[Piece]) -> list[Piece]:
     wanted: dict[int, list[re.Match[str]]] = {}
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
-        token = f"{shape[:-1]}{shape[-1]}"
-        is_plain = _PLAIN.match(token) is not None
+        is_plain = _PLAIN.match(shape) is not None and "A" in shape
         if is_plain:
             plain = max(plain, len(sets))
+        elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
+            continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
             for index, match in (one for group in sets for one in group):
                 wanted.setdefault(index, []).append(match)
@@ -312,10 +313,26 @@ def _find_sets(
     return [group for group in sets if group[0][0] > 0]
 
 
+def _offers_answers(sets: Sequence[Sequence[tuple[int, re.Match[str]]]], pieces: Sequence[Piece]) -> bool:
+    """Whether lists of small letters offer answers: they ask nothing, are short, and mostly of one length."""
+    texts = [pieces[index].text[match.end("close") :] for group in sets for index, match in group]
+    lengths = [len(group) for group in sets]
+    usual = max(set(lengths), key=lengths.count) if lengths else 0
+    asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
+    return (
+        len(sets) >= 3
+        and lengths.count(usual) >= 0.6 * len(sets)
+        and asking <= 0.1 * len(texts)
+        and sum(map(len, texts)) <= 90 * len(texts)
+    )
+
+
 _DIGIT = re.compile(
     r"\s*(?P<open>[（(\[]?)\s*(?P<number>\d{1,2}|[①-⑩])\s*(?P<close>[)）\].．、:：>]?)\s*(?=\S)"
 )
-_ASKS = re.compile(r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s*[)）]", re.IGNORECASE)
+_ASKS = re.compile(
+    r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s+[)）]|（）", re.IGNORECASE
+)
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
@@ -434,7 +451,12 @@ def _write_answer(piece: Piece) -> Piece:
     separator = match.group(1).strip()
     lead = match.group(0)
     word = "答案：" if re.search(r"[\u4e00-\u9fff]", lead) else "Answer: "
-    if not rest.strip() or rest[:1] in "：:":
+    if not rest.strip():
+        is_mark = (
+            _is_separator(separator) and _names_answer(lead) and re.search(r"(?i)\b(?:is|are)\b|[为是]", lead)
+        )
+        return rewrite(piece, len(text), word.strip()) if is_mark else piece
+    if rest[:1] in "：:":
         return piece
     is_key = _KEY_LIKE.match(rest) is not None
     has_copula = re.search(r"(?i)\b(?:is|are)\b|[为是选]", lead) is not None

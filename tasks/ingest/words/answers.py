@@ -134,6 +134,10 @@ def read_truth(text: str) -> str | None:
 
 def read_bracketed_key(stem: str, labels: str) -> Found | None:
     """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`; several brackets give several labels."""
+    stem = _BLANK_KEY.sub(
+        lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
+        stem,
+    )
     answer: list[str] = []
     for match in _BRACKET_KEY.finditer(stem):
         letters = read_key(match.group(2), labels)
@@ -147,7 +151,11 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
         is_key = read_key(match.group(2), labels) is not None and _is_key_bracket(stem, match)
         return f"{match.group(1)}{match.group(3)}" if is_key else match.group(0)
 
-    return Found(sorted(answer), _BRACKET_KEY.sub(empty, stem))
+    return Found(sorted(answer), re.sub(r"(?<=____)（）", "", _BRACKET_KEY.sub(empty, stem)))
+
+
+# `_B___`, `____C____`: the key on the line where it is to be written
+_BLANK_KEY = re.compile(r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6})\s*_+(?![A-Za-z\d_])")
 
 
 def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
