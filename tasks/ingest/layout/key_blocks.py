@@ -34,6 +34,7 @@ _MIN_KEYS = 5
 def write_key_blocks(pieces: Sequence[Piece]) -> list[Piece]:
     """Write blocks of keys as lines that number them, and put the heading that is missing above an answer part."""
     found = _number_blocks(list(pieces))
+    found = _join_rows(found)
     found = _part_typed_headings(found)
     return _open_answers(found)
 
@@ -77,6 +78,39 @@ def _split_block(text: str, available: int) -> list[str] | None:
     if len(groups) <= available and not by_five:
         return groups
     return None
+
+
+_NUMBER_ROW = re.compile(
+    r"\s*(?:题\s*号|序\s*号|No\.?)?[\s|:：]*(?P<numbers>\d{1,3}(?:[\s|]+\d{1,3})+)[\s|]*$"
+)
+_KEY_ROW = re.compile(
+    r"\s*(?:答\s*案|Answers?|Keys?)?[\s|:：]*(?P<keys>(?:[A-J]{1,6}|[√×✓✗TF对错])(?:[\s|]+(?:[A-J]{1,6}|[√×✓✗TF对错]))+)[\s|]*$"
+)
+
+
+def _join_rows(pieces: list[Piece]) -> list[Piece]:
+    """Write a row of numbers and the row of keys below it as one key line."""
+    changed: list[Piece] = []
+    place = 0
+    while place < len(pieces):
+        piece = pieces[place]
+        below = pieces[place + 1] if place + 1 < len(pieces) else None
+        numbers = _NUMBER_ROW.match(piece.text) if below is not None else None
+        keys = _KEY_ROW.match(below.text) if numbers is not None and below is not None else None
+        if numbers is None or keys is None:
+            changed.append(piece)
+            place += 1
+            continue
+        values = [int(value) for value in re.findall(r"\d+", numbers.group("numbers"))]
+        letters = re.findall(r"[^\s|]+", keys.group("keys"))
+        if len(values) != len(letters) or values != list(range(values[0], values[0] + len(values))):
+            changed.append(piece)
+            place += 1
+            continue
+        text = "  ".join(f"{value}.{key}" for value, key in zip(values, letters, strict=True))
+        changed.append(replace(piece, text=text, sources=(piece.start,) * len(text), kind="body"))
+        place += 2
+    return changed
 
 
 def _part_typed_headings(pieces: list[Piece]) -> list[Piece]:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.bullets import write_unlettered
+from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import read_heading
 from tasks.ingest.words.grammar import answer_mark, is_status_line, number_word
 from tasks.ingest.words.labels import read_number
@@ -44,6 +45,7 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     found = _write_numbers(found)
     found = _write_letters(found)
     found = _write_digits(found)
+    found = write_unlettered(_cut_second_numbers(found))
     return [
         piece if place and _ROW_OF_NUMBERS.fullmatch(found[place - 1].text) else _write_answer(piece)
         for place, piece in enumerate(found)
@@ -52,14 +54,6 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
 
 # above `答案 A B C`: the numbers of a key table
 _ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
-
-
-def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
-    """Put `mark` in the place of the characters from `begin` to `end` of a line."""
-    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
-    text = f"{piece.text[:begin]}{mark}{piece.text[end:]}"
-    sources = (*piece.sources[:begin], *([source] * len(mark)), *piece.sources[end:])
-    return replace(piece, text=text, sources=sources, label_length=0)
 
 
 _DECORATION = re.compile(
@@ -243,6 +237,26 @@ def _find_run(values: Sequence[int]) -> tuple[list[int], float]:
     share = len(kept) / len(values) if values else 0.0
     steps = sum(1 for left, right in pairwise(kept) if values[right] == values[left] + 1)
     return (kept, share) if steps >= 0.6 * max(len(kept) - 1, 1) else ([], 0.0)
+
+
+_SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]\s*")
+
+
+def _cut_second_numbers(pieces: list[Piece]) -> list[Piece]:
+    """Drop the number that a question had in the bank it was drawn from: `第 3 题,57、…`, where most questions have one."""
+    numbered = [
+        (index, piece.label.end)
+        for index, piece in enumerate(pieces)
+        if piece.label is not None and piece.label.style == "word" and not piece.label.is_weak
+    ]
+    seconds = [(index, end, _SECOND.match(pieces[index].text[end:])) for index, end in numbered]
+    if len(numbered) < 5 or sum(1 for *_, match in seconds if match) < 0.7 * len(numbered):
+        return pieces
+    changed = list(pieces)
+    for index, end, match in seconds:
+        if match is not None:
+            changed[index] = rewrite(pieces[index], end + match.end(), " ", end)
+    return changed
 
 
 _LETTER_SHAPE = re.compile(

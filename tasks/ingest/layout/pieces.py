@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import clean_line, join_wrapped
@@ -58,6 +58,14 @@ class Piece:
         if self._label is _UNREAD:
             self._label = parse_label(self.text)
         return self._label
+
+
+def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
+    """Put `mark` in the place of the characters from `begin` to `end` of a line."""
+    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
+    text = f"{piece.text[:begin]}{mark}{piece.text[end:]}"
+    sources = (*piece.sources[:begin], *([source] * len(mark)), *piece.sources[end:])
+    return replace(piece, text=text, sources=sources, label_length=0)
 
 
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:

@@ -10,6 +10,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import (
     BULLET,
     INSTRUCTION,
+    OPTION_A,
     Section,
 )
 from tasks.ingest.words.answers import (
@@ -22,6 +23,8 @@ from tasks.ingest.words.labels import Label
 def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
     """Split a typed section without numbers: terms of one line, one per line, or a single question."""
     if section.fine is None:
+        if sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) >= 3:
+            return _split_by_options(section.pieces)
         return _split_dialogue(section.pieces)
     pieces = [
         piece for piece in section.pieces if not (INSTRUCTION.search(piece.text) and len(piece.text) < 120)
@@ -100,7 +103,7 @@ def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[
     for piece in pieces:
         is_option = re.match(r"\s*[（(]?[A-J]\s*[)）.．、:：]", piece.text) is not None
         is_answer = (
-            re.match(r"\s*(?:【?(?:正确|参考)?答案|Answer|【?解析|Explanation)", piece.text) is not None
+            re.match(r"\s*(?:【?(?:正确|参考)?答案|(?i:Answer)|【?解析|Explanation)", piece.text) is not None
         )
         if has_options and not is_option and not is_answer:
             found.append((None, current, None))

@@ -13,6 +13,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.sniffing import find_utf16
+from tasks.ingest.words.columns import find_header, guess_columns
 
 MAX_ROWS = 200_000
 _TABLE_MARK = "\ue0f1"
@@ -96,13 +97,32 @@ def read_text(data: bytes) -> Extraction:
     """Return the lines of a plain text file; delimited text with a header row becomes a sheet."""
     text, encoding = decode(data)
     extraction = Extraction(converter="text", converter_version=encoding)
-    sheet = _find_delimited(text)
+    sheet = _find_delimited(text) or _find_barred(text)
     if sheet is not None:
         extraction.converter = "csv"
         extraction.sheets.append(sheet)
         return extraction
     extraction.lines = [Line(line) for line in re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)]
     return extraction
+
+
+_BARS = re.compile(r"\|{2,}|;{2,}|@@+|\t+|~~+|::+|\^\^+")
+
+
+def _find_barred(text: str) -> Sheet | None:
+    """Read lines whose fields are parted by one and the same sign (`1|||statement|||对`), without a header row."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 5:
+        return None
+    signs = Counter(sign for line in lines[:200] for sign in set(_BARS.findall(line)))
+    for sign, _ in signs.most_common(2):
+        counts = Counter(len(line.split(sign)) for line in lines)
+        width, share = counts.most_common(1)[0]
+        if width > 1 and share >= 0.9 * len(lines):
+            rows = [[cell.strip() for cell in line.split(sign)] for line in lines]
+            if guess_columns(rows) is not None:
+                return Sheet("", rows)
+    return None
 
 
 def read_csv(data: bytes) -> Extraction:
@@ -115,8 +135,6 @@ def read_csv(data: bytes) -> Extraction:
 
 
 def _find_delimited(text: str) -> Sheet | None:
-    from tasks.ingest.words.columns import find_header
-
     head = text[:20_000]
     for delimiter in ("\t", ",", ";", "|", "，"):
         if head.count(delimiter) < 3:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 TRUE_WORDS = (
     "√",
+    "✅",
+    "⭕",
     "○",
     "✓",
     "✔",
@@ -25,6 +27,9 @@ TRUE_WORDS = (
 )
 FALSE_WORDS = (
     "×",
+    "❌",
+    "❎",
+    "✖",
     "✗",
     "✘",
     "☒",
@@ -45,7 +50,7 @@ FALSE_WORDS = (
     "х",
     "⨯",
 )
-_TF = r"√|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
+_TF = r"√|✅|❌|❎|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
 _KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
 ANSWER_MARK = re.compile(
     r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"

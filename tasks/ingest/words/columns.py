@@ -221,4 +221,6 @@ def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
         header.options[chr(ord("A") + place)] = column
     if stem > 0 and all(re.fullmatch(r"\d*", cell) for cell in columns[0]):
         header.columns["number"] = 0
+    if len(header.options) == 1:
+        header.options.clear()  # one column beside a statement and its judgement offers nothing
     return header
