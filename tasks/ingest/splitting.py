@@ -550,6 +550,8 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False
+    if picks[0][3].style == "word":
+        return False  # `Question 1:` never counts parts
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
     return len(text) >= (12 if is_part_style else 60)

@@ -41,11 +41,13 @@ class Mark(NamedTuple):
 def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
     found = [_drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
+    found = _drop_upright(_part_lines(found))
     found = _write_headings(found)
     found = _write_numbers(found)
     found = _write_letters(found)
     found = _write_digits(found)
     found = write_unlettered(_cut_second_numbers(found))
+    found = _write_repeated_headings(found)
     return [
         piece if place and _ROW_OF_NUMBERS.fullmatch(found[place - 1].text) else _write_answer(piece)
         for place, piece in enumerate(found)
@@ -71,6 +73,45 @@ def _drop_decoration(piece: Piece) -> Piece:
     if match is None or any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
         return piece
     return replace(piece.cut(match.end()), start=piece.start)
+
+
+_INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")
+
+
+def _part_lines(pieces: list[Piece]) -> list[Piece]:
+    """Begin a line at `第 18 题` inside one, where it is the next number of a paper that counts so."""
+    labels = [piece.label for piece in pieces if piece.label is not None and piece.label.style == "word"]
+    if len(labels) < 5:
+        return pieces
+    parted: list[Piece] = []
+    last = 0
+    for piece in pieces:
+        rest = piece
+        while True:
+            label = rest.label
+            last = label.value if label is not None and label.style == "word" else last
+            inside = next((one for one in _INSIDE.finditer(rest.text) if int(one.group(1)) == last + 1), None)
+            if inside is None or not rest.text[: inside.start()].strip():
+                break
+            parted.append(rest.cut(0, inside.start()))
+            rest = rest.cut(inside.start())
+        parted.append(rest)
+    return parted
+
+
+def _drop_upright(pieces: list[Piece]) -> list[Piece]:
+    """Drop what is printed from top to bottom in a page's margin: four lines or more of one character each."""
+    is_single = [len(piece.text.strip()) == 1 and not piece.text.strip().isascii() for piece in pieces]
+    kept: list[Piece] = []
+    place = 0
+    while place < len(pieces):
+        end = place
+        while end < len(pieces) and is_single[end]:
+            end += 1
+        if end - place < 4:
+            kept.extend(pieces[place : max(end, place + 1)])
+        place = max(end, place + 1)
+    return kept
 
 
 _HEADING = re.compile(
@@ -335,6 +376,7 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, re.Match[str]]]], pieces:
     asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
     return (
         len(sets) >= 3
+        and usual >= 4
         and lengths.count(usual) >= 0.6 * len(sets)
         and asking <= 0.1 * len(texts)
         and sum(map(len, texts)) <= 90 * len(texts)
@@ -444,6 +486,33 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
 def _goes_on(numbers: Sequence[tuple[int, str, int]], place: int, value: int) -> bool:
     """Whether the number at this place begins a question: a list from 1 stands below it."""
     return place + 1 < len(numbers) and numbers[place + 1][2] == 1
+
+
+_ANSWER_HEADING = re.compile(
+    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference)\s+)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
+    re.IGNORECASE,
+)
+
+
+def _write_repeated_headings(pieces: list[Piece]) -> list[Piece]:
+    """Write `Answer Key` on a line of its own as the mark of an answer, where one stands below nearly every question."""
+    places = [index for index, piece in enumerate(pieces) if _ANSWER_HEADING.fullmatch(piece.text)]
+    if len(places) < 3:
+        return pieces
+    numbers = [
+        index
+        for index, piece in enumerate(pieces)
+        if piece.label is not None and not piece.label.is_weak and piece.label.style in _KNOWN_NUMBERS
+    ]
+    between = sum(1 for left, right in pairwise(places) if any(left < number < right for number in numbers))
+    if between < 0.7 * (len(places) - 1):
+        return pieces
+    changed = list(pieces)
+    for index in places:
+        text = pieces[index].text
+        mark = "答案：" if re.search(r"[\u4e00-\u9fff]", text) else "Answer:"
+        changed[index] = rewrite(pieces[index], len(text), mark)
+    return changed
 
 
 _KEY_LIKE = re.compile(
