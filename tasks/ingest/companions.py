@@ -9,6 +9,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.keys import KeySection, is_region_heading, read_region
+from tasks.ingest.intake import show_name
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
@@ -26,16 +27,18 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
         keys = read_companion(Path(str(companion)), options)
     except (DocumentError, OSError):
         split.warnings.append(
-            f"The answer file {Path(str(companion)).name} beside this paper could not be read."
+            f"The answer file {show_name(Path(Path(str(companion)).name))} beside this paper could not be read."
         )
         return
     before = sum(1 for draft in split.drafts if draft.answer)
     unmatched = match_keys(split.drafts, keys, split.language)
     gained = sum(1 for draft in split.drafts if draft.answer) - before
-    split.warnings.append(f"{gained} answers were taken from {Path(str(companion)).name}.")
+    split.warnings.append(f"{gained} answers were taken from {show_name(Path(Path(str(companion)).name))}.")
     if unmatched:
         count = sum(len(section.entries) for section in unmatched)
-        split.warnings.append(f"{count} answers of {Path(str(companion)).name} match no question.")
+        split.warnings.append(
+            f"{count} answers of {show_name(Path(Path(str(companion)).name))} match no question."
+        )
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:

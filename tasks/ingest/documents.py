@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
+import os
 import queue
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,14 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import DocumentError, UsageError
 from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.guard.client import ask
+from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.questions.identity import compute_document_id
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class IngestOptions:
     `Engineering/Software Engineering` or a course name); `mapping_file` is a YAML with `columns` and `disciplines`;
     questions below `confidence_threshold` get the status `low_confidence`. `source_kind` holds for every document;
     without it path and first lines tell, else it is `other`.
+    `spool` is a folder for copies of what was read, so that a file may change or go afterwards.
     """
 
     time_limit_s: float = 120
@@ -40,6 +41,7 @@ class IngestOptions:
     mapping_file: Path | None = None
     confidence_threshold: float = 0.6
     source_kind: str | None = None
+    spool: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,16 @@ class Source:
 
 @dataclass(frozen=True)
 class ParsedDocument:
-    """What became of one document: its row, its raw text (None when unreadable), its questions."""
+    """What became of one document: its row, its raw text (None when unreadable), its questions.
+
+    `copy` is the content as it was read, where a spool was given.
+    """
 
     document: dict[str, Any]
     text: dict[str, Any] | None
     questions: list[dict[str, Any]]
     path: Path
+    copy: Path | None = None
 
 
 def make_options(
@@ -86,7 +92,8 @@ def make_options(
 def list_documents(paths: Sequence[Path]) -> list[Path]:
     """Return the files named and those below the folders named, sorted, each once.
 
-    Hidden files and folders are skipped. Lock files (`~$…`) are listed: they become rows with an error.
+    Hidden files and folders are skipped. Lock files (`~$…`), pipes and links that point to nothing are listed: they
+    become rows with an error.
 
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
@@ -97,12 +104,13 @@ def list_documents(paths: Sequence[Path]) -> list[Path]:
             inside = {
                 file
                 for file in path.rglob("*")
-                if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
+                if not file.is_dir()
+                and not any(part.startswith(".") for part in file.relative_to(path).parts)
             }
             if not inside:
                 raise UsageError(f"The folder {path} holds no file. Name a folder with papers in it.")
             found |= inside
-        elif path.exists():
+        elif os.path.lexists(path):
             found.add(path)
         else:
             raise UsageError(f"{path} does not exist. Check the path.")
@@ -118,7 +126,7 @@ def list_sources(paths: Sequence[Path]) -> list[Source]:
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
     """
-    roots = list(dict.fromkeys(path.resolve() for path in paths))
+    roots = list(dict.fromkeys(path.resolve() if path.exists() else path.absolute() for path in paths))
     names = _shorten(roots)
     sources: dict[Path, Source] = {}
     for root in roots:
@@ -201,30 +209,25 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     path = source.path
     document = _new_document(path, source.name, options)
     try:
-        size = path.stat().st_size
-        document["size_bytes"] = size
-        if size > options.max_bytes:
-            return _refuse(
-                path,
-                document,
-                "too_large",
-                f"The file has {size} bytes; {options.max_bytes} are allowed. Split it.",
-            )
-        digest = hashlib.sha256()
-        with path.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
+        content = take_in(path, options.max_bytes, options.spool)
+    except DocumentError as error:
+        with contextlib.suppress(OSError):
+            document["size_bytes"] = path.stat().st_size
+        return _refuse(path, document, error.code, str(error))
+    document["size_bytes"] = content.size
+    document["sha256"] = content.sha256
+    document["document_id"] = compute_document_id(content.sha256)
+    if content.size == 0:
         return _refuse(
-            path, document, "corrupt", f"The file cannot be opened ({reason}). Check its permissions."
+            path,
+            document,
+            "empty",
+            "The file has no bytes. Save it again, or leave it out.",
+            content.copy,
         )
-    document["sha256"] = digest.hexdigest()
-    document["document_id"] = compute_document_id(document["sha256"])
-    if size == 0:
-        return _refuse(path, document, "empty", "The file has no bytes. Save it again, or leave it out.")
     request = {
-        "path": str(path.resolve()),
+        "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
+        "content": str(content.copy) if content.copy else None,
         "document": document,
         "options": {
             "time_limit_s": options.time_limit_s,
@@ -240,18 +243,18 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     reply = ask(request)
     if "ok" in reply:
         result = reply["ok"]
-        return ParsedDocument(result["document"], result["text"], result["questions"], path)
+        return ParsedDocument(result["document"], result["text"], result["questions"], path, content.copy)
     if reply["failed"] == "usage":
         raise UsageError(reply["message"])
-    return _refuse(path, document, reply["failed"], reply["message"])
+    return _refuse(path, document, reply["failed"], reply["message"], content.copy)
 
 
 def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str, Any]:
     return {
-        "document_id": compute_document_id(f"path:{source.as_posix()}"),
+        "document_id": compute_document_id(f"path:{show_name(source)}"),
         "sha256": "",
-        "document_name": path.name,
-        "source_path": source.as_posix(),
+        "document_name": show_name(Path(path.name)),
+        "source_path": show_name(source),
         "size_bytes": 0,
         "media_type": "application/octet-stream",
         "page_count": None,
@@ -267,5 +270,7 @@ def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str,
     }
 
 
-def _refuse(path: Path, document: dict[str, Any], status: str, error: str) -> ParsedDocument:
-    return ParsedDocument({**document, "status": status, "error": error}, None, [], path)
+def _refuse(
+    path: Path, document: dict[str, Any], status: str, error: str, copy: Path | None = None
+) -> ParsedDocument:
+    return ParsedDocument({**document, "status": status, "error": error}, None, [], path, copy)

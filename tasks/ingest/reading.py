@@ -21,14 +21,16 @@ from tasks.ingest.words.cleaning import detect_language
 MAX_TEXT = 20_000_000
 
 
-def read_document(path: Path, document: dict[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def read_document(
+    path: Path, document: dict[str, Any], options: Mapping[str, Any], content: str | None = None
+) -> dict[str, Any]:
     """Read, split and describe one document; returns `{document, text, questions}` ready for JSON.
 
     `document` comes with its identity (id, sha256, name, source path, size). Problems of the document become
-    its status and error; only faults of ours raise.
+    its status and error; only faults of ours raise. `content` is a copy to be read in the place of the file.
     """
     try:
-        data = path.read_bytes()
+        data = Path(content or path).read_bytes()
         kind = sniff(data, path.name)
         document["media_type"] = MEDIA_TYPES[kind]
         check_kind(kind)

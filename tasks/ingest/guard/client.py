@@ -29,8 +29,9 @@ class _Server:
         )
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        # as ASCII: names may hold bytes that are no UTF-8
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request, ensure_ascii=False).encode() + b"\n")
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line.endswith(b"\n"):

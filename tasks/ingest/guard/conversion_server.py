@@ -112,7 +112,7 @@ def _work(request: dict[str, Any], writer: int) -> int:
 
     options["ask_for_time"] = ask_for_time
     try:
-        result = read_document(Path(request["path"]), request["document"], options)
+        result = read_document(Path(request["path"]), request["document"], options, request.get("content"))
         payload = json.dumps({"ok": result}, ensure_ascii=False).encode("utf-8", errors="replace")
     except MemoryError:
         payload = json.dumps(

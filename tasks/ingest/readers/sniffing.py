@@ -107,7 +107,8 @@ def _sniff_ole(data: bytes) -> str:
 def _sniff_text(data: bytes, name: str) -> str:
     head = data[:4096]
     is_wide = head.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(head)
-    if b"\x00" in head and not is_wide:
+    # a text with a stray NUL or two is a text still
+    if not is_wide and head.count(b"\x00") > max(2, len(head) // 500):
         return "binary"
     if not is_wide and not head.startswith(b"\xef\xbb\xbf"):
         control = sum(1 for byte in head if byte < 9 or (13 < byte < 32 and byte != 27))
