@@ -178,7 +178,7 @@ def read_content(
 
 def _is_letter(answer: str) -> bool:
     return (
-        bool(answer)
+        0 < len(answer) <= 60
         and "\n" not in answer
         and read_key(_AFTER_LETTER.split(answer, maxsplit=1)[0]) is not None
     )
@@ -236,7 +236,7 @@ def _separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         if is_marked and IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
         # a line that only continues the sentence before it opens nothing
-        answer_mark = None if runs_on else ANSWER_MARK.match(text)
+        answer_mark = ANSWER_MARK.fullmatch(text) if runs_on else ANSWER_MARK.match(text)
         if answer_mark is None and is_marked and not runs_on:
             answer_mark = _match_program(piece, pieces, body)
         explanation_mark = EXPLANATION_MARK.match(text.lstrip()) if is_marked and not runs_on else None

@@ -284,6 +284,8 @@ def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
     """Whether `C. Job analysis` is an option: the letter before it stands on the line above, or `B.` below `A.`."""
     letter = pieces[index].text.strip()[:1]
+    if letter in "ABCDEFG" and re.search(rf"\s[（(]?{chr(ord(letter) + 1)}\s*[.．、)）]", pieces[index].text):
+        return True  # the next letter on the same line
     above = pieces[index - 1].text.strip() if index else ""
     below = pieces[index + 1].text.strip() if index + 1 < len(pieces) else ""
     return any(
