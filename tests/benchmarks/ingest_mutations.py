@@ -29,7 +29,8 @@ PAPERS = (
 CHANGES = 90
 SIZE = 3_400
 _CN = "一二三四五六七八九十"
-_FORM_OF_NUMBER = re.compile(r"^(\d{1,3})[.、] ?(?=\D)")
+# not those of a key line, `9.√  10.×`
+_FORM_OF_NUMBER = re.compile(r"^(\d{1,3})[.、] ?(?=\D)(?![√×]\s)")
 _FORM_OF_OPTION = re.compile(r"(^|\s)([A-D])[.、] ")
 _FORM_OF_ANSWER = re.compile(r"^(答案：|Answer: )")
 _FORM_OF_EXPLANATION = re.compile(r"^(解析：|Explanation: )")
@@ -251,11 +252,10 @@ def _same_stem(question: MadeQuestion, read: dict[str, Any]) -> bool:
 
 def judge(name: str, lines: Sequence[str], paper: MadePaper) -> Outcome:
     """Read a changed paper and hold it against what was asked; questions whose lines are gone are not asked for."""
-    # one line was left out: the questions that it belonged to cannot be right any more, and are not counted
-    gone = [line for line in paper.lines if name.endswith("missing") and line not in lines]
-    touched = {
-        place for place, question in enumerate(paper.questions) if _is_touched(question, gone, paper, place)
-    }
+    # one line was left out: the question that it belonged to cannot be right any more, and is not counted
+    first = next((index for index, line in enumerate(lines) if line != paper.lines[index]), len(lines))
+    gone = [first] if name.endswith("missing") else []
+    touched = {place for place, question in enumerate(paper.questions) if _is_touched(question, gone, paper)}
     asked = [question for place, question in enumerate(paper.questions) if place not in touched]
     result = read_lines(lines)
     landed = result["questions"]
@@ -281,21 +281,15 @@ def judge(name: str, lines: Sequence[str], paper: MadePaper) -> Outcome:
     )
 
 
-def _is_touched(question: MadeQuestion, gone: Sequence[str], paper: MadePaper, place: int) -> bool:
-    for line in gone:
-        if _FORM_OF_HEADING.match(line):
-            # without its heading a section's questions have no printed type
-            start = paper.lines.index(line)
-            if _fold(question.stem.split("\n")[0]) in _fold(paper.lines[start + 1]):
-                return False
-            continue
-        own = paper.lines.index(line)
-        first = next(
+def _is_touched(question: MadeQuestion, gone: Sequence[int], paper: MadePaper) -> bool:
+    for own in gone:
+        if _FORM_OF_HEADING.match(paper.lines[own]):
+            continue  # its questions are asked all the same
+        number = next(
             (index for index in range(own, -1, -1) if _FORM_OF_NUMBER.match(paper.lines[index])), None
         )
-        if first is not None and _fold(question.stem.split("\n")[0])[:20] in _fold(
-            paper.lines[first].replace("√", "").replace("×", "")
-        ):
+        stem = _fold(paper.lines[number].replace("√", "").replace("×", "")) if number is not None else ""
+        if _fold(question.stem.split("\n")[0])[:20] in stem:
             return True
     return False
 

@@ -8,7 +8,8 @@ its stops and brackets are. What the rules know already is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -48,8 +49,9 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     found = _write_digits(found)
     found = write_unlettered(_cut_second_numbers(found))
     found = _write_repeated_headings(found)
+    usual = _find_usual_leads(found)
     return [
-        piece if place and _ROW_OF_NUMBERS.fullmatch(found[place - 1].text) else _write_answer(piece)
+        piece if place and _ROW_OF_NUMBERS.fullmatch(found[place - 1].text) else _write_answer(piece, usual)
         for place, piece in enumerate(found)
     ]
 
@@ -115,9 +117,10 @@ def _drop_upright(pieces: list[Piece]) -> list[Piece]:
 
 
 _HEADING = re.compile(
-    r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fff])"
+    r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
 )
-_TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fff（(]")
+_TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
+_SECTIONS = ("cn", "part", "roman", "cnp")
 _LETTERED = re.compile(r"\s*([A-H])\s*[.．、:：)]\s*(?=[A-Z\u4e00-\u9fff])")
 
 
@@ -132,7 +135,7 @@ def _write_headings(pieces: list[Piece]) -> list[Piece]:
         if match is None or piece.kind == "table":
             continue
         heading = read_heading(text)
-        if heading is not None and heading.label is not None and heading.fine is not None:
+        if heading is not None and heading.label is not None and heading.label.style in _SECTIONS:
             continue
         title = _TITLE.split(text[match.end() :].strip(), maxsplit=1)[0].strip()
         if title.startswith(("题", "部分")) or match_exactly(title) is None:
@@ -191,8 +194,17 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
     if not close and not gap and not match.group("word"):
         return None
-    if not opening and not close and not match.group("word"):
-        return None  # a bare number: what follows decides, and the rules look at that
+    if (
+        not opening
+        and not close
+        and not match.group("word")
+        and (
+            not match.group("number").isascii()
+            or not match.group("number").isdigit()
+            or not re.match(r"[A-Za-z\u4e00-\u9fff“《]", rest)
+        )
+    ):
+        return None  # a bare number stands before a word
     if rest[:1].isdigit() and (not gap or close[-1:] in "-–—~～:：/.,，%"):
         return None  # `1-5 ABCDD`, `1:30`, `3.14`, `1/2`
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
@@ -238,12 +250,15 @@ def _write_numbers(pieces: list[Piece]) -> list[Piece]:
     best: list[Mark] = []
     for shape, marks in shapes.items():
         run, through = _find_run([mark.value for mark in marks])
-        if shape.split("|")[1] != "1" and (
-            len(run) < 4 or (known and known_first < marks[0].piece) or best_known > 2
-        ):
+        is_part = len(run) < 4 or (known and known_first < marks[0].piece) or best_known > 2
+        if shape.split("|")[1] != "1" and is_part and len(run) < max(8, 3 * best_known):
             continue  # Roman, circled and Chinese numbers count parts where others count questions
+        if shape == "|1|" and (len(run) < 8 or through < 0.9 or best_known > 2):
+            continue  # bare numbers: nothing else may count, and nearly all must run on
         if len(run) >= _MIN_RUN and through >= _MIN_SHARE and len(run) > len(best):
-            best = [marks[place] for place in run]
+            # all of them: the numbers of an answer part begin anywhere
+            last = max(marks[place].value for place in run)
+            best = [mark for mark in marks if mark.value <= last]
     if len(best) <= max(2, 0.5 * best_known) or _is_nested(best, pieces):
         return pieces
     changed = list(pieces)
@@ -304,7 +319,7 @@ _LETTER_SHAPE = re.compile(
     rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 # what layout/options.py reads everywhere without help
-_PLAIN = re.compile(r"[（(\[【]?[Aa][.、:)\]]\Z")
+_PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
 def _write_letters(pieces: list[Piece]) -> list[Piece]:
@@ -401,6 +416,7 @@ def _write_digits(pieces: list[Piece]) -> list[Piece]:
     A paper does so throughout: most questions have a list that starts at 1 again, ends right before the next number,
     asks nothing, is mostly of one length, and no letters stand anywhere.
     """
+    pieces = _part_cells(pieces)
     lists = _find_lists(pieces)
     if len(lists) < 3:
         return pieces
@@ -433,6 +449,37 @@ def _write_digits(pieces: list[Piece]) -> list[Piece]:
     return [piece for piece in changed if piece.text.strip()]
 
 
+_CELL = re.compile(r"(?:^|(?<=\s\s)|(?<=\t))\s*[（(]?(?P<number>\d)[)）][.．、]?\s*(?=\S)")
+
+
+def _part_cells(pieces: list[Piece]) -> list[Piece]:
+    """Give `1) river   2) valley` a line for each, where a paper does so several times and has no letters."""
+    cells = {
+        index: marks
+        for index, piece in enumerate(pieces)
+        if piece.kind != "table"
+        for marks in [list(_CELL.finditer(piece.text))]
+        if len(marks) > 1
+        and not piece.text[: marks[0].start()].strip()
+        and all(
+            int(right.group("number")) == int(left.group("number")) + 1 for left, right in pairwise(marks)
+        )
+    }
+    long = sum(1 for index, marks in cells.items() if len(pieces[index].text) > 8 * len(marks))
+    lettered = sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text))
+    if long < 3 or long < 0.8 * len(cells) or lettered > 0.2 * long:
+        return pieces
+    parted: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        marks = cells.get(index, [])
+        stops = [*(mark.start() for mark in marks[1:]), len(piece.text)]
+        starts = [mark.start() for mark in marks]
+        parted.extend(
+            [piece.cut(start, stop) for start, stop in zip(starts, stops, strict=True)] if marks else [piece]
+        )
+    return parted
+
+
 def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
     """The lines of every list 1 2 3 … that stands inside a question: at least two, and nine in ten questions have one."""
     numbers: list[tuple[int, str, int]] = []
@@ -449,6 +496,7 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
         numbers.append((index, label.style, label.value))
     lists: list[list[int]] = []
     place, last, asked = 0, 0, 0
+    within = 0  # questions from the first that has a list to the last
     style = numbers[0][1] if numbers else ""
     while place < len(numbers):
         index, own, value = numbers[place]
@@ -476,11 +524,13 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
             inner += 1
         follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
         if len(group) >= 2 and follows and group[0] > index:
+            within = asked if lists else 1
+            asked = max(asked, 1) if lists else 1
             lists.append(group)
             place = inner
         else:
             place += 1
-    return lists if len(lists) >= 0.7 * max(asked, 1) else []
+    return lists if len(lists) >= 0.7 * max(within, 1) else []
 
 
 def _goes_on(numbers: Sequence[tuple[int, str, int]], place: int, value: int) -> bool:
@@ -522,7 +572,17 @@ _KEY_LIKE = re.compile(
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
-def _write_answer(piece: Piece) -> Piece:
+def _find_usual_leads(pieces: Sequence[Piece]) -> set[str]:
+    """The words that open at least three keys of a paper (`答案 B`): they open its other answers, too."""
+    leads: Counter[str] = Counter()
+    for piece in pieces:
+        match = answer_mark().match(piece.text) if piece.kind != "table" else None
+        if match is not None and _names_answer(match.group(0)) and _KEY_LIKE.match(piece.text[match.end() :]):
+            leads[match.group(0).strip()] += 1
+    return {lead for lead, count in leads.items() if count >= 3}
+
+
+def _write_answer(piece: Piece, usual: Collection[str]) -> Piece:
     """Write `Ans- B`, `the correct answer is: X`, `答案→B`, `答案 B` as `Answer: B` or `答案：B`."""
     text = piece.text
     if piece.kind == "table":
@@ -543,7 +603,11 @@ def _write_answer(piece: Piece) -> Piece:
         return piece
     is_key = _KEY_LIKE.match(rest) is not None
     has_copula = re.search(r"(?i)\b(?:is|are)\b|[为是选]", lead) is not None
-    if not is_key and not ((has_copula or _is_separator(separator)) and _names_answer(lead)):
+    if (
+        not is_key
+        and lead.strip() not in usual
+        and not ((has_copula or _is_separator(separator)) and _names_answer(lead))
+    ):
         return piece
     if lead.strip()[:1] in "（([【" and not separator and _LAST_BRACKET.search(rest):
         # `（答案 B）`: the bracket closes behind the key
@@ -560,8 +624,3 @@ def _is_separator(text: str) -> bool:
 def _names_answer(lead: str) -> bool:
     """`答：` and `解：` open a worked answer whose own words follow: they are read as they stand."""
     return re.search(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)", lead) is not None
-
-
-def count_marks(pieces: Iterable[Piece]) -> int:
-    """How many lines begin with a number in any form."""
-    return sum(1 for index, piece in enumerate(pieces) if read_mark(index, piece) is not None)
