@@ -166,6 +166,8 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if expected.get("sub_answers"):
         joined = fold("".join(question["answer"]))
         return all(text.startswith("(") or fold(text) in joined for text in expected["sub_answers"])
+    if wanted is None and "key_by_format" in question["parse_notes"]:
+        return True  # the truth was read in a dump of the text, which shows no colours and no bold print
     if wanted is None:
         has_no_answers = truth["answers_location"] == "none" or truth["file"].startswith("xlsx_softexam")
         return not question["answer"] if has_no_answers else True

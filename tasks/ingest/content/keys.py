@@ -308,11 +308,7 @@ def read_entries(section: Section) -> list[KeyEntry]:
             "bare",
             "circ",
         ):
-            follows = (
-                current is not None
-                and label.value == current[0] + 1
-                and (label.style == current[1] or ANSWER_MARK.match(piece.text[label.end :]) is not None)
-            )
+            follows = current is not None and _follows(current[0], current[1], label, piece.text[label.end :])
             if is_first or follows:
                 if current is not None:
                     entries.append(_read_entry(current[0], current[2]))
@@ -328,6 +324,17 @@ def read_entries(section: Section) -> list[KeyEntry]:
     if not entries and section.fine is not None and section.pieces:
         entries.append(_read_entry(1, section.pieces))
     return entries
+
+
+_KEY_FIRST = re.compile(r"\s*[（(]?\s*(?:[A-J]{1,6}|[√×✓✗])\s*[)）]?\s*(?:$|[.。,，;；【（(]|解析|\s)")
+
+
+def _follows(last: int, style: str, label: Label, rest: str) -> bool:
+    """Whether a number opens the next answer: one more in the same form; in front of a key one may be missing."""
+    is_key = ANSWER_MARK.match(rest) is not None or _KEY_FIRST.match(rest) is not None
+    if label.value == last + 1:
+        return label.style == style or is_key
+    return is_key and label.style == style and last < label.value <= last + 3
 
 
 def _read_several(text: str) -> tuple[int, int, int] | None:

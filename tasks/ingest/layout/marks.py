@@ -42,7 +42,7 @@ class Mark(NamedTuple):
 def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
     found = [_drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
-    found = _drop_upright(_part_lines(found))
+    found = _drop_upright(_part_lines(_join_brackets(found)))
     found = _write_headings(found)
     found = _write_numbers(found)
     found = _write_letters(found)
@@ -75,6 +75,21 @@ def _drop_decoration(piece: Piece) -> Piece:
     if match is None or any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
         return piece
     return replace(piece.cut(match.end()), start=piece.start)
+
+
+def _join_brackets(pieces: list[Piece]) -> list[Piece]:
+    """Join `（` on a line of its own, as converters leave it, with the line that it opens."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].text.strip() in ("（", "(", "【", "[") and piece.kind != "table":
+            opening = joined.pop()
+            sign = opening.text.strip()
+            piece = replace(
+                piece, text=sign + piece.text.lstrip(), start=opening.start,
+                sources=(opening.start, *piece.sources[len(piece.text) - len(piece.text.lstrip()) :]), label_length=0,
+            )  # fmt: skip
+        joined.append(piece)
+    return joined
 
 
 _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")

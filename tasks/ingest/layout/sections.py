@@ -396,6 +396,8 @@ def read_heading(text: str) -> Heading | None:
     has_keys = bool(remainder) and remainder[0] in _KEY_START and _holds_keys(remainder)
     if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""
+    if remainder and not has_keys and _TOTAL.search(remainder):
+        remainder = ""
     if remainder and not is_strong and not has_keys:
         return None
     if remainder and label is not None and label.style in ("word", "capital"):
@@ -407,6 +409,10 @@ def read_heading(text: str) -> Heading | None:
     ):
         return None  # `Problem 1: True/False` heads a list, `Question 1. Essay on …` is a question
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
+
+
+# `代码题：要求代码完整……（总分40分）` tells how to answer
+_TOTAL = re.compile(r"[（(,，]\s*(?:总分|总计|合计|共|满分|每题|每小题)[^（()）]{0,12}分\s*[)）]?\s*$")
 
 
 def _is_sure_title(title: str, fine: FineType) -> bool:

@@ -17,7 +17,7 @@ from tasks.ingest.words.answers import read_key, read_truth, split_fillings
 from tasks.ingest.words.cleaning import clean_line, clean_text, detect_language
 from tasks.ingest.words.columns import Header, find_header, find_role, fold_header, guess_columns
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
-from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_type_name
+from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly, match_type_name
 from tasks.questions.blanks import count_blanks
 
 _SCHEMA_CELL = re.compile(
@@ -89,6 +89,15 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
     return result
 
 
+def _read_sheet_type(name: str) -> FineType | None:
+    """The type that a sheet's name is, or ends with; `C#编程开发` is a subject."""
+    folded = re.sub(r"[\d_|（()）\s-]+", " ", name).strip()
+    fine = match_exactly(folded)
+    if fine is not None or not re.search(r"题(?:型|库)?$|(?i:questions?|choice|false)$", folded):
+        return fine
+    return find_type_in_title(folded)
+
+
 def _describe_unknown(sheet: Sheet) -> str:
     rows = [[cell.strip() for cell in row if cell.strip()] for row in sheet.rows[:30]]
     widest = max(rows, key=len, default=[])
@@ -158,7 +167,7 @@ def _collect_rows(
     found: list[_Row] = []
     fine = default
     if fine is None and sheet.name:
-        fine = find_type_in_title(re.sub(r"[\d_|]+", " ", sheet.name))
+        fine = _read_sheet_type(sheet.name)
     empty = schema_rows = 0
     names = [fold_header(name) for name in header.names]
     for index in range(header.row + 1, len(sheet.rows)):
