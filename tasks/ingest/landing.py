@@ -16,6 +16,7 @@ from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
+from tasks.ingest.content.losses import NOT_READ
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
@@ -42,7 +43,7 @@ class IngestSummary:
     """What an ingest did: counts, and which documents have problems (paths, never content).
 
     `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
-    questions that no annotator can be found for; a skipped document was landed before; `assistance` says what a model
+    questions that no annotator can be found for; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
     was asked, where one was.
     """
 
@@ -51,6 +52,7 @@ class IngestSummary:
     question_statuses: Counter[str] = field(default_factory=Counter)
     without_discipline: int = 0
     problems: list[dict[str, str]] = field(default_factory=list)
+    losses: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
     assistance: AssistanceSummary | None = None
@@ -66,6 +68,7 @@ class IngestSummary:
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
             "problems": self.problems,
+            "losses": self.losses,
             "assistance": self.assistance.as_counts() if self.assistance else None,
         }
 
@@ -206,6 +209,11 @@ def _land_chunk(
         summary.questions.update(str(question["question_type"]) for question in parsed.questions)
         summary.question_statuses.update(str(question["status"]) for question in parsed.questions)
         summary.without_discipline += any(question["discipline"] is None for question in parsed.questions)
+        summary.losses.extend(
+            {"document": str(parsed.document["source_path"]), "warning": warning}
+            for warning in parsed.document["warnings"]
+            if warning.startswith(NOT_READ)
+        )
         if status != "parsed":
             summary.problems.append(
                 {

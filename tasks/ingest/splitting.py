@@ -34,6 +34,7 @@ from tasks.ingest.content.keys import (
     read_table_numbers,
     split_inline,
 )
+from tasks.ingest.content.losses import note_losses
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
@@ -109,7 +110,9 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     body, regions = _take_regions(part_answers(tables.replace_rows(pieces)))
     keys: list[tuple[int, KeySection]] = []
     drafts: list[Draft] = []
+    answer_parts: set[int] = set()
     for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
+        answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, language, tables)
         answered = tables.read(region, len(part_drafts), None)
         found = read_region([piece for piece in region if piece.table < 0]) if region else []
@@ -124,6 +127,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         count = sum(len(section.entries) for section in result.keys)
         result.warnings.append(f"{count} printed answers match no question.")
     report_gaps(result)
+    result.warnings.extend(note_losses(drafts, pieces, answer_parts))
     return result
 
 

@@ -44,7 +44,7 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     found = [_drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
     found = _drop_upright(_part_lines(_join_brackets(found)))
     found = _write_headings(found)
-    found = _write_numbers(found)
+    found = _write_numbers(_mend_first(found))
     found = _write_letters(found)
     found = _write_digits(found)
     found = write_unlettered(_cut_second_numbers(found))
@@ -184,6 +184,28 @@ def _write_lettered(pieces: list[Piece]) -> list[Piece]:
     return pieces
 
 
+_LOOKS_LIKE_ONE = re.compile(r"\s*(?P<one>[Il|丨])\s*[.．、,，]\s*(?=\S)")
+
+
+def _mend_first(pieces: list[Piece]) -> list[Piece]:
+    """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers: what a scanner makes of a one."""
+    for index, piece in enumerate(pieces):
+        match = _LOOKS_LIKE_ONE.match(piece.text) if piece.text.lstrip()[:1] in "Il|丨" else None
+        if match is None:
+            continue
+        following = [
+            other.label.value
+            for other in pieces[index + 1 : index + 60]
+            if other.label is not None and other.label.style == "num" and not other.label.is_weak
+        ]
+        before = [
+            other.label for other in pieces[:index] if other.label is not None and other.label.style == "num"
+        ]
+        if following[:2] == [2, 3] and not before:
+            return [*pieces[:index], rewrite(piece, match.end(), "1. "), *pieces[index + 1 :]]
+    return pieces
+
+
 def _number_shape() -> re.Pattern[str]:
     return re.compile(
         rf"\s*(?P<open>{_OPEN}{{0,2}}\s*(?:{number_word()})?\s*{_OPEN}?|[（(]\s*(?:{number_word()})?)\s*(?P<number>{_NUMERAL})[ \t]?"
@@ -205,7 +227,9 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     rest = piece.text[match.end() :]
     if value is None or not 0 < value < 1000 or not rest.strip():
         return None
-    close, gap = match.group("close"), match.group("gap")
+    close = match.group("close")
+    gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
+    gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
     if not close and not gap and not match.group("word"):
         return None
@@ -511,6 +535,7 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
         numbers.append((index, label.style, label.value))
     lists: list[list[int]] = []
     place, last, asked = 0, 0, 0
+    inner_form = ""
     within = 0  # questions from the first that has a list to the last
     style = numbers[0][1] if numbers else ""
     while place < len(numbers):
@@ -538,7 +563,10 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
             group.append(numbers[inner][0])
             inner += 1
         follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
-        if len(group) >= 2 and follows and group[0] > index:
+        form = numbers[place + 1][1] if place + 1 < len(numbers) else ""
+        # lists in another form, `(1) … (2) …` below `1) … 2) …`, count parts
+        if len(group) >= 2 and follows and group[0] > index and form == (inner_form or form):
+            inner_form = form
             within = asked if lists else 1
             asked = max(asked, 1) if lists else 1
             lists.append(group)

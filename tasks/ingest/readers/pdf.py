@@ -25,6 +25,7 @@ from tasks.ingest.readers.pdf_rules import (
     find_blanks,
     find_grids,
     list_objects,
+    measure_scan,
     read_bounds,
     read_rules,
 )
@@ -38,6 +39,9 @@ MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
 UNREADABLE_SHARE = 0.3
+# Pictures that cover so much of a page are the page; a stamp on it has fewer characters than a paper has.
+SCAN_COVER = 0.6
+STAMP_CHARACTERS = 150
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
 
@@ -68,6 +72,7 @@ class Page:
     characters: int = 0
     broken: int = 0
     has_images: bool = False
+    is_scan: bool = False
 
 
 def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
@@ -117,8 +122,10 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
                 f"Page {number}: {page_rows.broken} of {page_rows.characters} characters have no meaning in the font."
             )
             extraction.notes.append("broken_font")
-        if (page_rows.characters < 8 and page_rows.has_images) or (
-            page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1)
+        if (
+            (page_rows.characters < 8 and page_rows.has_images)
+            or page_rows.is_scan
+            or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
         ):
             unreadable.append(number)
         extraction.lines.extend(
@@ -168,6 +175,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = _set_aside_turned(_read_characters(page, raw, result), result)
     level, upright = read_rules(objects, raw)
     grids = find_grids(level, upright)
+    result.is_scan = _is_scan(result, objects, raw)
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, height)
     _build_rows(result, characters, [], find_blanks(level, grids))
@@ -176,6 +184,12 @@ def _read_page(page: Any, raw: Any) -> Page:
         result.rows = [row for row in result.rows if row.is_furniture]
         _build_rows(result, characters, kept, find_blanks(level, kept))
     return result
+
+
+def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
+    """Whether a picture covers the page and its text is no print: a scanner's invisible reading, a stamp, a few strokes."""
+    covered, hidden = measure_scan(objects, raw, page.width * page.height)
+    return covered >= SCAN_COVER and (hidden >= 0.5 or page.characters < STAMP_CHARACTERS)
 
 
 def _read_characters(page: Any, raw: Any, result: Page) -> list[_Character]:

@@ -110,6 +110,42 @@ def list_objects(page: Any, raw: Any) -> list[PageObject]:
     return found
 
 
+def measure_scan(objects: Sequence[PageObject], raw: Any, area: float) -> tuple[float, float]:
+    """Return the share of a page (of `area` square points) that its pictures cover, and that of its texts that is invisible.
+
+    A scanner's own reading lies invisible over the picture, or behind it. Pictures in strips count together, those of forms, too.
+    """
+    covered = largest = 0.0
+    texts = hidden = before = 0  # texts drawn before the largest picture lie behind it
+    for kind, item in _open_forms(objects, raw):
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            edges = [ctypes.c_float() for _ in range(4)]
+            if raw.FPDFPageObj_GetBounds(item, *edges):
+                left, bottom, right, top = (edge.value for edge in edges)
+                size = max(0.0, right - left) * max(0.0, top - bottom)
+                covered += size
+                if size > max(largest, 0.3 * area):
+                    largest, before = size, texts
+        elif kind == raw.FPDF_PAGEOBJ_TEXT:
+            texts += 1
+            hidden += raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+    return min(1.0, covered / max(area, 1.0)), max(hidden, before) / max(texts, 1)
+
+
+def _open_forms(objects: Sequence[PageObject], raw: Any) -> list[PageObject]:
+    """The objects of a page and, one level deep, of its forms."""
+    found: list[PageObject] = []
+    for kind, item in objects[:2000]:
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            found.append((kind, item))
+            continue
+        for index in range(min(raw.FPDFFormObj_CountObjects(item), 500)):
+            inner = raw.FPDFFormObj_GetObject(item, index)
+            if inner:
+                found.append((raw.FPDFPageObj_GetType(inner), inner))
+    return found
+
+
 def read_bounds(item: Any, raw: Any) -> tuple[float, float, float, float]:
     """Return the left, lower, right and upper edge of an object in points.
 

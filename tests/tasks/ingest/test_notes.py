@@ -14,7 +14,7 @@ from tasks.ingest.content.notes import DOCUMENT_MEANINGS, read_notes, render_pro
 from tasks.ingest.content.questions import make_questions
 from tests.tasks.ingest.test_layouts import CASES
 
-SOURCES = Path(notes.__file__).parent
+SOURCES = Path(notes.__file__).parents[1]
 # How the readers write a note: into a list of notes, or as a constant.
 _WRITTEN = re.compile(
     r'notes(?:\.append\(|\.extend\(\[|\s*=\s*\[)\s*"([a-z_]+)"|^NOTE = "([a-z_]+)"', re.MULTILINE
