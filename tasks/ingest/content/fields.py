@@ -186,6 +186,10 @@ def _is_letter(answer: str) -> bool:
 
 def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
+    while len(pieces) > 1 and (outcome := _OUTCOME.fullmatch(pieces[0].text)):
+        total = outcome.group("marks")
+        draft.marks = float(total) if total and draft.marks is None else draft.marks
+        pieces = pieces[1:]
     for _ in range(3):
         first = pieces[0]
         marks = MARKS_GROUP.match(first.text)
@@ -208,6 +212,14 @@ def _take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         draft.fine = draft.fine or fine
         pieces[0] = pieces[0].cut(0, tail.start())
     return pieces
+
+
+# `CLO: <2>; Bloom Taxonomy Level: <Applying>   Marks: 9`, `[3+5=8]`: what a form says of a question
+_OUTCOME = re.compile(
+    r"\s*(?:(?:C\.?L\.?O|P\.?L\.?O|CO|LO|SO|BL|BT|Bloom['’]?s?(?:\s+Taxonomy)?(?:\s+Level)?|Difficulty|Topic|Time)\b\s*[-:：#]+\s*[<(\[]?[\w ,&/+-]{1,24}[>)\]]?\s*[:;,.|]*\s*|"
+    r"(?:Marks|Points|Total Marks)\s*[-:：=]\s*\[?(?P<marks>\d{1,3})\]?\s*[;,.]?\s*|[\[(]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*=\s*\d{1,3}\s*[\])]\s*|\[\d{1,3}\]\s*)+",
+    re.IGNORECASE,
+)
 
 
 def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:

@@ -522,6 +522,12 @@ def _skip_remarks(tail: str) -> int:
     return position
 
 
+_ONLY_SUM = re.compile(
+    r"[\s:：.\-–—]*(?:Answer\s+(?:any|all)\s+\w+\s*)?[(\[（【]?[\d\s×x*=+.]*(?:points?|pts?|marks?|分)?[\s)\]）】]*[.:]?\s*",
+    re.IGNORECASE,
+)
+
+
 def _is_question(section: Section, last: int = 0) -> bool:
     """Whether an untyped heading is one question by itself rather than the title of several.
 
@@ -535,6 +541,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
         return False
+    if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
+        return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
     own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
     if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
         return False  # `A1.` `A2.` below `Part A`

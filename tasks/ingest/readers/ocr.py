@@ -440,6 +440,33 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
             text = f"{_CHINESE[last]}、{text[lost.end() :]}"
             last += 1
         repaired.append(replace(line, text=_part_options(text)))
+    return _repair_numbers(repaired)
+
+
+_NUMBER = re.compile(r"\s*(\d{1,2})\s*[.．、)）]\s*(?=\S)")
+# `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
+_GLUED_NUMBER = re.compile(r"\s*(?:[A-Za-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)")
+_HEADLESS = re.compile(r"\s*[.．、]\s*(?=[A-Z][a-z]|[\u4e00-\u9fff])")
+
+
+def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Give back the stop behind a number that goes on, and a number of which only the stop is left."""
+    repaired: list[Line] = []
+    last = 0
+    for line in lines:
+        text = line.text
+        number = _NUMBER.match(text)
+        glued = _GLUED_NUMBER.match(text) if number is None else None
+        headless = _HEADLESS.match(text) if number is None and glued is None else None
+        if number is not None:
+            last = int(number.group(1))
+        elif glued is not None and last <= int(glued.group(1)) <= last + 2:
+            last = int(glued.group(1))
+            text = f"{last}. {text[glued.end() :]}"
+        elif headless is not None and last:
+            last += 1
+            text = f"{last}. {text[headless.end() :]}"
+        repaired.append(replace(line, text=text))
     return repaired
 
 

@@ -31,7 +31,7 @@ def number_word() -> str:
     latin = [word for word in _read()["number_words"] if word.isascii()]
     chinese = [word for word in _read()["number_words"] if not word.isascii()]
     either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
-    return rf"(?:(?i:{either})\s*[.．:：#]?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
+    return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
 
 
 @lru_cache(maxsize=1)
