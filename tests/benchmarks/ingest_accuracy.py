@@ -139,6 +139,14 @@ def _find(
     return best[1] if best is not None and best[0] >= likeness else None
 
 
+def find_counterpart(
+    expected: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Return the question whose stem is the listed one's, else the one that holds a part of it."""
+    likeness = SCAN_LIKENESS if "scan" in truth["file"] else STEM_LIKENESS
+    return _find(expected, list(questions), likeness, truth) or find_nearest(expected, questions)
+
+
 def find_nearest(expected: dict[str, Any], questions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the question that a listed one was read as, however wrongly: it holds the beginning or end of its stem."""
     wanted = fold(expected["stem"])

@@ -43,7 +43,11 @@ class _Engine:
         self._engine: Any = None
 
     def __call__(self, picture: Any, **options: Any) -> SimpleNamespace:
-        key = hashlib.sha256(picture.tobytes() + repr((picture.shape, options)).encode()).hexdigest()
+        from tasks.ingest.readers import ocr
+
+        key = hashlib.sha256(
+            picture.tobytes() + repr((picture.shape, options, ocr.ENGINE)).encode()
+        ).hexdigest()
 
         def see() -> SimpleNamespace:
             self._engine = self._engine or self._make()

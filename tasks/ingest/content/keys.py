@@ -399,7 +399,7 @@ def read_table_numbers(text: str) -> list[int]:
         cells = cells[1:]
     elif not cells or not cells[0].isdecimal():
         return []
-    numbers = [int(cell) for cell in cells if cell.isdecimal()]
+    numbers = [int(cell) for cell in cells if cell.isdecimal() and len(cell) < 5]
     is_run = len(numbers) == len(cells) >= 2 and all(right == left + 1 for left, right in pairwise(numbers))
     return numbers if is_run else []
 

@@ -124,6 +124,10 @@ _HELD_HEADING = re.compile(
 )
 
 
+# No question is longer; patterns that look for several marks in a row stay within it.
+_LOOKED_AT = 3_000
+
+
 def _find_doubts(draft: Draft) -> list[str]:
     notes: list[str] = []
     stem = draft.stem
@@ -147,14 +151,14 @@ def _find_doubts(draft: Draft) -> list[str]:
     if draft.question_type == "multiple_choice":
         notes.extend(_find_option_doubts(draft))
     elif re.search(
-        r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem, re.DOTALL
-    ) or _NUMBERED_OPTIONS.search(stem):
+        r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem[:_LOOKED_AT], re.DOTALL
+    ) or _NUMBERED_OPTIONS.search(stem[:_LOOKED_AT]):
         notes.append("options_in_stem")
     if draft.question_type == "fill_in_the_blank" and draft.answer:
         blanks = count_blanks(stem)
         if blanks and len(draft.answer) != blanks:
             notes.append("blanks_and_answers_differ")
-    if _HELD_HEADING.search(shown):
+    if _HELD_HEADING.search(shown[: 4 * _LOOKED_AT]):
         notes.append("stem_holds_heading")
     is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
     if is_gap and len(draft.answer) != 1 and not has_blank(stem) and "_" not in stem:

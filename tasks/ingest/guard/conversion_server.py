@@ -18,6 +18,7 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -48,22 +49,36 @@ def serve() -> None:
         replies.flush()
 
 
-def _preload() -> None:
-    import olefile  # noqa: F401
-    import pypdfium2  # noqa: F401
-    import python_calamine  # noqa: F401
-    import yaml  # noqa: F401
-    from lxml import etree, html  # noqa: F401
+# Read once before the first fork: what patterns and tables it fills, no child has to fill again.
+_SAMPLE = (
+    "期末试卷\n一、单项选择题（每小题2分）\n1. 水的化学式是（ A ）。\nA. H2O  B. CO2\n2、光速约为（ B ）。\nA. 3 m/s  B. 3×10^8 m/s\n二、判断题\n3. 地球是圆的。（√）\n"
+    "三、简答题\n4. 简述光合作用。\n答案：略。\nPart I. Multiple Choice\n5. Which is a metal? ( )\na) iron  b) salt\nAnswer: A\nQuestion 6: Explain osmosis.\n参考答案\n1-2 AB\n3.√\n"
+)
 
-    from tasks.ingest.content.notes import read_notes
+
+def _preload() -> None:
+    import olefile
+    import pypdfium2
+    import python_calamine
+    from lxml import etree, html
+
+    from tasks.ingest.readers import docx, pdf, plain_text, workbook
+    from tasks.ingest.reading import read_document
     from tasks.ingest.words.columns import find_role
     from tasks.ingest.words.disciplines import find_discipline
-    from tasks.ingest.words.lexicon import match_type_name
 
+    assert all((olefile, pypdfium2, python_calamine, etree, html, docx, pdf, plain_text, workbook))
     find_role("题干")
     find_discipline(["x"])
-    match_type_name("x")
-    read_notes()
+    document = dict.fromkeys(("document_id", "document_name", "discipline", "sub_discipline", "error"), "")
+    with tempfile.NamedTemporaryFile(suffix=".txt") as sample:
+        sample.write(_SAMPLE.encode())
+        sample.flush()
+        read_document(
+            Path(sample.name),
+            {**document, "source_path": "", "source_kind": "other", "warnings": []},
+            {"confidence_threshold": 0.6, "time_limit_s": 60.0, "use_ocr": False},
+        )
 
 
 def _preload_for(path: str) -> None:

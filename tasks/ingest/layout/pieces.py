@@ -80,23 +80,66 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
             text, sources = _strip_markup(text, sources)
         if not text.strip():
             continue
-        pieces.append(
-            Piece(
-                text=text,
-                start=start,
-                end=start + len(line.text),
-                sources=(
-                    range(start, start + len(sources))
-                    if isinstance(sources, range)
-                    else tuple(start + source for source in sources)
-                ),
-                kind="body" if line.kind == "wrapped" else line.kind,
-                wraps=line.kind == "wrapped",
-                page=line.page,
-                label_length=line.label_length,
+        if len(text) > MAX_RUN:
+            text, sources = _shorten_runs(text, sources)
+        pieces.extend(
+            _part_long(
+                Piece(
+                    text=text,
+                    start=start,
+                    end=start + len(line.text),
+                    sources=(
+                        range(start, start + len(sources))
+                        if isinstance(sources, range)
+                        else tuple(start + source for source in sources)
+                    ),
+                    kind="body" if line.kind == "wrapped" else line.kind,
+                    wraps=line.kind == "wrapped",
+                    page=line.page,
+                    label_length=line.label_length,
+                )
             )
         )
     return pieces
+
+
+# Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.
+MAX_RUN = 60
+MAX_LINE = 4_000
+_RUN = re.compile(rf"([\s_.=*~…·—–-])\1{{{MAX_RUN},}}")
+
+
+def _shorten_runs(text: str, sources: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """Cut runs of one filling character down to the longest that mean anything."""
+    if _RUN.search(text) is None:
+        return text, sources
+    kept: list[str] = []
+    places: list[int] = []
+    position = 0
+    for match in _RUN.finditer(text):
+        end = match.start() + MAX_RUN
+        kept.append(text[position:end])
+        places.extend(sources[position:end])
+        position = match.end()
+    kept.append(text[position:])
+    places.extend(sources[position:])
+    return "".join(kept), places
+
+
+def _part_long(piece: Piece) -> list[Piece]:
+    """Part a line that is longer than any printed one at white space or stops; its parts run on."""
+    if len(piece.text) <= MAX_LINE:
+        return [piece]
+    parts: list[Piece] = []
+    first = 0
+    while len(piece.text) - first > MAX_LINE:
+        window = piece.text[first + MAX_LINE // 2 : first + MAX_LINE]
+        at = max(window.rfind(sign) for sign in " 。；;，,")
+        last = first + (MAX_LINE // 2 + at + 1 if at >= 0 else MAX_LINE)
+        parts.append(replace(piece.cut(first, last), wraps=True))
+        first = last
+    parts.append(piece.cut(first))
+    return parts
 
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S")

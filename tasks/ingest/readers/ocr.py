@@ -36,6 +36,14 @@ CJK_PITCH = 1.4
 LATIN_PITCH = 1.15
 SURE_PITCH = 2.2
 
+# The classifier of direction turns lines of photographed pages upside down that stand upright: half of what was missed.
+ENGINE = {
+    "Global.log_level": "critical",
+    "Global.use_cls": False,
+    "EngineConfig.onnxruntime.intra_op_num_threads": 2,
+    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+}
+
 _Box = tuple[list[tuple[float, float]], str, float]
 
 
@@ -123,13 +131,7 @@ def _make_engine() -> Any:
     from rapidocr import RapidOCR
 
     logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
-    return RapidOCR(
-        params={
-            "Global.log_level": "critical",
-            "EngineConfig.onnxruntime.intra_op_num_threads": 2,
-            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-        }
-    )
+    return RapidOCR(params=dict(ENGINE))
 
 
 def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
@@ -440,13 +442,41 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
             text = f"{_CHINESE[last]}、{text[lost.end() :]}"
             last += 1
         repaired.append(replace(line, text=_part_options(text)))
-    return _repair_numbers(repaired)
+    return _repair_options(_repair_numbers(repaired))
+
+
+_LETTER = re.compile(r"\s*[（(]?([A-F])\s*[)）.．、]")
+
+
+def _repair_options(lines: list[Line]) -> list[Line]:
+    """Give back the letters that ticks cover: lines between `A)` and `C)` are options where they are as many as are missing."""
+    letters = [
+        (index, match.group(1)) for index, line in enumerate(lines) if (match := _LETTER.match(line.text))
+    ]
+    repaired = list(lines)
+    for (first, left), (last, right) in pairwise(letters):
+        missing = ord(right) - ord(left) - 1
+        between = range(first + 1, last)
+        if (
+            missing < 1
+            or len(between) != missing
+            or any(_NUMBER.match(lines[index].text) for index in between)
+        ):
+            continue
+        if any(len(lines[index].text) > 120 or lines[index].kind == "furniture" for index in between):
+            continue
+        for place, index in enumerate(between, start=1):
+            text = re.sub(r"^\s*[（(]?[A-Za-z]?[)）.]\s*", "", lines[index].text).strip()
+            repaired[index] = replace(lines[index], text=f"{chr(ord(left) + place)}) {text}")
+    return repaired
 
 
 _NUMBER = re.compile(r"\s*(\d{1,2})\s*[.．、)）]\s*(?=\S)")
 # `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
-_GLUED_NUMBER = re.compile(r"\s*(?:[A-Za-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)")
-_HEADLESS = re.compile(r"\s*[.．、]\s*(?=[A-Z][a-z]|[\u4e00-\u9fff])")
+_GLUED_NUMBER = re.compile(
+    r"\s*(?:[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)"
+)
+_HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
 
 
 def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
