@@ -21,14 +21,12 @@ from tasks.ingest.content.filled_answers import (
 )
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.keys import (
-    KeyEntry,
     KeySection,
     find_region,
     find_region_headings,
     is_region_heading,
     part_answers,
     read_entries,
-    read_key_line,
     read_region,
     read_table_keys,
     read_table_numbers,
@@ -45,6 +43,7 @@ from tasks.ingest.layout.furniture import (
     move_tag,
 )
 from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.materials import (
     cut_breaks,

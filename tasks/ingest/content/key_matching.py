@@ -9,10 +9,8 @@ from tasks.ingest.content.fields import (
     Draft,
     set_choice_answer,
 )
-from tasks.ingest.content.keys import (
-    KeyEntry,
-    KeySection,
-)
+from tasks.ingest.content.keys import KeySection
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.words.answers import (
     read_key,
     read_truth,

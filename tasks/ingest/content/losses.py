@@ -35,13 +35,13 @@ def note_losses(drafts: Sequence[Draft], pieces: Sequence[Piece], answer_parts: 
     """
     spans = _Spans(drafts)
     unclaimed: list[Piece] = []
-    shared = _fold("".join(draft.material or "" for draft in drafts))
+    shared = {_fold(line)[:24] for draft in drafts if draft.material for line in draft.material.split("\n")}
     lost = total = 0
     for piece in pieces:
         total += len(piece.text)
-        if not _counts(piece.label) and _fold(piece.text)[:24] in shared:
-            continue
         if spans.find(piece.start) is not None or piece.start in answer_parts or _is_known(piece):
+            continue
+        if not _counts(piece.label) and _fold(piece.text)[:24] in shared:
             continue
         lost += len(piece.text)
         if _counts(piece.label):
@@ -65,7 +65,7 @@ def note_losses(drafts: Sequence[Draft], pieces: Sequence[Piece], answer_parts: 
 
 
 def _fold(text: str) -> str:
-    return "".join(character for character in text if character.isalnum())
+    return "".join(character for character in text[:60] if character.isalnum())
 
 
 class _Spans:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
@@ -347,6 +348,7 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     return False
 
 
+@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps
 def read_heading(text: str) -> Heading | None:
     """Read one line as a heading that names a question type; None when it is not one."""
     from tasks.ingest.words.labels import parse_label

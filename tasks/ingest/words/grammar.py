@@ -57,7 +57,7 @@ def _fold_status(text: str) -> str:
 
 def is_status_line(text: str) -> bool:
     """Whether a line is what a learning platform or a form prints around questions: `Mark 1.00 out of 1.00`, `得分`."""
-    if len(text) > 200 or text[:1] in "(（[":
+    if (len(text) > 60 and text[:1] not in "-—=*_~") or len(text) > 200 or text[:1] in "(（[":
         return False
     folded = _fold_status(text)
     return len(folded) <= 60 and folded in _status()
