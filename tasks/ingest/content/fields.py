@@ -479,6 +479,10 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         draft.notes.append("alternative_key_printed")
     first, _, rest = text.partition("\n")
     letters = read_key(first, labels)
+    if letters is None and len(first) > 2:
+        # `A mill wheel` is the text of an option, not option A with a remark
+        folded = _fold_option(first)
+        letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
     if letters is None:
         match = re.match(
             rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
