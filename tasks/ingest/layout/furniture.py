@@ -27,6 +27,10 @@ _NOTICE = re.compile(
 _LEADING_BRACKET = re.compile(
     r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
 )
+# an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
+_LEADING_JUDGEMENT = re.compile(
+    r"^\s*([（(]\s*[√×✓✗]?\s*[)）])\s*(?=\d{1,3}\s*(?:[．、)）]|\.(?=\d{3,}\D|\d+\.\d)))"
+)
 
 
 _LEADING_CHOICE = re.compile(
@@ -236,7 +240,7 @@ def move_bracket(piece: Piece) -> Piece:
             ),
             label_length=0,
         )
-    match = _LEADING_BRACKET.match(piece.text)
+    match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece
     rest, bracket = piece.cut(match.end()), piece.cut(match.start(1), match.end(1))

@@ -12,6 +12,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
+from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
 from tasks.ingest.words.columns import find_header, guess_columns
 
@@ -97,6 +98,11 @@ def read_text(data: bytes) -> Extraction:
     """Return the lines of a plain text file; delimited text with a header row becomes a sheet."""
     text, encoding = decode(data)
     extraction = Extraction(converter="text", converter_version=encoding)
+    records = find_gift(text)
+    if records is not None:
+        extraction.converter = "gift"
+        extraction.records = [dict(record) for record in records]
+        return extraction
     sheet = _find_delimited(text) or _find_barred(text)
     if sheet is not None:
         extraction.converter = "csv"

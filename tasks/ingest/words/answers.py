@@ -64,7 +64,7 @@ PROGRAM_ANSWER = re.compile(
     r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
 )
 EXPLANATION_MARK = re.compile(
-    r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由)\s*[:：]|"
+    r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
     r"(?:Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
 )
 INLINE_ANSWER = re.compile(

@@ -31,7 +31,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|PART|SECTION|Unit|UNIT)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
+            r"(?:Part|Section|PART|SECTION|Unit|UNIT)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
