@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deployments.command_pages import render_command_list
 from schemas.dictionary import render_dictionary
-from tasks.ingest.notes import render_problem_codes
+from tasks.ingest.content.notes import render_problem_codes
 from warehouse.lake.query_pages import render_query_list
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -167,6 +167,11 @@ def _describe(result: dict[str, Any]) -> list[str]:
     if result["problems"]:
         lines.append(f"Problems: {len(result['problems'])}")
         lines += [f"  {p['document']}: {p['status']}. {p['error']}" for p in result["problems"]]
+    if result["losses"]:
+        lines.append(
+            f"Perhaps not read whole: {len({loss['document'] for loss in result['losses']})} documents"
+        )
+        lines += [f"  {loss['document']}: {loss['warning']}" for loss in result["losses"]]
     if result["quarantined_rows"]:
         lines.append(f"{result['quarantined_rows']} rows are in quarantine: proctor sql quarantine_by_rule")
     if result["batch_id"]:

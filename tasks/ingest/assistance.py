@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from schemas.vocabulary import QUESTION_TYPES
-from tasks.ingest.content import Draft, read_content
+from tasks.ingest.content.fields import Draft, read_content
+from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.keys import find_region, read_region
+from tasks.ingest.content.questions import make_questions
 from tasks.ingest.documents import ParsedDocument
-from tasks.ingest.extraction import Line
-from tasks.ingest.key_matching import match_keys
-from tasks.ingest.keys import find_region, read_region
-from tasks.ingest.labels import parse_label
-from tasks.ingest.lexicon import match_type_name
-from tasks.ingest.pieces import make_pieces
+from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.places import Places, Span
-from tasks.ingest.questions import make_questions
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.lexicon import match_type_name
 
 if TYPE_CHECKING:
     from schemas.settings import Settings

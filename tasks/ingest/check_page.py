@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.ingest.content.notes import read_notes
 from tasks.ingest.documents import ParsedDocument
-from tasks.ingest.notes import read_notes
 
 # (Chinese, English) for everything that the page says by itself.
 LABELS = {

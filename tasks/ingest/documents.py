@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import hashlib
 import json
 import os
 import queue
-import re
-import subprocess
-import sys
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import DocumentError, UsageError
 from schemas.vocabulary import SOURCE_KINDS
+from tasks.ingest.answer_files import find_companion
+from tasks.ingest.guard.client import ask
+from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.questions.identity import compute_document_id
-
-_CHUNK = 1 << 20
-_ANSWER_WORDS = re.compile(
-    r"[\s_\-—（(【\[]*(?:参考|标准)?(?:答案|解析|key|keys|answer|answers|answer[ _-]?key|solutions?)[及和与]?(?:评分标准|解析|解答)?[)）】\]]*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -40,6 +30,7 @@ class IngestOptions:
     `Engineering/Software Engineering` or a course name); `mapping_file` is a YAML with `columns` and `disciplines`;
     questions below `confidence_threshold` get the status `low_confidence`. `source_kind` holds for every document;
     without it path and first lines tell, else it is `other`.
+    `spool` is a folder for copies of what was read, so that a file may change or go afterwards.
     """
 
     time_limit_s: float = 120
@@ -50,6 +41,7 @@ class IngestOptions:
     mapping_file: Path | None = None
     confidence_threshold: float = 0.6
     source_kind: str | None = None
+    spool: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,12 +54,16 @@ class Source:
 
 @dataclass(frozen=True)
 class ParsedDocument:
-    """What became of one document: its row, its raw text (None when unreadable), its questions."""
+    """What became of one document: its row, its raw text (None when unreadable), its questions.
+
+    `copy` is the content as it was read, where a spool was given.
+    """
 
     document: dict[str, Any]
     text: dict[str, Any] | None
     questions: list[dict[str, Any]]
     path: Path
+    copy: Path | None = None
 
 
 def make_options(
@@ -96,7 +92,8 @@ def make_options(
 def list_documents(paths: Sequence[Path]) -> list[Path]:
     """Return the files named and those below the folders named, sorted, each once.
 
-    Hidden files and folders are skipped. Lock files (`~$…`) are listed: they become rows with an error.
+    Hidden files and folders are skipped. Lock files (`~$…`), pipes and links that point to nothing are listed: they
+    become rows with an error.
 
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
@@ -107,12 +104,13 @@ def list_documents(paths: Sequence[Path]) -> list[Path]:
             inside = {
                 file
                 for file in path.rglob("*")
-                if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
+                if not file.is_dir()
+                and not any(part.startswith(".") for part in file.relative_to(path).parts)
             }
             if not inside:
                 raise UsageError(f"The folder {path} holds no file. Name a folder with papers in it.")
             found |= inside
-        elif path.exists():
+        elif os.path.lexists(path):
             found.add(path)
         else:
             raise UsageError(f"{path} does not exist. Check the path.")
@@ -128,7 +126,7 @@ def list_sources(paths: Sequence[Path]) -> list[Source]:
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
     """
-    roots = list(dict.fromkeys(path.resolve() for path in paths))
+    roots = list(dict.fromkeys(path.resolve() if path.exists() else path.absolute() for path in paths))
     names = _shorten(roots)
     sources: dict[Path, Source] = {}
     for root in roots:
@@ -211,30 +209,25 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     path = source.path
     document = _new_document(path, source.name, options)
     try:
-        size = path.stat().st_size
-        document["size_bytes"] = size
-        if size > options.max_bytes:
-            return _refuse(
-                path,
-                document,
-                "too_large",
-                f"The file has {size} bytes; {options.max_bytes} are allowed. Split it.",
-            )
-        digest = hashlib.sha256()
-        with path.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
+        content = take_in(path, options.max_bytes, options.spool)
+    except DocumentError as error:
+        with contextlib.suppress(OSError):
+            document["size_bytes"] = path.stat().st_size
+        return _refuse(path, document, error.code, str(error))
+    document["size_bytes"] = content.size
+    document["sha256"] = content.sha256
+    document["document_id"] = compute_document_id(content.sha256)
+    if content.size == 0:
         return _refuse(
-            path, document, "corrupt", f"The file cannot be opened ({reason}). Check its permissions."
+            path,
+            document,
+            "empty",
+            "The file has no bytes. Save it again, or leave it out.",
+            content.copy,
         )
-    document["sha256"] = digest.hexdigest()
-    document["document_id"] = compute_document_id(document["sha256"])
-    if size == 0:
-        return _refuse(path, document, "empty", "The file has no bytes. Save it again, or leave it out.")
     request = {
-        "path": str(path.resolve()),
+        "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
+        "content": str(content.copy) if content.copy else None,
         "document": document,
         "options": {
             "time_limit_s": options.time_limit_s,
@@ -247,21 +240,21 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
             "companion": str(companion) if (companion := find_companion(path)) else None,
         },
     }
-    reply = _ask(request)
+    reply = ask(request)
     if "ok" in reply:
         result = reply["ok"]
-        return ParsedDocument(result["document"], result["text"], result["questions"], path)
+        return ParsedDocument(result["document"], result["text"], result["questions"], path, content.copy)
     if reply["failed"] == "usage":
         raise UsageError(reply["message"])
-    return _refuse(path, document, reply["failed"], reply["message"])
+    return _refuse(path, document, reply["failed"], reply["message"], content.copy)
 
 
 def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str, Any]:
     return {
-        "document_id": compute_document_id(f"path:{source.as_posix()}"),
+        "document_id": compute_document_id(f"path:{show_name(source)}"),
         "sha256": "",
-        "document_name": path.name,
-        "source_path": source.as_posix(),
+        "document_name": show_name(Path(path.name)),
+        "source_path": show_name(source),
         "size_bytes": 0,
         "media_type": "application/octet-stream",
         "page_count": None,
@@ -277,102 +270,7 @@ def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str,
     }
 
 
-def _refuse(path: Path, document: dict[str, Any], status: str, error: str) -> ParsedDocument:
-    return ParsedDocument({**document, "status": status, "error": error}, None, [], path)
-
-
-def find_companion(path: Path) -> Path | None:
-    """Return the file beside a paper that by its name holds the paper's answers (`期末A.docx`, `期末A答案.docx`), or None."""
-    if _ANSWER_WORDS.search(path.stem):
-        return None
-    try:
-        changed = path.parent.stat().st_mtime_ns
-        found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
-    except OSError:
-        return None
-    return found if found is not None and found.name != path.name and found.is_file() else None
-
-
-@lru_cache(maxsize=256)
-def _list_answer_files(folder: Path, _changed: int) -> dict[str, Path]:
-    """The answer files of a folder by the name of their paper; listed once per state of the folder."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.iterdir()):
-        if not file.name.startswith((".", "~$")) and _ANSWER_WORDS.search(file.stem):
-            found.setdefault(_ANSWER_WORDS.sub("", file.stem).strip().casefold(), file)
-    return found
-
-
-class _Server:
-    """One conversion server process, used by one thread at a time."""
-
-    def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[2])
-        search = os.environ.get("PYTHONPATH", "")
-        environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tasks.ingest.conversion_server"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps(request, ensure_ascii=False).encode() + b"\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise BrokenPipeError
-        reply: dict[str, Any] = json.loads(line)
-        return reply
-
-    def close(self) -> None:
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        try:
-            self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-_idle: list[_Server] = []
-_lock = threading.Lock()
-_owner = os.getpid()
-
-
-def _ask(request: dict[str, Any]) -> dict[str, Any]:
-    """Hand a request to an idle server, started when there is none; a server that died is replaced once."""
-    global _owner
-    for attempt in (1, 2):
-        with _lock:
-            if _owner != os.getpid():  # a fork inherited our servers: they belong to the parent
-                _idle.clear()
-                _owner = os.getpid()
-            server = _idle.pop() if _idle else None
-        server = server or _Server()
-        try:
-            reply = server.ask(request)
-        except (BrokenPipeError, OSError, json.JSONDecodeError):
-            server.close()
-            if attempt == 2:
-                break
-            continue
-        with _lock:
-            _idle.append(server)
-        return reply
-    return {"failed": "crashed", "message": "The conversion process could not be started or died twice."}
-
-
-@atexit.register
-def close_servers() -> None:
-    """End the conversion servers of this process; they start again when needed."""
-    with _lock:
-        servers, _idle[:] = list(_idle), []
-    if _owner == os.getpid():
-        for server in servers:
-            server.close()
+def _refuse(
+    path: Path, document: dict[str, Any], status: str, error: str, copy: Path | None = None
+) -> ParsedDocument:
+    return ParsedDocument({**document, "status": status, "error": error}, None, [], path, copy)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
+from schemas.errors import DocumentError
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
+from tasks.ingest.answer_files import find_companion
 from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
+from tasks.ingest.content.losses import NOT_READ
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
     Source,
-    find_companion,
     list_sources,
     parse_sources,
     render_document_json,
 )
+from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
 from tasks.models.call_frames import read_call_frames
 from tasks.progress import Progress
@@ -40,7 +43,7 @@ class IngestSummary:
     """What an ingest did: counts, and which documents have problems (paths, never content).
 
     `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
-    questions that no annotator can be found for; a skipped document was landed before; `assistance` says what a model
+    questions that no annotator can be found for; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
     was asked, where one was.
     """
 
@@ -49,6 +52,7 @@ class IngestSummary:
     question_statuses: Counter[str] = field(default_factory=Counter)
     without_discipline: int = 0
     problems: list[dict[str, str]] = field(default_factory=list)
+    losses: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
     assistance: AssistanceSummary | None = None
@@ -64,6 +68,7 @@ class IngestSummary:
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
             "problems": self.problems,
+            "losses": self.losses,
             "assistance": self.assistance.as_counts() if self.assistance else None,
         }
 
@@ -86,33 +91,50 @@ def land_documents(
     sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
+    spool = open_spool(settings.archive_dir)
+    options = replace(options, spool=spool)
     summary = IngestSummary(assistance=AssistanceSummary() if assistant else None)
-    with Progress("ingest: documents", len(sources)) as progress:
-        new = _skip_known(None if again else lake, sources, summary, progress)
-        chunk: list[ParsedDocument] = []
-        size = 0
-        for parsed in parse_sources(new, options, workers or settings.workers):
-            chunk.append(parsed)
-            size += len(parsed.questions)
-            if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
+    try:
+        with Progress("ingest: documents", len(sources)) as progress:
+            new = _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
+            chunk: list[ParsedDocument] = []
+            size = 0
+            for parsed in parse_sources(new, options, workers or settings.workers):
+                chunk.append(parsed)
+                size += len(parsed.questions)
+                if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
+                    _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
+                    chunk, size = [], 0
+            if chunk:
                 _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
-                chunk, size = [], 0
-        if chunk:
-            _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
+    finally:
+        close_spool(spool)
     return summary
 
 
 def archive_document(archive: Path, parsed: ParsedDocument) -> None:
     """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically."""
     sha256 = str(parsed.document["sha256"])
+    if not sha256:
+        return  # it could not be opened: there is nothing to keep
     folder = archive / sha256[:2]
     folder.mkdir(parents=True, exist_ok=True)
-    original = folder / f"{sha256}{parsed.path.suffix.lower()}"
+    original = folder / name_original(sha256, parsed.path)
     if not original.exists():
-        _write_atomically(original, parsed.path.read_bytes())
+        if parsed.copy is not None:
+            parsed.copy.chmod(0o644)
+            parsed.copy.replace(original)
+        else:
+            _write_atomically(original, parsed.path.read_bytes())
     if parsed.text is not None:
         _write_atomically(folder / f"{sha256}.txt", str(parsed.text["text"]).encode())
     _write_atomically(folder / f"{sha256}.json", render_document_json(parsed).encode())
+
+
+def name_original(sha256: str, path: Path) -> str:
+    """The name of an original in the archive: its hash and suffix; a text or JSON file is set apart from what was read in it."""
+    suffix = path.suffix.lower() if re.fullmatch(r"\.[\w-]{1,12}", path.suffix, re.ASCII) else ""
+    return f"{sha256}.original{suffix}" if suffix in ("", ".txt", ".json") else f"{sha256}{suffix}"
 
 
 def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
@@ -122,7 +144,11 @@ def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
 
 
 def _skip_known(
-    lake: Lake | None, sources: Sequence[Source], summary: IngestSummary, progress: Progress
+    lake: Lake | None,
+    sources: Sequence[Source],
+    summary: IngestSummary,
+    progress: Progress,
+    max_bytes: int,
 ) -> Iterator[Source]:
     """Only the files whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
 
@@ -132,7 +158,8 @@ def _skip_known(
     ordered = sorted(sources, key=lambda source: find_companion(source.path) is None)
     for start in range(0, len(ordered), DOCUMENTS_PER_LANDING):
         chunk = [
-            (source, _hash_file(source.path)) for source in ordered[start : start + DOCUMENTS_PER_LANDING]
+            (source, _hash_file(source.path, max_bytes))
+            for source in ordered[start : start + DOCUMENTS_PER_LANDING]
         ]
         known = set() if lake is None else _read_known(lake, [sha256 for _, sha256 in chunk])
         for source, sha256 in chunk:
@@ -144,12 +171,11 @@ def _skip_known(
             yield source
 
 
-def _hash_file(path: Path) -> str:
+def _hash_file(path: Path, max_bytes: int) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return f"unreadable:{path}"
+        return take_in(path, max_bytes).sha256
+    except DocumentError:
+        return f"unreadable:{show_name(path)}"
 
 
 def _land_chunk(
@@ -183,6 +209,11 @@ def _land_chunk(
         summary.questions.update(str(question["question_type"]) for question in parsed.questions)
         summary.question_statuses.update(str(question["status"]) for question in parsed.questions)
         summary.without_discipline += any(question["discipline"] is None for question in parsed.questions)
+        summary.losses.extend(
+            {"document": str(parsed.document["source_path"]), "warning": warning}
+            for warning in parsed.document["warnings"]
+            if warning.startswith(NOT_READ)
+        )
         if status != "parsed":
             summary.problems.append(
                 {

@@ -11,7 +11,7 @@ import yaml
 
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES
-from tasks.ingest.disciplines import name_discipline
+from tasks.ingest.words.disciplines import name_discipline
 
 ROLES = (
     "number",

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from tasks.ingest.answers import read_key
-from tasks.ingest.extraction import Line
-from tasks.ingest.pieces import Piece, make_pieces
+from tasks.ingest.layout.pieces import Piece, make_pieces
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.answers import read_key
 
 Span = tuple[int, int]
 

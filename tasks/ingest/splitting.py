@@ -6,26 +6,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tasks.ingest.answers import (
-    ANSWER_MARK,
-    has_colon,
-)
-from tasks.ingest.cleaning import clean_text, detect_language
-from tasks.ingest.content import (
+from tasks.ingest.content.emphasis import take_format_keys
+from tasks.ingest.content.fields import (
     Draft,
     drop_asking_lead,
     read_content,
 )
-from tasks.ingest.emphasis import take_format_keys
-from tasks.ingest.extraction import Line
-from tasks.ingest.filled_answers import (
+from tasks.ingest.content.filled_answers import (
     cut_own_number,
     find_filled,
     prints_answers,
     read_filled,
     read_trailing_letters,
 )
-from tasks.ingest.furniture import (
+from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.keys import (
+    KeySection,
+    find_region,
+    find_region_headings,
+    is_region_heading,
+    part_answers,
+    read_entries,
+    read_region,
+    read_table_keys,
+    read_table_numbers,
+    split_inline,
+)
+from tasks.ingest.content.losses import note_losses
+from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
     drop_titles,
@@ -34,24 +42,10 @@ from tasks.ingest.furniture import (
     move_bracket,
     move_tag,
 )
-from tasks.ingest.key_matching import match_keys
-from tasks.ingest.keys import (
-    KeyEntry,
-    KeySection,
-    find_region,
-    find_region_headings,
-    is_region_heading,
-    part_answers,
-    read_entries,
-    read_key_line,
-    read_region,
-    read_table_keys,
-    read_table_numbers,
-    split_inline,
-)
-from tasks.ingest.labels import Label
-from tasks.ingest.lexicon import FineType
-from tasks.ingest.materials import (
+from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
+from tasks.ingest.layout.marks import write_marks
+from tasks.ingest.layout.materials import (
     cut_breaks,
     cut_material,
     join_shared,
@@ -61,19 +55,32 @@ from tasks.ingest.materials import (
     split_cases,
     split_matching,
 )
-from tasks.ingest.numbers import find_candidates, last_number
-from tasks.ingest.options import offers_options
-from tasks.ingest.pieces import Piece, join_pieces, make_pieces
-from tasks.ingest.sections import (
+from tasks.ingest.layout.numbers import find_candidates, last_number
+from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.pieces import Piece, join_pieces, make_pieces
+from tasks.ingest.layout.sections import (
     OPTION_A,
     Section,
     divide,
     is_chapter,
 )
-from tasks.ingest.sequences import choose_questions
-from tasks.ingest.signs import FORM, Mark, has_options_ahead, is_instruction
-from tasks.ingest.tables import QuestionTable, find_key_tables, find_question_tables, read_question_table
-from tasks.ingest.unnumbered import split_unnumbered
+from tasks.ingest.layout.sequences import choose_questions
+from tasks.ingest.layout.signs import FORM, Mark, has_options_ahead, is_instruction
+from tasks.ingest.layout.unnumbered import split_unnumbered
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.tables.question_tables import (
+    QuestionTable,
+    find_key_tables,
+    find_question_tables,
+    read_question_table,
+)
+from tasks.ingest.words.answers import (
+    ANSWER_MARK,
+    has_colon,
+)
+from tasks.ingest.words.cleaning import clean_text, detect_language
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 
@@ -95,14 +102,16 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
-    pieces = make_pieces(lines, starts)
+    pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     result = Split([], language=language)
     tables = _Tables(lines, starts, language, result.warnings)
     body, regions = _take_regions(part_answers(tables.replace_rows(pieces)))
     keys: list[tuple[int, KeySection]] = []
     drafts: list[Draft] = []
+    answer_parts: set[int] = set()
     for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
+        answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, language, tables)
         answered = tables.read(region, len(part_drafts), None)
         found = read_region([piece for piece in region if piece.table < 0]) if region else []
@@ -117,6 +126,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         count = sum(len(section.entries) for section in result.keys)
         result.warnings.append(f"{count} printed answers match no question.")
     report_gaps(result)
+    result.warnings.extend(note_losses(drafts, pieces, answer_parts))
     return result
 
 
@@ -233,7 +243,7 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
 
     The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.sections import read_heading
+    from tasks.ingest.layout.sections import read_heading
 
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)
@@ -543,6 +553,8 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False
+    if picks[0][3].style == "word":
+        return False  # `Question 1:` never counts parts
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
     return len(text) >= (12 if is_part_style else 60)

@@ -19,6 +19,8 @@ ALL = (
     "plan_simulation",
     "demo_stages",
     "ingest_accuracy",
+    "ingest_mutations",
+    "ingest_confidence",
     "ingest_speed",
     "normal_form_speed",
     "dedupe_speed",

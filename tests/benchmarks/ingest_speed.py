@@ -42,7 +42,7 @@ def main(file_count: int = 10_000) -> None:
 
 def measure_conversion() -> None:
     """CPU of our conversion to lines or sheets beside the bare library on the same bytes, per kind."""
-    from tasks.ingest.reading import extract
+    from tasks.ingest.readers.formats import extract
 
     print(
         f"\n{'conversion (CPU ms per file)':<44}{'files':>6}{'KB':>7}{'ours':>9}{'bare':>9}{'ratio':>7}  bare is"
@@ -50,7 +50,7 @@ def measure_conversion() -> None:
     for name, kind, files, bare, note in _list_conversions():
         # a page of a PDF whose font says nothing goes to OCR too: that is measured with the scan
         options = {**_OPTIONS, "use_ocr": "scan" in name}
-        ours_s = sum(_best(extract, data, kind, options, {}) for data in files)
+        ours_s = sum(_best(extract, data, kind, options) for data in files)
         bare_s = sum(_best(bare, data) for data in files)
         size = sum(map(len, files)) / len(files) / 1e3
         print(
@@ -62,8 +62,8 @@ def measure_conversion() -> None:
 
 
 def _list_conversions() -> Iterable[tuple[str, str, list[bytes], Callable[[bytes], object], str]]:
-    from tasks.ingest.ocr import is_ocr_installed
-    from tasks.ingest.office import find_libreoffice
+    from tasks.ingest.readers.ocr import is_ocr_installed
+    from tasks.ingest.readers.office import find_libreoffice
 
     libraries = {
         "docx": (_bare_docx, "zipfile + lxml: all parts parsed, w:t joined"),
@@ -123,7 +123,7 @@ def _bare_pdf(data: bytes) -> object:
 
 
 def _bare_office(data: bytes) -> object:
-    from tasks.ingest.office import find_libreoffice
+    from tasks.ingest.readers.office import find_libreoffice
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "paper.doc"
@@ -138,7 +138,7 @@ def _bare_ocr(data: bytes) -> object:
     import pypdfium2
     from rapidocr import RapidOCR
 
-    from tasks.ingest.ocr import RESOLUTION
+    from tasks.ingest.readers.ocr import RESOLUTION
 
     # As many threads as the pipeline gives it: what is compared is the work around the engine.
     engine = RapidOCR(
@@ -154,7 +154,8 @@ def _bare_ocr(data: bytes) -> object:
 
 def _print_isolation() -> None:
     """What it costs to read a document in a process of its own: the fork, its limits, and JSON both ways."""
-    from tasks.ingest.documents import IngestOptions, close_servers, parse_document
+    from tasks.ingest.documents import IngestOptions, parse_document
+    from tasks.ingest.guard.client import close_servers
 
     print(f"\n{'whole document (CPU ms)':<44}{'guarded':>9}{'within':>9}{'isolation':>11}")
     with tempfile.TemporaryDirectory() as folder:
@@ -209,19 +210,20 @@ def measure_splitting() -> None:
 
 
 def _extract_real() -> list[Any]:
-    from tasks.ingest.reading import extract
+    from tasks.ingest.readers.formats import extract
 
     return [
-        extract(path.read_bytes(), path.suffix[1:], _OPTIONS, {})
+        extract(path.read_bytes(), path.suffix[1:], _OPTIONS)
         for path in sorted((SHARED / "exams").glob("*.*"))
         if path.suffix in (".docx", ".pdf") and "scan" not in path.name
     ]
 
 
 def _print_split(name: str, papers: Sequence[list[str]]) -> None:
-    from tasks.ingest import labels, options
-    from tasks.ingest.extraction import Line, join_lines
+    from tasks.ingest.layout import options
+    from tasks.ingest.readers.extraction import Line, join_lines
     from tasks.ingest.splitting import split_lines
+    from tasks.ingest.words import labels
 
     size = sum(len("\n".join(paper).encode()) for paper in papers)
     seconds = 0.0

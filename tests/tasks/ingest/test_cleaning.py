@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.ingest.answers import (
+from tasks.ingest.content.keys import read_key_line
+from tasks.ingest.layout.sections import read_heading
+from tasks.ingest.layout.sequences import Candidate, choose_questions
+from tasks.ingest.words.answers import (
     read_bracketed_key,
     read_bracketed_truth,
     read_key,
     read_truth,
     split_fillings,
 )
-from tasks.ingest.cleaning import clean_line, clean_text, detect_language, join_wrapped, match_brackets
-from tasks.ingest.keys import read_key_line
-from tasks.ingest.labels import parse_label
-from tasks.ingest.lexicon import match_type_name
-from tasks.ingest.sections import read_heading
-from tasks.ingest.sequences import Candidate, choose_questions
+from tasks.ingest.words.cleaning import clean_line, clean_text, detect_language, join_wrapped, match_brackets
+from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.lexicon import match_type_name
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from schemas.errors import DocumentError
-from tasks.ingest.docx import read_docx
-from tasks.ingest.extraction import join_lines
-from tasks.ingest.numbering import chinese_number, format_number
-from tasks.ingest.questions import make_questions
+from tasks.ingest.content.questions import make_questions
+from tasks.ingest.readers.docx import read_docx
+from tasks.ingest.readers.extraction import join_lines
+from tasks.ingest.readers.numbering import chinese_number, format_number
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import M, W, make_docx, make_zip, numbering, paragraph, run, table
 

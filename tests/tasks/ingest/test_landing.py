@@ -11,7 +11,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest import landing
-from tasks.ingest.documents import IngestOptions, find_companion, list_sources, make_options, parse_document
+from tasks.ingest.answer_files import find_companion
+from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_xlsx, write
@@ -102,6 +103,7 @@ def test_the_summary_counts_by_status_and_type_and_names_every_problem(
         "documents_without_discipline": 1,
         "skipped_documents": 0,
         "quarantined_rows": 0,
+        "losses": [],
         "problems": [
             {
                 "document": "papers/old/empty.docx",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.ingest.extraction import Line, join_lines
+from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import split_lines
 
 CASES: list[dict[str, Any]] = [

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from schemas.documents import DOCUMENT_STATUSES
-from tasks.ingest import notes
-from tasks.ingest.content import Draft
-from tasks.ingest.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
-from tasks.ingest.questions import make_questions
+from tasks.ingest.content import notes
+from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
+from tasks.ingest.content.questions import make_questions
 from tests.tasks.ingest.test_layouts import CASES
 
-SOURCES = Path(notes.__file__).parent
+SOURCES = Path(notes.__file__).parents[1]
 # How the readers write a note: into a list of notes, or as a constant.
 _WRITTEN = re.compile(
     r'notes(?:\.append\(|\.extend\(\[|\s*=\s*\[)\s*"([a-z_]+)"|^NOTE = "([a-z_]+)"', re.MULTILINE

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.extraction import Line, join_lines
-from tasks.ingest.pdf import (
+from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.readers.pdf import (
     Page,
     Row,
     find_column_border,
@@ -212,7 +212,7 @@ RTF = rb"{\rtf1\ansi\deff0{\fonttbl{\f0 Times;}}\f0 1. What is two plus two?\par
 
 def test_old_formats_say_that_libreoffice_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from schemas.errors import DocumentError
-    from tasks.ingest.office import convert_with_libreoffice
+    from tasks.ingest.readers.office import convert_with_libreoffice
 
     monkeypatch.setenv("PROCTOR_SOFFICE", "")
     with pytest.raises(DocumentError) as caught:
@@ -333,20 +333,20 @@ def test_blanks_that_are_drawn_as_lines_are_read_as_blanks_and_underlined_words_
     ],
 )
 def test_what_ocr_does_to_marks_is_mended_and_nothing_else(read: str, meant: str) -> None:
-    from tasks.ingest.ocr import repair_lines
+    from tasks.ingest.readers.ocr import repair_lines
 
     assert [line.text for line in repair_lines([Line(read)])] == [meant]
 
 
 def test_a_lost_chinese_number_is_given_back_where_a_type_is_named() -> None:
-    from tasks.ingest.ocr import repair_lines
+    from tasks.ingest.readers.ocr import repair_lines
 
     lines = [Line("一、名词解释"), Line("1. 熵"), Line("、简答题（每题5分）"), Line("、其他")]
     assert [line.text for line in repair_lines(lines)][2:] == ["二、简答题（每题5分）", "、其他"]
 
 
 def test_spaces_that_ocr_drops_between_chinese_terms_come_back_by_the_places_of_characters() -> None:
-    from tasks.ingest.ocr import restore_gaps
+    from tasks.ingest.readers.ocr import restore_gaps
 
     places = [211, 231, 253, 285, 306, 337, 358, 385, 405, 430, 448, 464, 498, 517]
     starts = list(zip("信号量线程地址映射PCB文件", places, strict=True))
@@ -358,7 +358,7 @@ def test_spaces_that_ocr_drops_between_chinese_terms_come_back_by_the_places_of_
 
 
 def test_a_coarse_reading_of_places_makes_no_gaps_but_wide_ones_stay() -> None:
-    from tasks.ingest.ocr import restore_gaps
+    from tasks.ingest.readers.ocr import restore_gaps
 
     text = "平面波能量密度和能流"
     coarse = [0, 18, 45, 63, 81, 108, 126, 153, 171, 189]

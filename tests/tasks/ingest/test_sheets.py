@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tasks.ingest.columns import find_header, find_role
-from tasks.ingest.disciplines import name_discipline
-from tasks.ingest.extraction import Sheet
-from tasks.ingest.sheets import SheetSplit, split_packed_options, split_records, split_sheets
-from tasks.ingest.workbook import read_workbook
+from tasks.ingest.readers.extraction import Sheet
+from tasks.ingest.readers.workbook import read_workbook
+from tasks.ingest.tables.sheets import SheetSplit, split_packed_options, split_records, split_sheets
+from tasks.ingest.words.columns import find_header, find_role
+from tasks.ingest.words.disciplines import name_discipline
 from tests.tasks.ingest.builders import make_xlsx
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.ingest.content import Draft
-from tasks.ingest.docx import read_docx
-from tasks.ingest.extraction import Line, join_lines
-from tasks.ingest.plain_text import read_html
+from tasks.ingest.content.fields import Draft
+from tasks.ingest.readers.docx import read_docx
+from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.readers.plain_text import read_html
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from deployments.model_server.generators import write_statement
 from tasks.augment.wording import render_option_question
-from tasks.ingest.cleaning import clean_text
-from tasks.ingest.kinds import infer_free_type
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions.blanks import count_blanks, fill_blanks, has_blank, is_call
 from tasks.questions.question import BareQuestion, QuestionContent
 from tasks.questions.rules import blanks_match_answers

@@ -22,7 +22,7 @@ def open_workbook(path: Path, *, values_only: bool = False) -> Workbook:
     """
     from openpyxl import load_workbook
 
-    from tasks.ingest.archives import open_package
+    from tasks.ingest.readers.archives import open_package
 
     try:
         size = path.stat().st_size

@@ -1,0 +1,95 @@
+"""Text that stands out (bold, colour, underline, highlight), and keys that a paper tells by nothing else."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from tasks.ingest.content.fields import Draft
+from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.extraction import Line
+
+# How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
+MIN_QUESTIONS = 3
+MIN_SHARE = 0.7
+_FULL, _NONE = 0.7, 0.1
+
+
+def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
+    """Give choice questions without a key the options that stand out, where the whole paper does it so.
+
+    One way of standing out counts where at least three questions, and seven in ten of those without a key, have
+    some options in it entirely and the others not at all, where it agrees with the keys that are printed, and
+    where it does not always fall on the same letter. The question gets the note `key_by_format`.
+    """
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for line, start in zip(lines, starts, strict=True):
+        for first, last, kind in line.emphasis:
+            spans.setdefault(kind, []).append((start + first, start + last))
+    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_places]
+    if not spans or len(asked) < MIN_QUESTIONS:
+        return
+    spans["any"] = [span for kind in spans for span in spans[kind]]
+    for kind in (*KINDS, "any"):
+        if take_choices(asked, _read_choices(asked, sorted(spans.get(kind, [])))):
+            return
+
+
+def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
+    """Give the questions without a key the options that stand out, if they do so consistently; return whether.
+
+    `chosen` are the labels of every question that stand out, None where only parts of options do.
+    """
+    pairs = [
+        (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
+        for draft, labels in zip(drafts, chosen, strict=True)
+        if draft.question_type == "multiple_choice" and draft.options
+    ]
+    if not _is_consistent(pairs):
+        return False
+    for draft, labels in pairs:
+        if labels and not draft.answer:
+            draft.answer = sorted(labels)
+            draft.notes.append("key_by_format")
+    return True
+
+
+def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> list[list[str] | None]:
+    """The options of every question that stand out entirely; [] where none does, None where it is no choice."""
+    firsts = [first for first, _ in spans]
+    reach: list[int] = []
+    for _, last in spans:
+        reach.append(max(last, reach[-1]) if reach else last)
+
+    def stands_out(place: int) -> bool:
+        at = bisect_right(firsts, place) - 1
+        return at >= 0 and place < reach[at]
+
+    choices: list[list[str] | None] = []
+    for draft in drafts:
+        shares = [
+            sum(1 for place in places if stands_out(place)) / max(len(places), 1)
+            for _, places in draft.option_places
+        ]
+        labels = [
+            label for (label, _), share in zip(draft.option_places, shares, strict=True) if share >= _FULL
+        ]
+        is_clear = all(share >= _FULL or share <= _NONE for share in shares)
+        choices.append(labels if is_clear and len(labels) < len(shares) else None)
+    return choices
+
+
+def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
+    open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer]
+    told = [(draft, labels) for draft, labels in open_pairs if labels]
+    if len(told) < MIN_QUESTIONS or len(told) < MIN_SHARE * len(open_pairs):
+        return False
+    single = [
+        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
+    ]
+    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
+        return False
+    if len(told) > MIN_QUESTIONS and len({tuple(labels) for _, labels in told}) == 1:
+        return False
+    printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
+    return sum(1 for draft, labels in printed if draft.answer == labels) >= 0.9 * len(printed)

@@ -1,0 +1,132 @@
+"""Answers that stand in the blanks and brackets of the questions, through a whole paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.fields import (
+    BLANK_NUMBER,
+    Draft,
+)
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.sections import (
+    Section,
+)
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.labels import Label
+from tasks.questions.blanks import has_blank
+
+_FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
+
+
+_BETWEEN_BLANKS = re.compile(
+    r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
+)
+
+
+def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
+    """Read answers written on the lines to fill in, `a stream of ____tokens____`, where a whole section does so.
+
+    One question tells nothing: `____ differs from ____` looks the same.
+    """
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if draft.question_type == "fill_in_the_blank":
+            groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
+        if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
+            continue
+        found = [_FILLED.findall(draft.stem) for draft in open_ones]
+        runs = [len(re.findall(r"_+", draft.stem)) for draft in open_ones]
+        if any(count != 2 * len(texts) for count, texts in zip(runs, found, strict=True)):
+            continue
+        if any(
+            _BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for texts in found for text in texts
+        ):
+            continue
+        for draft, texts in zip(open_ones, found, strict=True):
+            draft.answer = [text.strip() for text in texts]
+            draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
+            draft.notes.append("answer_without_mark")
+
+
+_TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
+
+
+def read_trailing_letters(drafts: Sequence[Draft]) -> None:
+    """Read keys printed bare behind the stems, `… level need is D`, where every question of a section has one."""
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if draft.options:
+            groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        open_ones = [draft for draft in group if not draft.answer]
+        matches = [_TRAILING_LETTER.search(draft.stem) for draft in open_ones]
+        letters = [match.group(1) for match in matches if match]
+        if (
+            len(group) < 3
+            or len(letters) < len(open_ones)
+            or len({*letters, *(key for draft in group for key in draft.answer)}) < 2
+        ):
+            continue
+        for draft, match in zip(open_ones, matches, strict=True):
+            if match is not None and match.group(1) in {label for label, _ in draft.options}:
+                draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
+
+
+def cut_own_number(draft: Draft) -> None:
+    """Drop the question's own number before its answer: `答案：1.就绪，执行` below question 1."""
+    if not draft.answer or draft.value is None or draft.question_type != "fill_in_the_blank":
+        return
+    own = re.match(rf"{draft.value}\s*[.．、]\s*(?=\D)", draft.answer[0])
+    if own and not any(re.match(rf"{draft.value + 1}\s*[.．、]", text) for text in draft.answer[1:]):
+        draft.answer[0] = draft.answer[0][own.end() :]
+
+
+_ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]")
+
+
+_OFFERED = re.compile(r"[（(]\s*A\s*[)）][\s\S]*[（(]\s*B\s*[)）]")
+
+
+_JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+
+
+_KEYED = re.compile(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+
+
+def _is_lone_key(text: str) -> bool:
+    """Whether a line is one to six letters from A to J and nothing else."""
+    return 0 < len(text) <= 6 and not text.strip("ABCDEFGHIJ")
+
+
+def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
+    """Whether this paper prints answers with its questions: keys in brackets, bare letters, √ and ×."""
+    answered = asked = 0
+    for lines in chunks:
+        text = "\n".join(line.text for line in lines)
+        is_keyed = False
+        if "(" in text or "（" in text:
+            asked += _ANSWER_PLACE.search(text) is not None
+            keyed = _JUDGED if _OFFERED.search(text) else _KEYED
+            is_keyed = keyed.search(text + " \n") is not None
+        if is_keyed or any(_is_lone_key(line.text.strip()) for line in lines[1:]):
+            answered += 1
+    return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
+
+
+def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """Return the fill-in sections whose blanks are filled: no question has an empty one, most have `（一年）`."""
+    found: dict[int, list[str]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
+            found.setdefault(number, []).append(join_pieces(lines))
+    return {
+        number
+        for number, texts in found.items()
+        if not any(has_blank(text) for text in texts)
+        and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
+        >= max(2, 0.6 * len(texts))
+    }

@@ -1,0 +1,187 @@
+"""Answers printed elsewhere, given to their questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.fields import (
+    Draft,
+    set_choice_answer,
+)
+from tasks.ingest.content.keys import KeySection
+from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.words.answers import (
+    read_key,
+    read_truth,
+    split_fillings,
+)
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.labels import parse_label
+from tasks.questions.blanks import count_blanks
+
+_FREE = ("short_answer", "essay", "calculation", "material_analysis")
+
+
+def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
+    """Give printed answers to their questions; return the sections of keys none of whose answers found one.
+
+    A key section belongs to the question section with the same type and number, else the same number,
+    else the same type; without sections the question number decides. A question that has an answer keeps it.
+    """
+    unmatched: list[KeySection] = []
+    used: set[tuple[int, int]] = set()
+    by_section: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        by_section.setdefault(draft.section, []).append(draft)
+    values = [draft.value for draft in drafts if draft.value is not None]
+    known = set(values)
+    for place, key in enumerate(keys):
+        target = _find_target(drafts, key, place, len(keys), used, by_section)
+        numbers = {entry.number for entry in key.entries}
+        whole = _find_whole(target, key)
+        if whole is None and not numbers & {draft.value for draft in target.values()} and numbers <= known:
+            # a key printed below the last section answers the whole paper
+            target = _by_number(drafts) if len(values) == len(known) else target
+            whole = _find_whole(target, key)
+        matched = 0
+        if whole is not None:
+            used.add((whole.section, key.entries[0].number))
+            apply_key(whole, key.whole or _join_entries(key), language)
+            continue
+        for entry in key.entries:
+            asked = target.get(entry.number)
+            if asked is not None:
+                matched += 1
+                used.add((asked.section, entry.number))
+                apply_key(asked, entry, language)
+        if not matched:
+            unmatched.append(key)
+    return unmatched
+
+
+def _find_whole(target: dict[int, Draft], key: KeySection) -> Draft | None:
+    """Return the one question whose parts the answers of this key section count."""
+    drafts = {id(draft): draft for draft in target.values()}
+    if len(drafts) != 1 or len(key.entries) < 2:
+        return None
+    draft = next(iter(drafts.values()))
+    parts = [label.value for label in map(parse_label, draft.stem.split("\n")) if label is not None]
+    numbers = [entry.number for entry in key.entries]
+    is_alone = draft.section_number is not None and draft.value == draft.section_number
+    is_whole = not draft.options and numbers[0] == 1 and (set(numbers) <= set(parts) or is_alone)
+    return draft if is_whole else None
+
+
+def _join_entries(key: KeySection) -> KeyEntry:
+    lines = [
+        f"{entry.label or f'{entry.number}.'}{'' if entry.label[-1:] in '、．）' else ' '}{entry.text}"
+        for entry in key.entries
+    ]
+    remarks = [entry.explanation for entry in key.entries if entry.explanation]
+    return KeyEntry(key.entries[0].number, "\n".join(lines), "\n".join(remarks) or None)
+
+
+def _find_target(
+    drafts: Sequence[Draft],
+    key: KeySection,
+    place: int,
+    count: int,
+    used: set[tuple[int, int]],
+    by_section: dict[int, list[Draft]],
+) -> dict[int, Draft]:
+    groups = list(by_section.values())
+    if key.fine is not None:
+        same = [
+            group
+            for group in groups
+            if group[0].fine is not None
+            and (group[0].fine.name == key.fine.name or group[0].fine.question_type == key.fine.question_type)
+        ]
+        exact = [group for group in same if group[0].fine is not None and group[0].fine.name == key.fine.name]
+        candidates = exact or same
+        numbered_alike = [group for group in candidates if group[0].section_number == key.number]
+        candidates = numbered_alike or candidates
+        fresh = (
+            group
+            for group in candidates
+            if not any((draft.section, draft.value or 0) in used for draft in group)
+        )
+        if candidates:
+            return _by_number(next(fresh, candidates[0]))
+    if key.number is not None and key.fine is None:
+        placed = [group for group in groups if group[0].section_number == key.number]
+        unused = (
+            group for group in placed if not any((draft.section, draft.value or 0) in used for draft in group)
+        )
+        if placed:
+            return _by_number(next(unused, placed[0]))
+        numbered = [
+            group[0] for group in by_section.values() if len(group) == 1 and group[0].value == key.number
+        ]
+        if numbered:
+            return {1: numbered[0], key.number: numbered[0]}
+    if len(groups) == count and place < len(groups) and count > 1:
+        return _by_number(groups[place])
+    # a section that is one question counts by its own numeral, not by the numbers of the others
+    others = [
+        draft
+        for draft in drafts
+        if len(by_section[draft.section]) > 1 or draft.value is None or draft.value != draft.section_number
+    ]
+    for among in (drafts, others):
+        values = [draft.value for draft in among if draft.value is not None]
+        if values and len(values) == len(set(values)):
+            return _by_number(among)
+    return _by_number(groups[0]) if groups and count == 1 else {}
+
+
+def _by_number(drafts: Sequence[Draft]) -> dict[int, Draft]:
+    found: dict[int, Draft] = {}
+    for place, draft in enumerate(drafts, start=1):
+        found.setdefault(draft.value if draft.value is not None else place, draft)
+    if len(drafts) == 1:
+        found.setdefault(1, drafts[0])
+    return found
+
+
+def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
+    """Set a question's answer from a key entry, unless it has one; a contradiction is noted."""
+    if "answer_without_mark" in draft.notes and draft.question_type in _FREE and len(draft.answer) == 1:
+        # the answer is printed elsewhere: what was taken for it is the rest of the question
+        draft.stem = f"{draft.stem}\n{draft.answer.pop()}"
+        draft.notes.remove("answer_without_mark")
+    before = list(draft.answer)
+    text = clean_text(entry.text, language)
+    echo = draft.stem.strip(" 。.：:？?")
+    if 1 < len(echo) < 60 and re.match(r"\s*[：:]\s*\S", text[len(echo) :]) and text.startswith(echo):
+        text = text[len(echo) :].lstrip(" ：:")  # `目标管理：以目标为导向……`: the term again
+    draft.answer = []
+    if draft.options:
+        set_choice_answer(draft, text)
+    elif draft.question_type == "true_false" or (
+        read_truth(text) and draft.fine is None and len(draft.stem) > 8
+    ):
+        truth = read_truth(re.split(r"[\s,，。.;；（(]", text.strip())[0]) or {"A": "true", "B": "false"}.get(
+            text.strip()
+        )
+        if truth:
+            draft.question_type = "true_false"
+            draft.answer = [truth]
+            rest = text.strip()[len(re.split(r"[\s,，。.;；（(]", text.strip())[0]) :].strip(" ,，。.;；")
+            draft.explanation = draft.explanation or rest or None
+        else:
+            draft.notes.append("answer_unreadable")
+    elif draft.question_type == "fill_in_the_blank":
+        draft.answer = split_fillings(text, count_blanks(draft.stem))
+    elif draft.question_type == "multiple_choice":
+        draft.answer = read_key(text) or []
+    elif text:
+        draft.answer = [text]
+    if entry.explanation:
+        draft.explanation = draft.explanation or clean_text(entry.explanation, language)
+    if before and draft.answer and before != draft.answer:
+        draft.notes.append("keys_disagree")
+        draft.answer = before
+    elif not draft.answer:
+        draft.answer = before

@@ -1,0 +1,414 @@
+"""Answers printed away from their questions: a key line, or an answer part at the end of the paper or in a file of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tasks.ingest.layout.key_lines import (
+    KEY_MARK,
+    KeyEntry,
+    read_key_line,
+)
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.sections import OPTION_A, Section, divide, is_chapter
+from tasks.ingest.words.answers import ANSWER_MARK, METADATA, find_explanation, has_colon
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
+
+REGION = re.compile(
+    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
+    r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    re.IGNORECASE,
+)
+# `期末试题及参考答案` is the title of a paper that prints its answers
+_TITLE_WITH_ANSWERS = re.compile(
+    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
+)
+_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
+_ONE_FOR_ALL = re.compile(r"\s*(?:第\s*)?(\d{1,3})\s*[-–—~～至]\s*(\d{1,3})\s*题?\s*[.．、:：]\s*(?=\S)")
+
+_CELL_NAME = re.compile(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])")
+_CELL_GAP = re.compile(r"\||\t|\s{2,}")
+_NUMBER_CELL = re.compile(
+    r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#", re.IGNORECASE
+)
+_KEY_CELL = re.compile(r"答\s*案|Answers?|Ans\.?|Keys?|选项", re.IGNORECASE)
+_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*")
+_LINE_OF_ANSWERS = re.compile(
+    r"\s*【?(?:参考|标准|正确)?答案】?\s*[:：]?\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+)
+_OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
+_ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
+
+
+@dataclass
+class KeySection:
+    """The answers below one heading of an answer part (or of one key line, then `fine` may be None)."""
+
+    number: int | None
+    fine: FineType | None
+    entries: list[KeyEntry] = field(default_factory=list)
+    title: str = ""
+    whole: KeyEntry | None = None
+
+
+def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
+    """Return the indices of the lines that say nothing but that answers follow."""
+    return [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+
+
+def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
+    """Return the index of the line that opens the answer part at the end of a paper, or None.
+
+    `headings` are those of `find_region_headings`, where they are known.
+
+    A line `参考答案` that stands after a single question introduces only that question's answer: the
+    answer part must begin with a heading, a key table, or a number that starts over.
+    """
+    marks = find_region_headings(pieces) if headings is None else headings
+    if not marks:
+        return None
+    if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
+        opening = [
+            index for index in marks if _opens_answers(pieces[index + 1 : index + 6], pieces[:index], False)
+        ]
+        if len(opening) < 0.6 * len(marks):
+            return None  # printed after every question
+    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
+    for index in marks:
+        following = pieces[index + 1 : index + 6]
+        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
+            continue
+        if _closes_section(pieces, index):
+            continue
+        if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
+            return index
+    return None
+
+
+def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a line `… 参考答案` is the title above a paper's questions: nothing is asked before it, choices follow."""
+    before, after = pieces[:index], pieces[index + 1 :]
+    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
+        return True
+    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
+        return False
+    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
+
+
+def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
+    if (
+        label.style not in ("nump", "romanp", "letterp")
+        or sum(1 for other in before if other.style == "num") < 2
+    ):
+        return False
+    for place, other in enumerate(reversed(before)):
+        if other.style != label.style:
+            break
+        if other.value == 1:
+            return place > 0
+    return False
+
+
+def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
+    from tasks.ingest.layout.sections import read_heading
+
+    first = pieces[index + 1].label if index + 1 < len(pieces) else None
+    if first is None or first.style != "num" or first.value != 1:
+        return False
+    before = [piece.label.value for piece in pieces[:index] if piece.label and piece.label.style == "num"]
+    after = [piece.label.value for piece in pieces[index + 1 :] if piece.label and piece.label.style == "num"]
+    if before.count(1) < 3 or after.count(1) != 1 or after[-1] != len(after):
+        return False
+    last = len(before) - 1 - before[::-1].index(1)
+    is_last = before[last:] == after
+    return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
+
+
+def is_region_heading(text: str) -> bool:
+    """True for a line that says nothing but that answers follow."""
+    folded = text.strip()
+    return (
+        len(folded) <= 48
+        and _names_answers(folded)
+        and bool(REGION.match(folded))
+        and not _NO_HEADING.search(folded)
+    )
+
+
+def _names_answers(text: str) -> bool:
+    """Whether one of the words stands here without which REGION matches nothing: most lines have none."""
+    if "答案" in text or "评分标准" in text or "试题解析" in text:
+        return True
+    # answer, solution, key, marking: parts of them whose letters have no further forms in other case
+    lowered = text.lower()
+    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
+
+
+def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
+    """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
+    from tasks.ingest.layout.sections import read_heading
+
+    found = [
+        index
+        for index, piece in enumerate(pieces)
+        if "答案" in piece.text and _LINE_OF_ANSWERS.match(piece.text) is not None
+    ]
+    if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
+        return list(pieces)
+    piece = pieces[found[0]]
+    mark = _LINE_OF_ANSWERS.match(piece.text)
+    rest = piece.cut(mark.end() if mark is not None else 0)
+    if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
+        return list(pieces)
+    head = piece.cut(0, len(piece.text) - len(rest.text))
+    return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
+
+
+def _is_title(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `… 试题及答案` names a paper with its answers: nothing is asked above it, questions follow it."""
+    if any(piece.label is not None for piece in pieces[:index]):
+        return False
+    rest = pieces[index + 1 :]
+    if any(is_region_heading(piece.text) for piece in rest):
+        return True
+    asking = 0
+    for piece in rest:
+        if _OFFERS.match(piece.text) or _ASKS.search(piece.text):
+            asking += 1
+        if asking > 1:
+            return True
+    return False
+
+
+def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
+    from tasks.ingest.layout.sections import read_heading
+
+    for piece in following[:3]:
+        text = piece.text
+        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
+            return True
+        label = piece.label
+        if label is not None:
+            if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
+                if not before:
+                    return True
+                if not is_only:
+                    return False
+                # the numbers of an answer part look like those of the questions, and there is more than one question
+                styles = [other.label for other in before if other.label is not None]
+                same = [other.value for other in styles if other.style == label.style]
+                return bool(same) and max(same) > 1 and not _answers_parts(label, styles)
+            return False
+        if is_chapter(text):
+            return True
+    return False
+
+
+def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
+    """Read the answer part of a paper into its sections."""
+    sections: list[KeySection] = []
+    for section in divide(pieces):
+        found = KeySection(section.number, section.fine, title=section.title)
+        label = section.pieces[0].label if section.pieces else None
+        if (
+            section.is_question
+            and not _starts_numbers(section.pieces, label)
+            and not read_key_line(section.pieces[0].text)
+        ):
+            number, pieces = 1, section.pieces
+            if label is not None and label.style in ("num", "nump", "paren") and not label.is_weak:
+                # `五、10．要点：…`: the question's own number
+                number, pieces = label.value, [section.pieces[0].cut(label.end), *section.pieces[1:]]
+            found.entries.append(_read_entry(number, pieces))
+        else:
+            found.entries = read_entries(section)
+        if found.entries:
+            if len(found.entries) > 1:
+                found.whole = _read_entry(1, section.pieces)
+            sections.append(found)
+    return sections
+
+
+def _starts_numbers(pieces: Sequence[Piece], label: Label | None) -> bool:
+    """Whether numbers begin here: a 1, or any number that a later line carries on."""
+    if label is None or label.style not in ("num", "nump", "paren", "word"):
+        return False
+    return label.value == 1 or any(
+        other is not None and other.style == label.style and other.value == label.value + 1
+        for other in (piece.label for piece in pieces[1:])
+    )
+
+
+def read_entries(section: Section) -> list[KeyEntry]:
+    """Read the answers of one section by their numbers, in whatever way they are printed."""
+    entries: list[KeyEntry] = []
+    if section.fine is not None and len(section.pieces) > 1:
+        first = next((piece.label for piece in section.pieces if piece.label is not None), None)
+        opening = ANSWER_MARK.match(section.pieces[0].text)
+        if opening and (first is None or first.value > 1 or section.pieces[0].text[opening.end() :].strip()):
+            return [_read_entry(1, section.pieces)]  # the answer of a section that is one question
+    current: tuple[int, str, list[Piece]] | None = None
+    pending_numbers: list[int] = []
+    printed: dict[int, str] = {}
+    for piece in section.pieces:
+        row = read_table_numbers(piece.text)
+        if row:
+            pending_numbers = row
+            continue
+        if pending_numbers:
+            keys = read_table_keys(piece.text, len(pending_numbers))
+            if keys:
+                entries += [KeyEntry(number, key) for number, key in zip(pending_numbers, keys, strict=True)]
+                pending_numbers = []
+                continue
+            pending_numbers = []
+        line = read_key_line(piece.text)
+        if line and (len(line) > 1 or current is None or line[0].number == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+                current = None
+            if len(line) == 1:
+                current = (line[0].number, "num", [piece.cut(piece.text.index(line[0].text))])
+            else:
+                entries += line
+            continue
+        several = _read_several(piece.text)
+        if several and (current is None or several[0] == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+            begin, until, end = several
+            entries += [_read_entry(number, [piece.cut(end)]) for number in range(begin, until)]
+            current = (until, "num", [piece.cut(end)])
+            continue
+        inline = split_inline(piece)
+        if len(inline) > 1 and (current is None or inline[0][0] == current[0] + 1):
+            if current is not None:
+                entries.append(_read_entry(current[0], current[2]))
+            for number, part in inline[:-1]:
+                entries.append(_read_entry(number, [part]))
+            current = (inline[-1][0], "num", [inline[-1][1]])
+            continue
+        label = piece.label
+        expected = current[0] + 1 if current is not None else (entries[-1].number + 1 if entries else None)
+        is_first = current is None and (expected is None or (label is not None and label.value == expected))
+        if label is not None and label.style in (
+            "num",
+            "sub",
+            "paren",
+            "nump",
+            "word",
+            "bracket",
+            "bare",
+            "circ",
+        ):
+            follows = current is not None and _follows(current[0], current[1], label, piece.text[label.end :])
+            if is_first or follows:
+                if current is not None:
+                    entries.append(_read_entry(current[0], current[2]))
+                current = (label.value, label.style, [piece.cut(label.end)])
+                printed[label.value] = label.text
+                continue
+        if current is not None:
+            current[2].append(piece)
+    if current is not None:
+        entries.append(_read_entry(current[0], current[2]))
+    for entry in entries:
+        entry.label = printed.get(entry.number, "")
+    if not entries and section.fine is not None and section.pieces:
+        entries.append(_read_entry(1, section.pieces))
+    return entries
+
+
+_KEY_FIRST = re.compile(r"\s*[（(]?\s*(?:[A-J]{1,6}|[√×✓✗])\s*[)）]?\s*(?:$|[.。,，;；【（(]|解析|\s)")
+
+
+def _follows(last: int, style: str, label: Label, rest: str) -> bool:
+    """Whether a number opens the next answer: one more in the same form; in front of a key one may be missing."""
+    is_key = ANSWER_MARK.match(rest) is not None or _KEY_FIRST.match(rest) is not None
+    if label.value == last + 1:
+        return label.style == style or is_key
+    return is_key and label.style == style and last < label.value <= last + 3
+
+
+def _read_several(text: str) -> tuple[int, int, int] | None:
+    """Read `13-14. Answers will vary.`: first and last number of the questions it answers, where the answer begins."""
+    match = _ONE_FOR_ALL.match(text)
+    if match is None or not 0 < int(match.group(2)) - int(match.group(1)) < 10:
+        return None
+    return int(match.group(1)), int(match.group(2)), match.end()
+
+
+def split_inline(piece: Piece) -> list[tuple[int, Piece]]:
+    """Split `1、44（…）  2、10  3、3(2)` at its numbers, where they run 1 by 1 behind wide gaps."""
+    marks = list(_INLINE.finditer(piece.text))
+    # `1、…（2）…`: the bracketed number counts the points of the first answer
+    marks = [mark for mark in marks if bool(mark.group(1)) == bool(marks[0].group(1))]
+    if len(marks) < 2 or (marks[0].start() > 0 and piece.text[: marks[0].start()].strip()):
+        return []
+    numbers = [int(mark.group(2)) for mark in marks]
+    chosen = [marks[0]]
+    for mark, number in zip(marks[1:], numbers[1:], strict=True):
+        if number == int(chosen[-1].group(2)) + 1:
+            chosen.append(mark)
+    parts = [
+        (
+            int(mark.group(2)),
+            piece.cut(mark.end(), chosen[index + 1].start() if index + 1 < len(chosen) else None),
+        )
+        for index, mark in enumerate(chosen)
+    ]
+    return parts if len(parts) > 1 else []
+
+
+def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
+    text = join_pieces([piece for piece in pieces if piece.text.strip()]).strip()
+    mark = ANSWER_MARK.match(text)
+    if mark:
+        text = text[mark.end() :].strip()
+    text = METADATA.sub("", text).strip() if has_colon(text) else text
+    explanation = find_explanation(text)
+    if explanation:
+        return KeyEntry(
+            number, text[: explanation.start()].strip(), text[explanation.end() :].strip() or None
+        )
+    return KeyEntry(number, text)
+
+
+def _split_cells(text: str) -> list[str]:
+    """Split a row at bars, tabs and wide gaps; behind `题号` or `答案` single spaces separate, too."""
+    named = _CELL_NAME.match(text) if "号" in text or "案" in text else None
+    if named is not None and "|" not in text and "\t" not in text:
+        return [re.sub(r"\s", "", named.group(1)), *text[named.end() :].split()]
+    return [cell.strip() for cell in _CELL_GAP.split(text) if cell.strip()]
+
+
+def read_table_numbers(text: str) -> list[int]:
+    """Read the first row of a key table: `题号 | 1 | 2 | 3`."""
+    last = text.rstrip()[-1:]
+    if not last.isdecimal() and last != "|":
+        return []  # the last cell must be a number
+    cells = _split_cells(text)
+    if cells and _NUMBER_CELL.fullmatch(cells[0]):
+        cells = cells[1:]
+    elif not cells or not cells[0].isdecimal():
+        return []
+    numbers = [int(cell) for cell in cells if cell.isdecimal() and len(cell) < 5]
+    is_run = len(numbers) == len(cells) >= 2 and all(right == left + 1 for left, right in pairwise(numbers))
+    return numbers if is_run else []
+
+
+def read_table_keys(text: str, count: int) -> list[str]:
+    """Read the second row of a key table: `答案 | A | C | B`; empty when it does not hold `count` keys."""
+    cells = _split_cells(text)
+    if cells and _KEY_CELL.fullmatch(cells[0]):
+        cells = cells[1:]
+    if len(cells) == count and all(re.fullmatch(KEY_MARK, cell) for cell in cells):
+        return cells
+    return []

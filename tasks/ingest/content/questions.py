@@ -1,0 +1,193 @@
+"""From drafts to rows of `questions`: ids, confidence with its reasons, status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.notes import read_notes
+from tasks.ingest.readers.extraction import FORMULA, IMAGE
+from tasks.ingest.words.cleaning import detect_language
+from tasks.ingest.words.disciplines import name_discipline
+from tasks.questions.blanks import count_blanks, has_blank
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
+from tasks.questions.question import ORIGINAL, BareQuestion, Option, Question, QuestionContent
+
+_FIGURE = re.compile(
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
+)
+
+# `(1) 0.22 (2) 0.11 (3) 0.43 (4) 2.2`: short numbered values on one line are rather options than parts
+_NUMBERED_OPTIONS = re.compile(
+    r"(?:^|\n)\s*\(1\)\s*[^()\n?]{1,24}\(2\)\s*[^()\n?]{1,24}\(3\)\s*[^()\n?]{1,24}(?:\(4\)|\n|$)"
+)
+
+
+def make_questions(
+    drafts: Sequence[Draft],
+    document: dict[str, Any],
+    language: str | None,
+    threshold: float,
+    page_notes: Sequence[str] = (),
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows of a document's questions and how many drafts repeated one and were left out."""
+    rows: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    repeated = 0
+    for draft in drafts:
+        row = _make_row(draft, document, language, threshold, page_notes)
+        if row["question_uuid"] in seen:
+            repeated += 1
+            continue
+        seen.add(row["question_uuid"])
+        row["position"] = len(rows) + 1
+        rows.append(row)
+    return rows, repeated
+
+
+def _make_row(
+    draft: Draft, document: dict[str, Any], language: str | None, threshold: float, page_notes: Sequence[str]
+) -> dict[str, Any]:
+    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
+    weights = read_notes()
+    confidence = round(max(0.0, 1.0 - sum(weights[note].weight for note in notes if note in weights)), 2)
+    question = _make_question(draft, document, language)
+    if confidence < threshold:
+        status = "low_confidence"
+    elif not draft.answer:
+        status = "no_answer"
+    else:
+        status = "parsed"
+    return {
+        **question.as_row(),
+        "document_id": document["document_id"],
+        "document_name": document["document_name"],
+        "position": 0,
+        "number_label": draft.number_label,
+        "marks": draft.marks,
+        "text_start": draft.start,
+        "text_end": draft.end,
+        "parse_confidence": confidence,
+        "parse_notes": notes,
+        "status": status,
+    }
+
+
+def _make_question(draft: Draft, document: dict[str, Any], language: str | None) -> Question:
+    # A picture's place is in the text of the document; the question says by its note that there is one.
+    own = detect_language(" ".join([draft.stem, *(text for _, text in draft.options)]))
+    bare = BareQuestion(
+        question_type=draft.question_type,
+        language=own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
+        stem=_leave_out_pictures(draft.stem),
+        material=_leave_out_pictures(draft.material) if draft.material else draft.material,
+        options=tuple(Option(label, _leave_out_pictures(text)) for label, text in draft.options),
+    )
+    discipline, sub_discipline = _name_discipline(draft, document)
+    content = QuestionContent(
+        bare,
+        tuple(_leave_out_pictures(text) for text in draft.answer),
+        draft.explanation,
+        discipline,
+        sub_discipline,
+        document["source_kind"],
+    )
+    identity = compute_question_uuid(bare)
+    return Question(identity, 1, identity, None, ORIGINAL, content)
+
+
+def _leave_out_pictures(text: str) -> str:
+    """The text without the signs for pictures; what consists of pictures alone keeps them."""
+    if IMAGE not in text:
+        return text
+    mark = rf"[ \t]*{re.escape(IMAGE)}[ \t]*"
+    wide = r"[\u3000-\u9fff\uff00-\uffef]"
+    rest = re.sub(rf"(?<={wide}){mark}|{mark}(?={wide})", "", text)
+    return re.sub(r"[ \t]*\n\s*", "\n", re.sub(mark, " ", rest)).strip() or text
+
+
+def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The discipline that the question's own cells name, else the document's."""
+    for cell in (draft.discipline, draft.sub_discipline):
+        named = name_discipline(cell) if cell else None
+        if named is not None:
+            return named[0], draft.sub_discipline or named[1]
+    return document["discipline"], draft.sub_discipline or document["sub_discipline"]
+
+
+# `Ⅳ 判断（10分，每题2分）`, `Part C (20 points, 2 each)`: no line of a question
+_HELD_HEADING = re.compile(
+    r"[ \n][ⅠⅡⅢⅣⅤⅥⅦⅧIVX一二三四五六七八九十]{1,3}\s?[、.．]?\s?[^\s（(]{2,10}\s?[（(][^（()）\n]{0,12}(?:每\s?(?:小)?[题空][^（()）\n]{0,6}分|共\s?\d{1,3}\s?分)|"
+    r"\n(?:Part|Section|PART|SECTION) [IVXA-H\d]{1,4}\b[^\n]{0,60}\d (?:points?|marks?|pts)"
+)
+
+
+# No question is longer; patterns that look for several marks in a row stay within it.
+_LOOKED_AT = 3_000
+
+
+def _find_doubts(draft: Draft) -> list[str]:
+    notes: list[str] = []
+    stem = draft.stem
+    visible = len(re.sub(r"\s|[（()）_]", "", stem))
+    is_blank_of_material = bool(draft.material and draft.options)
+    if is_blank_of_material and not visible:
+        pass  # a blank of the passage: its options are all that is printed
+    elif visible < 2 or (visible < 4 and draft.question_type not in ("term_explanation", "calculation")):
+        notes.append("stem_too_short")
+    if len(stem) > 6000 or (draft.question_type in ("multiple_choice", "true_false") and len(stem) > 1200):
+        notes.append("stem_too_long")
+    if "\ufffd" in stem or any("\ufffd" in text for _, text in draft.options):
+        notes.append("garbled_characters")
+    shown = "\n".join([stem, draft.material or "", *(text for _, text in draft.options)])
+    if FORMULA in shown:
+        notes.append("embedded_formula_lost")
+    if IMAGE in shown or _FIGURE.search(stem):
+        notes.append("needs_figure")
+    if draft.fine is None:
+        notes.append("type_inferred")
+    if draft.question_type == "multiple_choice":
+        notes.extend(_find_option_doubts(draft))
+    elif re.search(
+        r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem[:_LOOKED_AT], re.DOTALL
+    ) or _NUMBERED_OPTIONS.search(stem[:_LOOKED_AT]):
+        notes.append("options_in_stem")
+    if draft.question_type == "fill_in_the_blank" and draft.answer:
+        blanks = count_blanks(stem)
+        if blanks and len(draft.answer) != blanks:
+            notes.append("blanks_and_answers_differ")
+    if _HELD_HEADING.search(shown[: 4 * _LOOKED_AT]):
+        notes.append("stem_holds_heading")
+    is_gap = draft.question_type == "fill_in_the_blank" and (draft.fine is None or draft.fine.name != "cloze")
+    if is_gap and len(draft.answer) != 1 and not has_blank(stem) and "_" not in stem:
+        notes.append("blank_missing")
+    if draft.value is None and draft.number_label == "":
+        notes.append("number_missing")
+    if draft.question_type in ("multiple_choice", "true_false") and draft.value is not None:
+        following = re.search(
+            rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{draft.value + 1}\s*[.．、]\s*\D", stem
+        )
+        if following and following.start() > 10:
+            notes.append("stem_holds_next_question")
+    return notes
+
+
+def _find_option_doubts(draft: Draft) -> list[str]:
+    notes: list[str] = []
+    texts = [text for _, text in draft.options]
+    if any(not text for text in texts):
+        notes.append("option_empty")
+    folded = [normalise_for_key(text) or text for text in texts]
+    if len(set(folded)) < len(folded):
+        notes.append("options_equal")
+    if draft.fine is not None and draft.fine.name == "single_choice" and len(draft.answer) > 1:
+        notes.append("single_choice_with_several_keys")
+    longest = max((len(text) for text in texts), default=0)
+    if longest > 400 and longest > 8 * (sum(len(text) for text in texts) - longest + 1):
+        notes.append("option_too_long")
+    labels = [label for label, _ in draft.options]
+    if not set(draft.answer) <= set(labels) and draft.options:
+        notes.append("key_not_among_options")
+    return notes

@@ -1,0 +1,127 @@
+"""A file as it comes in: opened without waiting, read once, and kept as it was when it was read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemas.errors import DocumentError
+
+_CHUNK = 1 << 20
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a folder"),
+)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The content of one file: its SHA-256, its size in bytes, and the copy that was made while it was read (or None)."""
+
+    sha256: str
+    size: int
+    copy: Path | None
+
+
+def take_in(path: Path, max_bytes: int, spool: Path | None = None) -> Intake:
+    """Read a file once, with its hash; with `spool` (a folder) a copy is kept there, which is what is parsed and archived.
+
+    Raises:
+        DocumentError: `unsupported` for what is no regular file, `corrupt` for what cannot be opened, `too_large`.
+    """
+    try:
+        # a pipe without a writer would wait for ever
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if path.is_symlink() and not path.exists():
+            raise DocumentError(
+                "corrupt", "The link points to nothing. Copy the file itself here."
+            ) from error
+        reason = error.strerror or type(error).__name__
+        raise DocumentError(
+            "corrupt", f"The file cannot be opened ({reason}). Check that it is there and its permissions."
+        ) from error
+    with os.fdopen(opened, "rb", buffering=0) as stream:
+        facts = os.fstat(stream.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            kind = next((name for test, name in _KINDS if test(facts.st_mode)), "something else")
+            raise DocumentError("unsupported", f"This is {kind} and no file with content. Leave it out.")
+        if facts.st_size > max_bytes:
+            raise DocumentError(
+                "too_large", f"The file has {facts.st_size} bytes; {max_bytes} are allowed. Split it."
+            )
+        return _copy(stream.fileno(), max_bytes, spool)
+
+
+def _copy(source: int, max_bytes: int, spool: Path | None) -> Intake:
+    digest = hashlib.sha256()
+    size = 0
+    kept: Path | None = None
+    target = -1
+    if spool is not None:
+        target, name = tempfile.mkstemp(dir=spool)
+        kept = Path(name)
+    try:
+        while chunk := os.read(source, _CHUNK):
+            size += len(chunk)
+            if size > max_bytes:
+                raise DocumentError("too_large", f"The file grew beyond {max_bytes} bytes while it was read.")
+            digest.update(chunk)
+            if target >= 0:
+                os.write(target, chunk)
+    except OSError as error:
+        raise DocumentError(
+            "corrupt", f"The file cannot be read ({error.strerror}). Copy it again."
+        ) from error
+    finally:
+        if target >= 0:
+            os.close(target)
+    return Intake(digest.hexdigest(), size, kept)
+
+
+def show_name(path: Path) -> str:
+    """A path as text: names in GBK bytes, as old archives leave them, are read as what they say."""
+    raw = os.fsencode(path)
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return re.sub(r"[\x00-\x1f]", "\ufffd", raw.decode(encoding))
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", errors="replace")
+
+
+def open_spool(archive: Path) -> Path:
+    """A folder of this process for copies, beside the archive that they move to; those of dead processes are deleted."""
+    folder = archive / ".spool"
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in folder.iterdir():
+        pid = other.name.partition("-")[0]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            close_spool(other)
+    return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder))
+
+
+def close_spool(folder: Path) -> None:
+    """Delete a folder of copies with what is left in it."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        file.unlink(missing_ok=True)
+    if folder.is_dir():
+        folder.rmdir()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,145 @@
+"""Options without letters: behind bullets, behind `T、` and `F、`, and the marks that tell the right ones.
+
+Written as `A. `, `B. ` … where several questions of a paper print them the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.layout.pieces import Piece, rewrite
+
+_BULLET = re.compile(r"\s*(?P<sign>[•·●▪■◆◇➢❖○◦\uf000-\uf0ff*+\-–])(?:\s+)(?=\S)")
+_LETTERS = "ABCDEFGHIJ"
+_MIN_GROUPS = 3
+_TRUTH = re.compile(
+    r"(?P<lead>^|\s)(?P<label>[TF√×YN]|true|false|True|False)\s*[.、．)）:：]\s*(?P<word>对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)"
+)
+# short signs before or behind an option that some options have and others have not
+_SIGN = re.compile(r"^\s*(?P<before>[#*✓✔√★☑=~@^]{1,3})\s*|\s*(?P<behind>[#*✓✔√★☑@^\uf00c]{1,3})\s*$")
+_OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-J])\s*[)）\].．、:：]\s*")
+
+
+def write_unlettered(pieces: Sequence[Piece]) -> list[Piece]:
+    """Write options behind bullets, or behind T and F, with letters, and the signs of right options as ticks."""
+    found = _write_truths(list(pieces))
+    found = _write_bullets(found)
+    return _write_signs(found)
+
+
+def _write_truths(pieces: list[Piece]) -> list[Piece]:
+    """Write `T、对` and `F、错`, `true. 正确` and `false. 错误` as the options A and B."""
+    changed: list[Piece] = []
+    for piece in pieces:
+        match = _TRUTH.search(piece.text)
+        if match is None:
+            changed.append(piece)
+            continue
+        while match is not None:
+            letter = "A" if match.group("label").lower() in ("t", "true", "√", "y") else "B"
+            mark = f"{'  ' if match.start('label') else ''}{letter}. "
+            piece = rewrite(piece, match.start("word"), mark, match.start("label"))
+            match = _TRUTH.search(piece.text, match.start("label") + len(mark))
+        changed.append(piece)
+    return changed
+
+
+def _write_bullets(pieces: list[Piece]) -> list[Piece]:
+    signs = [match.group("sign") if (match := _BULLET.match(piece.text)) else "" for piece in pieces]
+    usual = Counter(sign for sign in signs if sign).most_common(1)
+    if not usual or usual[0][1] < 2 * _MIN_GROUPS:
+        return pieces
+    sign = usual[0][0]
+    groups: list[list[int]] = []
+    for index, own in enumerate(signs):
+        if own != sign:
+            continue
+        if (groups and groups[-1][-1] == index - 1) or (
+            groups and index - groups[-1][-1] == 2 and pieces[index - 1].wraps
+        ):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    offered = [group for group in groups if 2 <= len(group) <= 8 and group[0] > 0]
+    if len(offered) < max(_MIN_GROUPS, 0.7 * len(groups)) or not _ask(offered, pieces):
+        return pieces
+    changed = list(pieces)
+    for group in offered:
+        for place, index in enumerate(group):
+            match = _BULLET.match(pieces[index].text)
+            assert match is not None
+            changed[index] = rewrite(pieces[index], match.end(), f"{_LETTERS[place]}. ")
+    return changed
+
+
+_QUESTION = re.compile(
+    r"[？?]|_{2,}|[（(]\s*[)）]|[:：]\s*$|(?i:choose|select|which|what)|选择|下列|哪|的是|\.\.\.\s*$"
+)
+
+
+def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
+    """Whether most lists stand below a line that asks, and no letters stand in the paper: else they list points."""
+    asking = sum(
+        1
+        for group in groups
+        if any(_QUESTION.search(piece.text) for piece in pieces[max(0, group[0] - 3) : group[0]])
+    )
+    lettered = sum(1 for piece in pieces if _OPTION.match(piece.text))
+    return asking >= 0.6 * len(groups) and lettered < len(groups)
+
+
+def _write_signs(pieces: list[Piece]) -> list[Piece]:
+    """Write the sign by which a paper marks right options (`##`, `=`) as a tick behind them.
+
+    The same sign stands at some options, never all, in most of the questions that offer any.
+    """
+    lists: list[list[int]] = []
+    for index, piece in enumerate(pieces):
+        match = _OPTION.match(piece.text)
+        if match is None:
+            continue
+        if match.group("letter") == "A":
+            lists.append([index])
+        elif lists:
+            lists[-1].append(index)
+    lists = [group for group in lists if len(group) > 1]
+    if len(lists) < _MIN_GROUPS:
+        return pieces
+    signs: dict[int, tuple[str, Piece]] = {}
+    for group in lists:
+        for index in group:
+            found = _take_sign(pieces[index])
+            if found is not None:
+                signs[index] = found
+    usual = Counter(sign for sign, _ in signs.values()).most_common(1)
+    if not usual:
+        return pieces
+    sign = usual[0][0]
+    marked = [sum(1 for index in group if index in signs and signs[index][0] == sign) for group in lists]
+    partly = sum(1 for group, count in zip(lists, marked, strict=True) if 0 < count < len(group))
+    if partly < 0.5 * len(lists) or sum(marked) > 0.7 * sum(map(len, lists)):
+        return pieces
+    changed = list(pieces)
+    for index, (own, rest) in signs.items():
+        if own == sign:
+            text = f"{rest.text.rstrip()} ✓"
+            sources = (*rest.sources[: len(text) - 2], *([rest.end - 1] * 2))
+            changed[index] = replace(rest, text=text, sources=sources)
+    return changed
+
+
+def _take_sign(piece: Piece) -> tuple[str, Piece] | None:
+    option = _OPTION.match(piece.text)
+    if option is None:
+        return None
+    rest = piece.text[option.end() :]
+    match = _SIGN.search(rest)
+    if match is None or match.end() - match.start() == len(rest):
+        return None
+    sign = match.group("before") or match.group("behind")
+    if match.group("before"):
+        return sign, rewrite(piece, option.end() + match.end(), "", option.end())
+    return sign, rewrite(piece, len(piece.text), "", option.end() + match.start())

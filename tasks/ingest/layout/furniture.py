@@ -1,0 +1,319 @@
+"""What of a paper is no question: notices, page numbers, boxes for marks, titles; and marks put where others print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.sections import (
+    is_chapter,
+)
+from tasks.ingest.layout.signs import FORM, has_options_ahead
+from tasks.ingest.words.answers import (
+    has_colon,
+)
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import match_type_name
+
+_NOTICE = re.compile(
+    r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
+    re.IGNORECASE,
+)
+
+
+_LEADING_BRACKET = re.compile(
+    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
+)
+# an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
+_LEADING_JUDGEMENT = re.compile(
+    r"^\s*([（(]\s*[√×✓✗]?\s*[)）])\s*(?=\d{1,3}\s*(?:[．、)）]|\.(?=\d{3,}\D|\d+\.\d)))"
+)
+
+
+_LEADING_CHOICE = re.compile(
+    r"^\s*(?:T|True|TRUE)\s*(?:\s|/|or)\s*(?:F|False|FALSE)\s*(?:_+\s*)?(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
+)
+
+
+_LEADING_BLANK = re.compile(
+    r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
+)
+
+
+_RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
+
+
+_PAPER_END = re.compile(
+    r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
+    r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
+    r"good luck|(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
+    r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
+    r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
+    r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
+    re.IGNORECASE,
+)
+
+
+_END_STARTS = "-—–=*▒▓以试全完结第[(TtEeGgSsſPpYyCc"
+
+
+_LEADING_TAG = re.compile(r"\s*[【\[（(]\s*([\u4e00-\u9fff]{2,8})\s*[】\])）]\s*(?=[\d（(第])")
+
+
+_SCORE_TABLE = re.compile(
+    r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
+)
+
+
+# `第 2 页 共 4 页`, alone or behind the paper's short title
+# `科目名称：分析化学（A）     第 2 页 共 2 页`: with the number of pages told, whatever stands before
+_PAGE_OF = re.compile(
+    r"[^。？?；;_]{0,40}第\s*\d{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*共\s*\d{1,3}\s*页\s*[)）]?\s*"
+)
+
+
+_PAGE_NUMBER = re.compile(
+    r"[^。？?；;：:（(]{0,40}?(?:第\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*(?:共\s*[\d一二三四五六七八九十_]{1,3}\s*页)?|"
+    r"共\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*第\s*[\d一二三四五六七八九十_]{1,3}\s*页)\s*[)）]?[\s|\-—–·]*|"
+    r"[\-—–·~]\s*\d{1,3}\s*[\-—–·~]|[Pp]age\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?"
+)
+
+
+# the marker's boxes above a section: `得分 | 评卷人`
+_MARKER_BOX = re.compile(
+    r"(?:(?:本题)?得\s*分|评\s*[卷阅]\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|题\s*分|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
+)
+
+
+_MARKER = re.compile(r"[分人名师]")
+
+
+# the sealing line: `…密…封…线…`, `装订线内请勿答题`
+_SEAL = re.compile(
+    r"[密封线装订内外请勿不要准得答题卷上写字号姓名班级学院专业考生：:….·•\-—─━_=○〇◎\s|（）()※]+"
+)
+
+
+def _begins(text: str, characters: str) -> bool:
+    """Whether a line begins with one of these characters: most do not, and need no closer look."""
+    return text.lstrip()[:1] in characters
+
+
+def drop_notices(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
+    from tasks.ingest.layout.sections import read_heading
+
+    kept: list[Piece] = []
+    index = 0
+    while index < len(pieces):
+        if (
+            _begins(pieces[index].text, "注考答说NnIiDdİı")
+            and _NOTICE.match(pieces[index].text)
+            and index < 0.3 * len(pieces) + 3
+        ):
+            place = index + 1
+            while place < len(pieces) and place < index + 25:
+                if read_heading(pieces[place].text) is not None or has_options_ahead(
+                    pieces[place : place + 2]
+                ):
+                    break
+                place += 1
+            has_heading = place < min(len(pieces), index + 25)
+            if has_heading and read_heading(pieces[place].text) is not None:
+                index = place
+                continue
+        kept.append(pieces[index])
+        index += 1
+    return kept
+
+
+_PAGE_TAIL = re.compile(
+    r"(.{0,60}?)[\s|,–—-]*\b(?:Page|page|PAGE|p\.)\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?\s*"
+)
+
+
+def drop_page_numbers(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the page numbers that a converter left in the text: lone numbers that rise one by one, far apart."""
+    furniture: dict[str, list[int]] = {}
+    for index, piece in enumerate(pieces):
+        text = piece.text
+        is_named = "age" in text or "PAGE" in text or "p." in text
+        page = _PAGE_TAIL.fullmatch(text) if is_named and text.rstrip()[-1:].isdecimal() else None
+        if page:
+            furniture.setdefault(page.group(1).strip(), []).append(index)
+    running = {index for places in furniture.values() if len(places) > 1 for index in places}
+    if running:
+        pieces = [piece for index, piece in enumerate(pieces) if index not in running]
+    lone = [
+        (index, int(piece.text))
+        for index, piece in enumerate(pieces)
+        if len(piece.text.strip()) <= 3 and piece.text.strip().isdecimal()
+    ]
+    if len(lone) < 2:
+        return pieces
+    steps = pairwise(lone)
+    if any(number != last + 1 or index - before < 8 for (before, last), (index, number) in steps):
+        return pieces
+    dropped = {index for index, _ in lone}
+    return [piece for index, piece in enumerate(pieces) if index not in dropped]
+
+
+_NUMBER_KEY = re.compile(
+    r"\s*(?:(?:the )?(?:correct )?(?:answer|ans|key)(?: is)?)\s*[:：.]?\s*[(]?([1-6])[)]?(?=\s*(?:$|[.,;。，)]|\s))",
+    re.IGNORECASE,
+)
+
+
+def letter_options(pieces: list[Piece]) -> list[Piece]:
+    """Write options that are numbered 1 2 3 4, and their key `Answer: 2`, with letters.
+
+    Only where a paper does so throughout: a run from 1 stands right before each of several such keys.
+    """
+    runs: list[tuple[int, list[tuple[int, Label]]]] = []
+    for index, piece in enumerate(pieces):
+        key = _NUMBER_KEY.match(piece.text) if _begins(piece.text, "TtCcAaKk\u212a") else None
+        if not key:
+            continue
+        run: list[tuple[int, Label]] = []
+        for place in range(index - 1, max(index - 16, -1), -1):
+            label = pieces[place].label
+            if label is None or label.style not in ("num", "paren", "nump", "circ"):
+                continue
+            if run and (label.style != run[0][1].style or label.value != run[0][1].value - 1):
+                break
+            run.insert(0, (place, label))
+            if label.value == 1:
+                break
+        if len(run) in (3, 4, 5, 6) and run[0][1].value == 1 and int(key.group(1)) <= len(run):
+            runs.append((index, run))
+    if len(runs) < 2:
+        return pieces
+    changed = list(pieces)
+    for index, run in runs:
+        for place, label in run:
+            changed[place] = _relabel(pieces[place], pieces[place].text.index(label.text), label.end, label)
+        key = _NUMBER_KEY.match(pieces[index].text)
+        if key:
+            piece = pieces[index]
+            letter = chr(ord("A") + int(key.group(1)) - 1)
+            text = f"{piece.text[: key.start(1)]}{letter}{piece.text[key.end(1) :]}"
+            changed[index] = replace(piece, text=text)
+    return changed
+
+
+def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
+    """Return an option with a letter in place of its number."""
+    mark = f"{chr(ord('A') + label.value - 1)}. "
+    rest = piece.cut(end)
+    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
+    return replace(
+        piece, text=mark + rest.text, sources=(*([source] * len(mark)), *rest.sources), label_length=0
+    )
+
+
+def move_bracket(piece: Piece) -> Piece:
+    """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+    if not _begins(piece.text, "T_（(["):
+        return piece
+    choice = _LEADING_CHOICE.match(piece.text)
+    if choice:
+        return piece.cut(choice.end())  # `T F 1. …`: one of the two is to be circled
+    blank = _LEADING_BLANK.match(piece.text)
+    if blank:
+        rest = piece.cut(blank.end())
+        if not blank.group(1):
+            return rest
+        letter = piece.cut(blank.start(1), blank.end(1))
+        body = rest.text.rstrip()
+        return replace(
+            piece,
+            text=f"{body} ({letter.text.upper() if len(letter.text) == 1 else letter.text})",
+            sources=(
+                *rest.sources[: len(body)],
+                letter.start,
+                letter.start,
+                *letter.sources,
+                letter.end - 1,
+            ),
+            label_length=0,
+        )
+    match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
+    if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
+        return piece
+    rest, bracket = piece.cut(match.end()), piece.cut(match.start(1), match.end(1))
+    return replace(
+        piece,
+        text=f"{rest.text.rstrip()}{bracket.text}",
+        sources=(*rest.sources[: len(rest.text.rstrip())], *bracket.sources),
+    )
+
+
+def move_tag(piece: Piece) -> Piece:
+    """Put a type printed before the number, `[单选题]1. …`, behind the number."""
+    match = _LEADING_TAG.match(piece.text) if _begins(piece.text, "【[（(") else None
+    if not match or match_type_name(match.group(1)) is None:
+        return piece
+    rest = piece.cut(match.end())
+    label = rest.label
+    if label is None or label.is_weak:
+        return piece
+    tag, number, text = piece.cut(0, match.end()), rest.cut(0, label.end), rest.cut(label.end)
+    return replace(
+        piece,
+        text=f"{number.text}{tag.text}{text.text}",
+        sources=(*number.sources, *tag.sources, *text.sources),
+    )
+
+
+def drop_titles(pieces: list[Piece]) -> list[Piece]:
+    """Leave out the paper's title where it is printed again before a chapter."""
+    if not pieces:
+        return pieces
+    title = pieces[0].text.strip()
+    return [
+        piece
+        for index, piece in enumerate(pieces)
+        if not (
+            index
+            and piece.text.strip() == title
+            and len(title) > 3
+            and is_chapter(_text_at(pieces, index + 1))
+        )
+    ]
+
+
+def _text_at(pieces: Sequence[Piece], index: int) -> str:
+    return pieces[index].text if index < len(pieces) else ""
+
+
+def is_noise(piece: Piece, language: str | None) -> bool:
+    """Whether a line is a score table, a form to fill in, a rule, a page number or the end of the paper."""
+    text = piece.text.strip()
+    if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
+        # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
+        return not re.search(r"\b1\b.*\b2\b", text)
+    if len(text) < 120 and (has_colon(text) or "_" in text) and len(FORM.findall(text)) >= 2:
+        return True
+    if len(text) < 80 and _PAGE_OF.fullmatch(text):
+        return True
+    if (
+        len(text) < 70
+        and ("页" in text or "age" in text or text[0] in "-—–·~")
+        and _PAGE_NUMBER.fullmatch(text)
+        and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
+    ):
+        return True
+    if len(text) < 40 and not text.isascii() and _is_marker_box(text):
+        return True
+    if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
+        return True
+    if text[0] in "-—–=*_·.…~" and _RULE.fullmatch(text):
+        return True
+    return text[0] in _END_STARTS and _PAPER_END.fullmatch(text) is not None
+
+
+def _is_marker_box(text: str) -> bool:
+    return _MARKER.search(text) is not None and _MARKER_BOX.fullmatch(text) is not None

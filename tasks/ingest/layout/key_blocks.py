@@ -1,0 +1,170 @@
+"""Keys that are printed away from their questions without saying so, written as the key lines that are read everywhere.
+
+A line of letters closes ten questions; answers follow at the end without a heading; each type has a heading of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import match_exactly
+
+_STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
+_BLOCK = re.compile(
+    r"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?P<keys>(?:[A-J]{1,8}[\s,，、;；.]*){2,}|[A-J]{4,}|(?:[√×✓✗TF]\s*[,，、;；]?\s*){4,})\s*$"
+)
+_KEY = re.compile(r"[A-J√×✓✗]")
+_TYPED_HEADING = re.compile(
+    r"\s*(?:[一二三四五六七八九十]{1,3}\s*[、.．]\s*|[IVX]{1,4}[.、]\s*)?(?P<title>[\u4e00-\u9fff]{2,10}?)(?:部分)?的?(?:参考|标准|正确)?答案\s*(?P<range>[（(][^（()）]{0,16}[)）])?\s*[:：]?\s*(?P<rest>.*)$"
+)
+_OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
+# what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
+_ANSWERS = re.compile(
+    r"\s*(?:[（(]?\s*(?:[A-J](?:[\s,，、]*[A-J]){0,7}|√|×|✓|✗|对|错|正确|错误|True|False|T|F)\s*[)）]?\s*[.。,，;；]?\s*(?:$|【|解析|[（(]|因为|Explanation|\s{2,}|:|：)|【?(?:参考|正确|标准)?答案\s*[】:：]|\[答案\])",
+    re.IGNORECASE,
+)
+_REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")
+_MIN_KEYS = 5
+
+
+def write_key_blocks(pieces: Sequence[Piece]) -> list[Piece]:
+    """Write blocks of keys as lines that number them, and put the heading that is missing above an answer part."""
+    found = _number_blocks(list(pieces))
+    found = _join_rows(found)
+    found = _part_typed_headings(found)
+    return _open_answers(found)
+
+
+def _number_blocks(pieces: list[Piece]) -> list[Piece]:
+    """Write `参考答案：DACCC CDBAD` below ten questions as `11.D 12.A …`."""
+    changed = list(pieces)
+    numbers: list[Label] = []
+    for index, piece in enumerate(pieces):
+        label = piece.label
+        if label is not None and label.style in _STYLES and piece.kind != "table":
+            numbers.append(label)
+            continue
+        match = (
+            _BLOCK.match(piece.text) if "案" in piece.text or piece.text.lstrip()[:1] in "AaKk[(" else None
+        )
+        if match is None:
+            continue
+        run: list[int] = []
+        for other in reversed(numbers):
+            if run and other.value != run[0] - 1:
+                continue
+            run.insert(0, other.value)
+        keys = _split_block(match.group("keys"), len(run))
+        if keys is None or len(keys) < 3:
+            continue
+        values = run[-len(keys) :]
+        text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
+        changed[index] = replace(piece, text=text, sources=(piece.start,) * len(text))
+        numbers = []
+    return changed
+
+
+def _split_block(text: str, available: int) -> list[str] | None:
+    """The keys of a block, one for each of at most `available` questions: single characters, or groups by white space."""
+    singles = _KEY.findall(text)
+    groups = re.findall(r"[A-J]+|[√×✓✗]", text)
+    by_five = all(len(group) == 5 for group in groups[:-1]) and len(groups[-1]) <= 5
+    if len(singles) <= available and (by_five or len(groups) == 1 or available == len(singles)):
+        return singles
+    if len(groups) <= available and not by_five:
+        return groups
+    return None
+
+
+_NUMBER_ROW = re.compile(
+    r"\s*(?:题\s*号|序\s*号|No\.?)?[\s|:：]*(?P<numbers>\d{1,3}(?:[\s|]+\d{1,3})+)[\s|]*$"
+)
+_KEY_ROW = re.compile(
+    r"\s*(?:答\s*案|Answers?|Keys?)?[\s|:：]*(?P<keys>(?:[A-J]{1,6}|[√×✓✗TF对错])(?:[\s|]+(?:[A-J]{1,6}|[√×✓✗TF对错]))+)[\s|]*$"
+)
+
+
+def _join_rows(pieces: list[Piece]) -> list[Piece]:
+    """Write a row of numbers and the row of keys below it as one key line."""
+    changed: list[Piece] = []
+    place = 0
+    while place < len(pieces):
+        piece = pieces[place]
+        below = pieces[place + 1] if place + 1 < len(pieces) else None
+        numbers = _NUMBER_ROW.match(piece.text) if below is not None else None
+        keys = _KEY_ROW.match(below.text) if numbers is not None and below is not None else None
+        if numbers is None or keys is None:
+            changed.append(piece)
+            place += 1
+            continue
+        values = [int(value) for value in re.findall(r"\d+", numbers.group("numbers"))]
+        letters = re.findall(r"[^\s|]+", keys.group("keys"))
+        if len(values) != len(letters) or values != list(range(values[0], values[0] + len(values))):
+            changed.append(piece)
+            place += 1
+            continue
+        text = "  ".join(f"{value}.{key}" for value, key in zip(values, letters, strict=True))
+        changed.append(replace(piece, text=text, sources=(piece.start,) * len(text), kind="body"))
+        place += 2
+    return changed
+
+
+def _part_typed_headings(pieces: list[Piece]) -> list[Piece]:
+    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys, where every type has such a line."""
+    found: dict[int, re.Match[str]] = {}
+    for index, piece in enumerate(pieces):
+        match = (
+            _TYPED_HEADING.match(piece.text) if "答案" in piece.text[:24] and len(piece.text) < 400 else None
+        )
+        if match is not None and match_exactly(match.group("title")) is not None:
+            found[index] = match
+    if not found or any(_OPTION.match(piece.text) for piece in pieces[min(found) :]):
+        return pieces
+    changed: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        heading = found.get(index)
+        if heading is None:
+            changed.append(piece)
+            continue
+        if index == min(found):
+            changed.append(replace(piece, text="参考答案", sources=(piece.start,) * 4))
+        title = heading.group("title")
+        title = title if title.endswith("题") else f"{title}题"
+        changed.append(replace(piece, text=title, sources=(piece.start,) * len(title)))
+        rest = piece.cut(heading.start("rest"))
+        if rest.text.strip():
+            changed.append(rest)
+    return changed
+
+
+def _open_answers(pieces: list[Piece]) -> list[Piece]:
+    """Put `参考答案` above answers that follow the questions without a heading: numbers start over, keys stand behind them."""
+    labelled = [
+        (index, piece.label)
+        for index, piece in enumerate(pieces)
+        if piece.label is not None and piece.label.style in _STYLES and piece.kind != "table"
+    ]
+    for place, (index, label) in enumerate(labelled):
+        if label.value != 1 or place < _MIN_KEYS or not _ANSWERS.match(pieces[index].text[label.end :]):
+            continue
+        head = labelled[place : place + 12]
+        keyed = [one for one in head if _ANSWERS.match(pieces[one[0]].text[one[1].end :])]
+        values = [one[1].value for one in keyed]
+        if (
+            len(keyed) < _MIN_KEYS
+            or len(keyed) < 0.8 * len(head)
+            or values != list(range(1, len(values) + 1))
+        ):
+            continue
+        if any(_OPTION.match(piece.text) for piece in pieces[index + 1 : index + 40]):
+            continue
+        above = [piece.text for piece in pieces[max(0, index - 3) : index]]
+        if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
+            return pieces
+        opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
+        return [*pieces[:index], opening, *pieces[index:]]
+    return pieces

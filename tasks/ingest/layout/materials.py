@@ -1,0 +1,262 @@
+"""Materials that questions share, and options printed once for several of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.layout.options import offers_options, split_options
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.sections import (
+    CHOOSE_SOME,
+    INSTRUCTION,
+    OPTION_A,
+    Section,
+)
+from tasks.ingest.layout.signs import CASE, FIRST_OPTION, Chunk, is_instruction
+from tasks.ingest.words.labels import Label
+
+_MATERIAL = re.compile(
+    r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
+)
+
+
+_MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
+
+
+# `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
+_GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
+
+
+_LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
+
+
+_ASKS = re.compile(
+    r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?\s*$|^\s*(?:问题?|请问|请回答|要求|试(?:问|分析|述))\s*[:：]?"
+)
+
+
+_RANGE = re.compile(
+    r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
+    re.IGNORECASE,
+)
+
+
+_OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[)）.．、]")
+
+
+_MATCHING = re.compile(r"(?:^|[^\w])B1?\s*型|配伍|共用(?:备选)?(?:答案|选项)")
+
+
+_MATCH = re.compile(r"(?:\s{2,}|\t\s*|\s*\|\s*)(?:_+\s*)?([（(]?[A-Ja-j]\s?[.)）]\s*\S.*)$")
+
+
+def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
+    """Give every term of a matching section the whole list of what it may be matched with.
+
+    The list stands above the terms, below the last of them, or beside them in a second column.
+    """
+    beside = [
+        (index, match)
+        for index, (_, lines, _) in enumerate(found)
+        for match in [_MATCH.search(lines[0].text)]
+        if match is not None
+    ]
+    if len(beside) >= max(2, len(found) - 1):
+        shared = [found[index][1][0].cut(match.start(1)) for index, match in beside]
+        shared += [line for _, lines, _ in found for line in lines[1:]]
+        if offers_options(shared, True):
+            ends = {index: match.start() for index, match in beside}
+            return [
+                (label, [lines[0].cut(0, ends.get(index)), *shared], material)
+                for index, (label, lines, material) in enumerate(found)
+            ]
+    label, lines, material = found[-1]
+    below = split_options(lines, True)
+    if below is not None and len(below.options) > 1 and below.stem:
+        first = min(content[0].start for _, content in below.options)
+        place = next((index for index, line in enumerate(lines) if line.end > first), len(lines))
+        shared = list(lines[place:])
+        return [
+            *((other, [*own, *shared], passage) for other, own, passage in found[:-1]),
+            (label, [*lines[:place], *shared], material),
+        ]
+    above = split_options(preamble, True)
+    if above is not None:
+        first = min(content[0].start for _, content in above.options)
+        place = next((index for index, line in enumerate(preamble) if line.end > first), len(preamble))
+        return [(other, [*own, *preamble[place:]], passage) for other, own, passage in found]
+    return found
+
+
+def split_matching(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split a section of `B型题`: a list of options stands above the questions that share it, list after list."""
+    if not _MATCHING.search(section.title):
+        return []
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    shared: list[Piece] = []
+    for piece in section.pieces:
+        label = piece.label
+        if _OPTION_LINE.match(piece.text):
+            if shared and FIRST_OPTION.match(piece.text):
+                shared = []
+            shared.append(piece)
+        elif label is not None and label.style in ("num", "paren", "nump", "bracket") and shared:
+            found.append((label, [piece.cut(label.end)], None))
+            found[-1][1].extend(shared)
+        elif _MATERIAL.match(piece.text) or _RANGE.search(piece.text[:24]):
+            shared = []
+        elif found or shared:
+            return []  # something else stands between: left to the numbers
+    is_complete = all(len(lines) > 1 and offers_options(lines, True) for _, lines, _ in found)
+    return found if len(found) > 1 and is_complete else []
+
+
+def split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Split `案例一：… 问：… 案例二：… 问：…`: a case begins where the one before it has asked its questions.
+
+    Cases below a question number, and cases whose questions offer options, are left to the numbers.
+    """
+    if section.fine is None or section.fine.question_type not in (
+        "material_analysis",
+        "short_answer",
+        "essay",
+    ):
+        return []
+    starts: list[int] = []
+    asked = False
+    for index, piece in enumerate(section.pieces):
+        if CASE.match(piece.text):
+            if not starts or asked:
+                starts.append(index)
+            asked = False
+        elif not starts and piece.label is not None and not is_instruction(piece):
+            return []
+        elif piece.label is not None or _ASKS.search(piece.text):
+            asked = True
+    if len(starts) < 2 or not asked or split_options(section.pieces, False) is not None:
+        return []
+    ends = [*starts[1:], len(section.pieces)]
+    return [
+        (Label(section.style, place, 0, section.label), section.pieces[first:last], None)
+        for place, (first, last) in enumerate(zip(starts, ends, strict=True), start=1)
+    ]
+
+
+def join_shared(
+    found: list[tuple[Label | None, list[Piece], str | None]], section: Section
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Make one question of the numbered questions below one material, unless they offer options of their own."""
+    joined: list[tuple[Label | None, list[Piece], str | None]] = []
+    last: str | None = None
+    singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
+    offered = {material for _, lines, material in found if offers_options(lines, False)}
+    for label, lines, material in found:
+        has_options = offers_options(lines, False)
+        numbered = (
+            [replace(lines[0], text=_put_label(label, lines[0].text), sources=())] if label else lines[:1]
+        )
+        if material is not None and material == last and joined and not has_options:
+            joined[-1][1].extend([*numbered, *lines[1:]])
+            singles.pop(len(joined) - 1, None)
+        elif material is not None and not has_options:
+            joined.append((None, [*numbered, *lines[1:]], material))
+            singles[len(joined) - 1] = (label, lines, material)
+        else:
+            joined.append((label, lines, material))
+        last = None if has_options else material
+    for place, single in singles.items():
+        if single[2] in offered:
+            joined[place] = single  # a question of its own beside choice questions on the same text
+    section_label = Label(section.style, section.number or 0, 0, section.label)
+    return [
+        (label or (section_label if section.number else None), lines, material)
+        for label, lines, material in joined
+    ]
+
+
+def _put_label(label: Label, text: str) -> str:
+    gap = "" if label.text[-1:] in "、．）】" or "⑴" <= label.text[-1:] <= "⒛" else " "
+    return f"{label.text}{gap}{text.strip()}"
+
+
+def cut_breaks(lines: list[Piece], pieces: Sequence[Piece], index: int, breaks: set[int]) -> list[Piece]:
+    """Drop what a chapter title leaves at the end of the question before it."""
+    stops = [pieces[place].start for place in breaks if index < place < len(pieces)]
+    if not stops or not lines:
+        return lines
+    stop = min(stops)
+    return [line for line in lines if line.start < stop] or lines[:1]
+
+
+def _is_material(text: str) -> bool:
+    first = text.lstrip()[:1]
+    return (first in _MATERIAL_STARTS or first.isdecimal()) and _MATERIAL.match(text) is not None
+
+
+def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
+    """Separate the material of the next questions from the end of this one.
+
+    In a section of material questions a material belongs to the question in which it stands, unless it names
+    the questions that it serves; a question that begins `阅读材料` owns the material below it.
+    """
+    is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
+    if lines and _is_material(lines[0].text):
+        return lines, []
+    for place, line in enumerate(lines):
+        if is_analysis and not (
+            CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
+        ):
+            continue
+        if place and _is_material(line.text) and (line.text.strip()[:1] not in "ABCD"):
+            return lines[:place], lines[place:]
+    return lines, []
+
+
+def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> list[Piece]:
+    """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
+    first = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), None)
+    if first is None and expects_options and len(lines) < 12:
+        start = next((place for place, line in enumerate(lines) if OPTION_A.match(line.text)), None)
+        split = split_options(lines[start:], True) if start is not None else None
+        if start is not None and split is not None and len(split.options) >= 4 and not split.notes:
+            return list(lines[start:])
+    if first is None or not offers_options(lines[first + 1 :], True):
+        return []
+    return list(lines[first + 1 :])
+
+
+def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
+    """Return the material before questions and the last question number it serves; instructions are no material."""
+    lines = [line for line in lines if line.text.strip()]
+    while (
+        lines
+        and (INSTRUCTION.search(lines[0].text) or CHOOSE_SOME.search(lines[0].text))
+        and not _MATERIAL.match(lines[0].text)
+        and len(lines[0].text) < 160
+    ):
+        lines = lines[1:]
+    if not lines:
+        return None, None
+    opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
+    lines = lines[opening:]
+    text = join_pieces(lines)
+    if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
+        lines = lines[1:]
+        text = join_pieces(lines)
+    is_marked = _MATERIAL.match(lines[0].text) is not None
+    is_analysis = section.fine is not None and (
+        section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
+    )
+    if (
+        not is_marked
+        and not (section.number and _GIVEN.match(lines[0].text) and _LEADS.search(lines[-1].text.rstrip()))
+        and not (is_analysis and len(text) > 40)
+        and not (section.fine is not None and section.fine.name == "cloze" and len(text) > 40)
+        and not (section.fine is None and section.number and len(text) > 200)
+    ):
+        return None, None
+    span = _RANGE.search(lines[0].text)
+    return text, int(span.group(2)) if span else None

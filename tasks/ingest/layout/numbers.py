@@ -1,0 +1,209 @@
+"""Which of the printed numbers may count questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.sections import (
+    Section,
+)
+from tasks.ingest.layout.sequences import Candidate
+from tasks.ingest.layout.signs import CASE, Mark
+from tasks.ingest.words.labels import Label
+
+QUESTION_STYLES = (
+    "word",
+    "wordp",
+    "num",
+    "sub",
+    "bracket",
+    "nump",
+    "paren",
+    "dec",
+    "capnum",
+    "cn",
+    "cnp",
+    "circ",
+    "bare",
+    "roman",
+    "romanp",
+    "romanl",
+    "letter",
+    "letterp",
+)
+
+
+# begins with the digit and looks back from it: a search skips to digits
+_INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
+
+
+def find_candidates(section: Section, carry: int | None, expects_options: bool) -> tuple[list[Mark], str]:
+    """Return the numbers of the style that counts questions in this section."""
+    labelled: list[tuple[int, Label]] = []
+    for index, piece in enumerate(section.pieces):
+        if piece.kind == "table":
+            continue
+        label = piece.label
+        if label is not None and label.style in QUESTION_STYLES:
+            labelled.append((index, label))
+    style = _choose_style(labelled, carry, section)
+    if style is None:
+        return [], ""
+    spots: list[tuple[int, int, Label, bool]] = []
+    for index, label in labelled:
+        if label.style == style or (style == "num" and label.style == "bare"):
+            spots.append((index, 0, label, False))
+    if style == "num":
+        for index, piece in enumerate(section.pieces):
+            for match in _INLINE_NUMBER.finditer(piece.text):
+                if match.start() > 0:
+                    spots.append(
+                        (
+                            index,
+                            match.start(),
+                            Label(
+                                "num",
+                                int(match.group(1)),
+                                match.end() - match.start(),
+                                match.group(0).strip(),
+                            ),
+                            True,
+                        )
+                    )
+    if style == "paren" and section.fine is not None and section.fine.question_type != "multiple_choice":
+        for index, label in labelled:
+            if label.style == "paren":
+                spots.extend(
+                    (
+                        index,
+                        match.start(),
+                        Label("paren", int(match.group(1)), match.end() - match.start(), match.group(0)),
+                        True,
+                    )
+                    for match in re.finditer(r"(?<=\s\s)(\d{1,3})[)）]\s*(?=\S)", section.pieces[index].text)
+                )
+    spots.sort(key=lambda spot: (spot[0], spot[1]))
+    kind = section.fine.question_type if section.fine else None
+    is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
+    rows = _find_rows(section, spots) if kind in ("term_explanation", "short_answer") else set()
+    marks: list[Mark] = []
+    for place, (index, begin, label, is_inline) in enumerate(spots):
+        end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
+        has_options = _shows_options(section.pieces, index, begin + label.end, end, expects_options)
+        before = spots[place - 1][0] if place else 0
+        broke = any(before < position <= index for position in section.breaks) or any(
+            CASE.match(piece.text) for piece in section.pieces[before + 1 : index]
+        )
+        is_weak = label.is_weak or (style == "num" and label.style == "bare")
+        hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
+        rest = section.pieces[index].text[begin + label.end :]
+        if style == "num" and label.is_weak and not has_options and not re.match(r"\d{4}\s*年|\d{5,}", rest):
+            hint += 1.0  # `3.14` at a line's start is rather a decimal
+        if is_inline and kind == "term_explanation":
+            hint -= 1.0
+        if is_inline and is_short_kind and (has_options or not expects_options):
+            before_text = section.pieces[index].text[:begin]
+            hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
+        if (index, begin) in rows:
+            hint -= 1.0
+        marks.append(
+            (
+                index,
+                begin,
+                Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label)),
+                label,
+            )
+        )
+    return marks, style
+
+
+def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) -> set[tuple[int, int]]:
+    """Return the places of numbers inside lines that list short questions in a row: `1. FOB   2. CIF   3. L/C`."""
+    found: set[tuple[int, int]] = set()
+    lines: dict[int, list[tuple[int, int, Label, bool]]] = {}
+    for spot in spots:
+        lines.setdefault(spot[0], []).append(spot)
+    for index, row in lines.items():
+        values = [spot[2].value for spot in row]
+        text = section.pieces[index].text
+        if len(row) < 2 or row[0][1] or values != list(range(values[0], values[0] + len(values))):
+            continue
+        ends = [spot[1] for spot in row[1:]] + [len(text)]
+        parts = [text[spot[1] + spot[2].end : end] for spot, end in zip(row, ends, strict=True)]
+        is_wide = all(re.search(r"\s{2,}$|\t$", part) for part in parts[:-1])
+        if all(len(part.strip()) <= 40 for part in parts) and (is_wide or len(row) >= 3):
+            found.update((spot[0], spot[1]) for spot in row[1:])
+    return found
+
+
+def _until(label: Label) -> int:
+    """The second number of `4-6.`, else 0."""
+    return last_number(label.text) if label.style == "num" else 0
+
+
+def last_number(label: str) -> int:
+    """The last number of a label that counts several questions, `4-6.`; 0 for others."""
+    last = label.replace("–", "-").partition("-")[2].strip(" .)")
+    return int(last) if last.isdigit() else 0
+
+
+def _stop(label: Label) -> str:
+    """The kind of stop behind a number: papers that write `1.` for questions write `1、` for the parts of an answer."""
+    return "、" if "、" in label.text else "."
+
+
+def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, expects_options: bool) -> bool:
+    """Whether options begin on this line or on the next ones before the next number."""
+    window = [
+        pieces[index].cut(min(begin, len(pieces[index].text))),
+        *pieces[index + 1 : min(max(end, index + 1), index + 14)],
+    ]
+    return offers_options(window, expects_options)
+
+
+def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
+    """Choose the style that counts questions: explicit words first, then the first that begins at 1 or continues."""
+    strong = [(index, label) for index, label in labelled if not label.is_weak]
+    counts: dict[str, int] = {}
+    for _, label in strong:
+        counts[label.style] = counts.get(label.style, 0) + 1
+    if counts.get("word", 0) >= 1:
+        words = [label for _, label in strong if label.style == "word"]
+        if len(words) > 1 or not any(label.style == "num" for _, label in strong):
+            return "word"
+    for _, label in strong:
+        if label.style in ("letter", "letterp", "romanl", "romanp", "dec"):
+            continue  # these number the parts of a question
+        if label.style == "circ" and (len(counts) > 1 or section.fine is None):
+            continue
+        if label.style == "sub" and counts["sub"] < 2:
+            continue  # rather a decimal
+        if label.value == 1 or (carry is not None and label.value == carry + 1):
+            return label.style
+    kind = section.fine.question_type if section.fine is not None else None
+    parts = {"multiple_choice": ("romanp", "romanl", "dec")}.get(
+        kind or "",
+        ("romanp", "romanl", "letterp", "letter", "dec")
+        if kind in ("true_false", "fill_in_the_blank", "term_explanation")
+        else ("dec",),
+    )
+    for _, label in strong:
+        # below `1. True or False` or `1. Choose the best answer` the parts are the questions
+        if label.style in parts and label.value == 1 and counts[label.style] > 1:
+            return label.style
+    main = [style for style in ("num", "sub", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
+    if main:
+        return max(main, key=lambda style: counts[style])
+    run = [label.value for _, label in labelled if label.style == "num"]
+    if len(run) > 1 and run == list(range(1, len(run) + 1)):
+        return "num"  # some of them before a digit, `1.1911年`
+    weak = [label for _, label in labelled if label.is_weak]
+    values = [label.value for label in weak]
+    if len(weak) >= 2 and values[0] == 1 and 2 in values:
+        return weak[0].style
+    if len(weak) == 1 and values == [1] and section.fine is not None:
+        return weak[0].style
+    return None

@@ -1,0 +1,172 @@
+"""Cleaned lines that remember where they stand in the raw text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.cleaning import clean_line, join_wrapped
+from tasks.ingest.words.labels import Label, parse_label
+
+_UNREAD = Label("", 0, 0, "")
+
+
+# not frozen: that takes three times as long to make, and a piece is made for every option of every question
+@dataclass(slots=True)
+class Piece:
+    """A cleaned line or part of one, never changed; `start` and `end` are offsets into the raw text.
+
+    `wraps` says that the sentence runs on in the next piece; runs of white space are still there. A piece of
+    kind `questions` stands for a whole table of questions, whose place in the list of them is `table`.
+    """
+
+    text: str
+    start: int
+    end: int
+    sources: Sequence[int]
+    kind: str = "body"
+    wraps: bool = False
+    page: int = 0
+    label_length: int = 0
+    table: int = -1
+    _label: Label | None = field(default=_UNREAD, init=False, repr=False, compare=False)
+
+    def cut(self, first: int, last: int | None = None) -> Piece:
+        """Return the part of the piece between two indices of its text."""
+        last = len(self.text) if last is None else last
+        text = self.text[first:last]
+        sources = self.sources[first:last]
+        start = sources[0] if sources else self.end
+        end = sources[-1] + 1 if sources else start
+        is_tail = last == len(self.text)
+        # not replace(): pieces are cut for every option of every question, and it takes three times as long
+        return Piece(
+            text,
+            start,
+            self.end if is_tail else end,
+            sources,
+            self.kind,
+            self.wraps and is_tail,
+            self.page,
+        )
+
+    @property
+    def label(self) -> Label | None:
+        """The label printed at the start of the piece."""
+        if self._label is _UNREAD:
+            self._label = parse_label(self.text)
+        return self._label
+
+
+def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
+    """Put `mark` in the place of the characters from `begin` to `end` of a line."""
+    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
+    text = f"{piece.text[:begin]}{mark}{piece.text[end:]}"
+    sources = (*piece.sources[:begin], *([source] * len(mark)), *piece.sources[end:])
+    return replace(piece, text=text, sources=sources, label_length=0)
+
+
+def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """Clean the lines of a document; blank lines and page furniture are left out."""
+    pieces: list[Piece] = []
+    is_marked_up = sum(1 for line in lines if _HEADING.match(line.text)) >= 2
+    for line, start in zip(lines, starts, strict=True):
+        if line.kind == "furniture" or not line.text.strip():
+            continue
+        text, sources = clean_line(line.text)
+        if is_marked_up:
+            text, sources = _strip_markup(text, sources)
+        if not text.strip():
+            continue
+        if len(text) > MAX_RUN:
+            text, sources = _shorten_runs(text, sources)
+        pieces.extend(
+            _part_long(
+                Piece(
+                    text=text,
+                    start=start,
+                    end=start + len(line.text),
+                    sources=(
+                        range(start, start + len(sources))
+                        if isinstance(sources, range)
+                        else tuple(start + source for source in sources)
+                    ),
+                    kind="body" if line.kind == "wrapped" else line.kind,
+                    wraps=line.kind == "wrapped",
+                    page=line.page,
+                    label_length=line.label_length,
+                )
+            )
+        )
+    return pieces
+
+
+# Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.
+MAX_RUN = 60
+MAX_LINE = 4_000
+_RUN = re.compile(rf"([\s_.=*~…·—–-])\1{{{MAX_RUN},}}")
+
+
+def _shorten_runs(text: str, sources: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """Cut runs of one filling character down to the longest that mean anything."""
+    if _RUN.search(text) is None:
+        return text, sources
+    kept: list[str] = []
+    places: list[int] = []
+    position = 0
+    for match in _RUN.finditer(text):
+        end = match.start() + MAX_RUN
+        kept.append(text[position:end])
+        places.extend(sources[position:end])
+        position = match.end()
+    kept.append(text[position:])
+    places.extend(sources[position:])
+    return "".join(kept), places
+
+
+def _part_long(piece: Piece) -> list[Piece]:
+    """Part a line that is longer than any printed one at white space or stops; its parts run on."""
+    if len(piece.text) <= MAX_LINE:
+        return [piece]
+    parts: list[Piece] = []
+    first = 0
+    while len(piece.text) - first > MAX_LINE:
+        window = piece.text[first + MAX_LINE // 2 : first + MAX_LINE]
+        at = max(window.rfind(sign) for sign in " 。；;，,")
+        last = first + (MAX_LINE // 2 + at + 1 if at >= 0 else MAX_LINE)
+        parts.append(replace(piece.cut(first, last), wraps=True))
+        first = last
+    parts.append(piece.cut(first))
+    return parts
+
+
+_HEADING = re.compile(r"\s*#{1,6}\s+\S")
+_MARKUP = re.compile(r"^\s*#{1,6}\s+|\*\*|^\s*```\w*\s*$|<br\s*/?>")
+
+
+def _strip_markup(text: str, sources: Sequence[int]) -> tuple[str, list[int]]:
+    """Take the heading and bold marks of Markdown out of a line."""
+    kept: list[int] = []
+    position = 0
+    for match in _MARKUP.finditer(text):
+        kept.extend(range(position, match.start()))
+        position = match.end()
+    kept.extend(range(position, len(text)))
+    return "".join(text[index] for index in kept), [sources[index] for index in kept]
+
+
+def join_pieces(pieces: Sequence[Piece]) -> str:
+    """Join pieces to one text: wrapped lines run together, others keep their line break."""
+    text = ""
+    runs_on = False
+    for index, piece in enumerate(pieces):
+        if index == 0:
+            text = piece.text.strip()
+        elif runs_on:
+            text = join_wrapped(text, piece.text)
+        else:
+            text = f"{text}\n{piece.text.rstrip()}"
+        runs_on = piece.wraps
+    return text

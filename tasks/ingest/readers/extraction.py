@@ -1,0 +1,80 @@
+"""What every reader hands to the splitter: the lines of a document, in reading order, and how they were got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+# What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
+FORMULA = "[formula]"
+IMAGE = "[image]"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a document as extracted, before any cleaning.
+
+    `page` counts from 1 (0 where the format has no pages). `kind` is `body`, `table` (a row, cells joined
+    by ` | `), `box` (a text box), `furniture` (a repeated header or footer: kept in the text, not split).
+    `label_length` is the length of an automatic number that the format supplied at the start of `text`.
+    A row of a table has its `cells`, line breaks kept, and the number of its `table` (from 1). `emphasis` lists
+    (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`.
+    """
+
+    text: str
+    page: int = 0
+    kind: str = "body"
+    label_length: int = 0
+    cells: tuple[str, ...] = ()
+    table: int = 0
+    emphasis: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The used cells of one worksheet (or delimited file) as text, row by row; ragged rows are padded.
+
+    `marked` holds the (row, column) of the cells that stand out, from 0, by how they do (`colour`, `highlight`, `bold`).
+    """
+
+    name: str
+    rows: list[list[str]]
+    first_row: int = 1
+    is_hidden: bool = False
+    marked: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+
+
+@dataclass
+class Extraction:
+    """Everything a reader learned of a document.
+
+    A text document fills `lines`, a spreadsheet `sheets`, a file of records (JSON) `records`. `warnings` are sentences without
+    any text of the document.
+    """
+
+    converter: str
+    converter_version: str
+    lines: list[Line] = field(default_factory=list)
+    sheets: list[Sheet] = field(default_factory=list)
+    page_count: int | None = None
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    records: list[dict[str, Any]] | None = None
+
+
+def join_lines(lines: Iterable[Line]) -> tuple[str, list[int], list[int]]:
+    """Return the raw text, the offset of every line in it, and the offset at which every page begins."""
+    parts: list[str] = []
+    starts: list[int] = []
+    pages: list[int] = []
+    position = 0
+    last_page = 0
+    for line in lines:
+        if line.page > last_page:
+            pages.extend([position] * (line.page - last_page))
+            last_page = line.page
+        starts.append(position)
+        parts.append(line.text)
+        position += len(line.text) + 1
+    return "\n".join(parts), starts, pages

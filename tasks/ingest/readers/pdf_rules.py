@@ -1,0 +1,267 @@
+"""Lines drawn on a page of a PDF: the frames of tables, and the blanks that are drawn rather than typed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# In points: how thick a line may be, how far apart lines may lie that touch, how long the shortest blank is.
+MAX_THICKNESS = 2.6
+TOUCH = 3.0
+MIN_BLANK = 9.0
+MAX_PATHS = 6000
+# A page with more lines than this is a drawing: nothing on it is a table or a blank.
+MAX_CROSSINGS = 200_000
+MAX_BLANKS = 400
+MAX_GRIDS = 40
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A straight line, level (`low` to `high` are x, `at` is y) or upright (`low` to `high` are y, `at` is x)."""
+
+    at: float
+    low: float
+    high: float
+
+    def covers(self, place: float) -> bool:
+        """Whether the line reaches a place along its direction, give or take `TOUCH`."""
+        return self.low - TOUCH <= place <= self.high + TOUCH
+
+
+@dataclass
+class Grid:
+    """A ruled table: its upright lines from left to right, its level lines from top to bottom."""
+
+    columns: list[float]
+    rows: list[float]
+    level: list[Rule] = field(default_factory=list)
+    upright: list[Rule] = field(default_factory=list)
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a place lies within the outer lines."""
+        return self.columns[0] <= x <= self.columns[-1] and self.rows[-1] <= y <= self.rows[0]
+
+    def find_cell(self, x: float, y: float) -> tuple[int, int]:
+        """Return (row, column) of the cell at a place; of cells that no line parts, the first of them."""
+        row = next(
+            index for index, edge in enumerate(self.rows[1:]) if y >= edge or index == len(self.rows) - 2
+        )
+        column = next(
+            index
+            for index, edge in enumerate(self.columns[1:])
+            if x <= edge or index == len(self.columns) - 2
+        )
+        while column and not self._parts_columns(row, column):
+            column -= 1
+        while row and not self._parts_rows(row, column):
+            row -= 1
+        return row, column
+
+    def is_merged_up(self, row: int, column: int) -> bool:
+        """Whether a cell is one with the cell above it."""
+        return row > 0 and not self._parts_rows(row, column)
+
+    def right_of(self, row: int, column: int) -> float:
+        """The right edge of a cell."""
+        for index in range(column + 1, len(self.columns) - 1):
+            if self._parts_columns(row, index):
+                return self.columns[index]
+        return self.columns[-1]
+
+    def _parts_columns(self, row: int, column: int) -> bool:
+        middle = (self.rows[row] + self.rows[row + 1]) / 2
+        return any(
+            abs(rule.at - self.columns[column]) <= TOUCH and rule.covers(middle) for rule in self.upright
+        )
+
+    def _parts_rows(self, row: int, column: int) -> bool:
+        middle = (self.columns[column] + self.columns[column + 1]) / 2
+        return any(abs(rule.at - self.rows[row]) <= TOUCH and rule.covers(middle) for rule in self.level)
+
+
+# the kind of an object on a page (a constant of pdfium) and its handle
+PageObject = tuple[int, Any]
+
+
+def list_objects(page: Any, raw: Any) -> list[PageObject]:
+    """Return the objects of a page, those inside of form objects left out.
+
+    By pdfium's own functions: wrapped one by one, objects cost more than all that is asked of them.
+
+    Raises:
+        PdfiumError: as `page.get_objects` does, where the page is damaged.
+    """
+    import pypdfium2
+
+    handle = page.raw
+    count = raw.FPDFPage_CountObjects(handle)
+    found: list[PageObject] = []
+    for index in range(count):
+        item = raw.FPDFPage_GetObject(handle, index)
+        kind = raw.FPDFPageObj_GetType(item) if item else raw.FPDF_PAGEOBJ_UNKNOWN
+        if kind == raw.FPDF_PAGEOBJ_UNKNOWN:
+            raise pypdfium2.PdfiumError(f"Object {index} of the page cannot be read.")
+        found.append((kind, item))
+    if count < 0:
+        raise pypdfium2.PdfiumError("The objects of the page cannot be counted.")
+    return found
+
+
+def measure_scan(objects: Sequence[PageObject], raw: Any, area: float) -> tuple[float, float]:
+    """Return the share of a page (of `area` square points) that its pictures cover, and that of its texts that is invisible.
+
+    A scanner's own reading lies invisible over the picture, or behind it. Pictures in strips count together, those of forms, too.
+    """
+    covered = largest = 0.0
+    texts = hidden = before = 0  # texts drawn before the largest picture lie behind it
+    for kind, item in _open_forms(objects, raw):
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            edges = [ctypes.c_float() for _ in range(4)]
+            if raw.FPDFPageObj_GetBounds(item, *edges):
+                left, bottom, right, top = (edge.value for edge in edges)
+                size = max(0.0, right - left) * max(0.0, top - bottom)
+                covered += size
+                if size > max(largest, 0.3 * area):
+                    largest, before = size, texts
+        elif kind == raw.FPDF_PAGEOBJ_TEXT:
+            texts += 1
+            hidden += raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+    return min(1.0, covered / max(area, 1.0)), max(hidden, before) / max(texts, 1)
+
+
+def _open_forms(objects: Sequence[PageObject], raw: Any) -> list[PageObject]:
+    """The objects of a page and, one level deep, of its forms."""
+    found: list[PageObject] = []
+    for kind, item in objects[:2000]:
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            found.append((kind, item))
+            continue
+        for index in range(min(raw.FPDFFormObj_CountObjects(item), 500)):
+            inner = raw.FPDFFormObj_GetObject(item, index)
+            if inner:
+                found.append((raw.FPDFPageObj_GetType(inner), inner))
+    return found
+
+
+def read_bounds(item: Any, raw: Any) -> tuple[float, float, float, float]:
+    """Return the left, lower, right and upper edge of an object in points.
+
+    Raises:
+        PdfiumError: where pdfium knows no place of it.
+    """
+    import pypdfium2
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(item, *edges):
+        raise pypdfium2.PdfiumError("An object of the page has no place.")
+    left, bottom, right, top = (edge.value for edge in edges)
+    return left, bottom, right, top
+
+
+def read_rules(objects: Sequence[PageObject], raw: Any) -> tuple[list[Rule], list[Rule]]:
+    """Return the level and the upright lines of a page, those that touch joined to one."""
+    level: list[Rule] = []
+    upright: list[Rule] = []
+    paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
+    for item in paths[:MAX_PATHS]:
+        left, bottom, right, top = read_bounds(item, raw)
+        if top - bottom <= MAX_THICKNESS < right - left:
+            level.append(Rule((top + bottom) / 2, left, right))
+        elif right - left <= MAX_THICKNESS < top - bottom:
+            upright.append(Rule((left + right) / 2, bottom, top))
+        elif _is_stroked(item, raw):
+            for (x, y), (next_x, next_y) in _read_segments(item, raw):
+                if abs(y - next_y) < 0.5 and abs(x - next_x) > MAX_THICKNESS:
+                    level.append(Rule((y + next_y) / 2, min(x, next_x), max(x, next_x)))
+                elif abs(x - next_x) < 0.5 and abs(y - next_y) > MAX_THICKNESS:
+                    upright.append(Rule((x + next_x) / 2, min(y, next_y), max(y, next_y)))
+    return _join(level), _join(upright)
+
+
+def _is_stroked(item: Any, raw: Any) -> bool:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    return bool(raw.FPDFPath_GetDrawMode(item, fill, stroke)) and bool(stroke.value)
+
+
+def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    import pypdfium2
+
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(item, matrix):
+        raise pypdfium2.PdfiumError("A line of the page has no place.")
+    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+    x, y = ctypes.c_float(), ctypes.c_float()
+    found: list[tuple[tuple[float, float], tuple[float, float]]] = []
+    start = last = (0.0, 0.0)
+    for index in range(min(raw.FPDFPath_CountSegments(item), MAX_PATHS)):
+        segment = raw.FPDFPath_GetPathSegment(item, index)
+        if not raw.FPDFPathSegment_GetPoint(segment, x, y):
+            continue
+        point = (a * x.value + c * y.value + e, b * x.value + d * y.value + f)
+        kind = raw.FPDFPathSegment_GetType(segment)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            start = point
+        elif kind == raw.FPDF_SEGMENT_LINETO:
+            found.append((last, point))
+        if raw.FPDFPathSegment_GetClose(segment):
+            found.append((point, start))
+        last = point
+    return found
+
+
+def _join(rules: Sequence[Rule]) -> list[Rule]:
+    joined: list[Rule] = []
+    for rule in sorted(rules, key=lambda rule: (round(rule.at), rule.low)):
+        last = joined[-1] if joined else None
+        if last is not None and abs(last.at - rule.at) <= 1.5 and rule.low <= last.high + 1.0:
+            joined[-1] = Rule(last.at, last.low, max(last.high, rule.high))
+        else:
+            joined.append(rule)
+    return joined
+
+
+def find_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
+    """Return the ruled tables that the lines of a page make."""
+    if len(level) * len(upright) > MAX_CROSSINGS:
+        return []
+    parents = list(range(len(level) + len(upright)))
+
+    def root(index: int) -> int:
+        while parents[index] != index:
+            parents[index] = parents[parents[index]]
+            index = parents[index]
+        return index
+
+    for one, across in enumerate(level):
+        for other, down in enumerate(upright):
+            if across.covers(down.at) and down.covers(across.at):
+                parents[root(len(level) + other)] = root(one)
+    groups: dict[int, Grid] = {}
+    for index in range(len(parents)):
+        grid = groups.setdefault(root(index), Grid([], []))
+        if index < len(level):
+            grid.level.append(level[index])
+        else:
+            grid.upright.append(upright[index - len(level)])
+    grids: list[Grid] = []
+    for grid in groups.values():
+        grid.columns = _distinct([rule.at for rule in grid.upright])
+        grid.rows = _distinct([rule.at for rule in grid.level])[::-1]
+        if len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2):
+            grids.append(grid)
+    return grids[:MAX_GRIDS]
+
+
+def _distinct(places: Sequence[float]) -> list[float]:
+    ordered = sorted(places)
+    return [place for place, before in zip(ordered, [-1e9, *ordered], strict=False) if place - before > TOUCH]
+
+
+def find_blanks(level: Sequence[Rule], grids: Sequence[Grid]) -> list[Rule]:
+    """Return the lines that may stand for something to fill in: those that frame no table."""
+    frames = {id(rule) for grid in grids for rule in grid.level}
+    blanks = [rule for rule in level if id(rule) not in frames and rule.high - rule.low >= MIN_BLANK]
+    return blanks if len(blanks) <= MAX_BLANKS else []

@@ -1,0 +1,254 @@
+"""Spreadsheets to rows of text: values by calamine, and what only the formatting says by openpyxl."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.readers.archives import open_package, read_part
+from tasks.ingest.readers.extraction import Extraction, Sheet
+from tasks.ingest.readers.scripts import lower_text, raise_text
+
+MAX_CELLS = 5_000_000
+MAX_SECOND_PASS_BYTES = 8 * 1024 * 1024
+_REFERENCE = re.compile(rb"""<(?:x:)?c\b[^>]*?\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+_ROW_REFERENCE = re.compile(rb"""<(?:x:)?row\b[^>]*?\br=["'](\d{1,7})["']""")
+
+
+def read_workbook(data: bytes, kind: str) -> Extraction:
+    """Return the sheets of an xlsx, xlsb, xls or ods file as rows of text; merged cells are filled.
+
+    Whole numbers lose their `.0`, percentages and superscripts are written as shown, hidden sheets are
+    marked, hidden rows and columns kept and reported.
+
+    Raises:
+        DocumentError: `corrupt`, `encrypted`, `zip_bomb`, or `too_large` when the used range is too wide to read.
+    """
+    import python_calamine
+
+    needs_formats = False
+    if kind in ("xlsx", "xlsb", "ods"):
+        package = open_package(data)
+        if kind == "xlsx":
+            check_extents(package)
+            needs_formats = _has_formats(package) and len(data) <= MAX_SECOND_PASS_BYTES
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+    except python_calamine.PasswordError as error:
+        raise DocumentError(
+            "encrypted", "The workbook is password protected. Save it without a password."
+        ) from error
+    except (python_calamine.CalamineError, OSError, ValueError) as error:
+        raise DocumentError(
+            "corrupt", "The workbook is damaged or cut off. Save it again in Excel."
+        ) from error
+    extraction = Extraction(
+        converter="calamine", converter_version=str(getattr(python_calamine, "__version__", "unknown"))
+    )
+    shown, marked = _read_formats(data, extraction) if needs_formats else ({}, {})
+    total = 0
+    for meta in workbook.sheets_metadata:
+        if str(meta.typ).rpartition(".")[2] not in ("WorkSheet", "DialogSheet"):
+            continue
+        try:
+            sheet = workbook.get_sheet_by_name(meta.name)
+        except (python_calamine.CalamineError, OSError, ValueError):
+            extraction.warnings.append(f"Sheet {len(extraction.sheets) + 1} is damaged and was left out.")
+            continue
+        height, width = sheet.height, sheet.width
+        total += height * width
+        if total > MAX_CELLS:
+            raise DocumentError(
+                "too_large", f"The workbook uses more than {MAX_CELLS} cells. Split it into several files."
+            )
+        rows = [[write_cell(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
+        for (row, column), text in shown.get(meta.name, {}).items():
+            if row < len(rows) and column < len(rows[row]):
+                rows[row][column] = text
+        _fill_merged(rows, sheet)
+        is_hidden = str(meta.visible).rpartition(".")[2] != "Visible"
+        extraction.sheets.append(
+            Sheet(meta.name, rows, is_hidden=is_hidden, marked=marked.get(meta.name, {}))
+        )
+    extraction.page_count = len(extraction.sheets)
+    if not extraction.sheets:
+        raise DocumentError("corrupt", "The workbook has no sheet that can be read. Save it again in Excel.")
+    return extraction
+
+
+def check_extents(package: zipfile.ZipFile) -> None:
+    """Refuse sheets whose outermost cells span more than `MAX_CELLS`: one cell at XFD1048576 aborts the reader.
+
+    Raises:
+        DocumentError: `too_large`.
+    """
+    for name in package.namelist():
+        if not re.match(r"xl/worksheets/[^/]+\.xml$", name):
+            continue
+        part = read_part(package, name)
+        last_row = last_column = 0
+        first_row = first_column = 1 << 30
+        for match in _REFERENCE.finditer(part):
+            column = 0
+            for letter in match.group(1):
+                column = column * 26 + letter - 64
+            row = int(match.group(2))
+            last_row, last_column = max(last_row, row), max(last_column, column)
+            first_row, first_column = min(first_row, row), min(first_column, column)
+        rows = [int(match.group(1)) for match in _ROW_REFERENCE.finditer(part)]
+        if rows and last_row == 0:
+            last_row, first_row, last_column, first_column = max(rows), min(rows), 1, 1
+        area = max(last_row, 0) * max(last_column, 0)
+        if area > MAX_CELLS or last_column > 16_384 or last_row > 1_048_576:
+            raise DocumentError(
+                "too_large",
+                f"A sheet reaches to row {last_row}, column {last_column}. Delete the stray cells outside its table.",
+            )
+
+
+def write_cell(value: Any) -> str:
+    """Write a cell's value as people read it: 1.0 as 1, dates in ISO form, booleans as TRUE and FALSE."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time(0) else value.isoformat(sep=" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value)
+    return str(value)
+
+
+def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
+    """Write the text of every merged area that spans rows into all of its rows (not its columns)."""
+    for area in sheet.merged_cell_ranges or []:
+        (first_row, first_column), (last_row, last_column) = area
+        if last_row - first_row > 5000 or last_row <= first_row or first_row >= len(rows):
+            continue
+        text = rows[first_row][first_column] if first_column < len(rows[first_row]) else ""
+        for row in rows[first_row + 1 : last_row + 1]:
+            if first_column < len(row) and not row[first_column]:
+                row[first_column] = text
+        del last_column
+
+
+def _has_formats(package: zipfile.ZipFile) -> bool:
+    """Whether values alone would lose something: superscripts, number formats, cells that stand out."""
+    names = package.namelist()
+    if "xl/sharedStrings.xml" in names and b"vertAlign" in read_part(package, "xl/sharedStrings.xml"):
+        return True
+    if "xl/styles.xml" not in names:
+        return False
+    part = read_part(package, "xl/styles.xml")
+    used = re.search(rb"<cellXfs\b.*?</cellXfs>", part, re.DOTALL)
+    cells = used.group(0) if used else b""
+    if b"vertAlign" in part or re.search(rb'numFmtId="(?!0"|49")\d+"', cells):
+        return True
+    # more than the plain font or the plain fill in use
+    return len(set(re.findall(rb'(?:fontId|fillId)="(\d+)"', cells))) > 1
+
+
+def _read_formats(
+    data: bytes, extraction: Extraction
+) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, set[tuple[int, int]]]]]:
+    """Return the cells whose shown text differs from their value, and those that stand out.
+
+    Both by sheet, with (row, column) from 0.
+    """
+    import openpyxl
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+
+    shown: dict[str, dict[tuple[int, int], str]] = {}
+    marked: dict[str, dict[str, set[tuple[int, int]]]] = {}
+    try:
+        workbook = openpyxl.load_workbook(io.BytesIO(data), rich_text=True, data_only=True)
+    except Exception:  # openpyxl raises many kinds; the values are there without it
+        extraction.warnings.append(
+            "Formats (superscripts, percentages) could not be read; the bare values were used."
+        )
+        return shown, marked
+    for sheet in workbook.worksheets:
+        cells: dict[tuple[int, int], str] = {}
+        kinds: dict[str, set[tuple[int, int]]] = {"highlight": set(), "colour": set(), "bold": set()}
+        for row in sheet.iter_rows():
+            for cell in row:
+                value, text = cell.value, None
+                if value is None or cell.row is None or cell.column is None:
+                    continue
+                place = (cell.row - 1, cell.column - 1)
+                if isinstance(value, CellRichText):
+                    if any(isinstance(run, TextBlock) and run.font.vertAlign for run in value):
+                        text = "".join(_write_run(run) for run in value)
+                elif isinstance(value, int | float) and not isinstance(value, bool):
+                    text = _write_number(value, cell.number_format or "General")
+                elif isinstance(value, date):
+                    text = _write_date(value, cell.number_format or "General")
+                if text is not None:
+                    cells[place] = text
+                if cell.has_style:
+                    for kind in _find_emphasis(cell):
+                        kinds[kind].add(place)
+        shown[sheet.title], marked[sheet.title] = cells, kinds
+    return shown, marked
+
+
+def _find_emphasis(cell: Any) -> list[str]:
+    kinds = ["bold"] if cell.font is not None and cell.font.b else []
+    colour = cell.font.color if cell.font is not None else None
+    if colour is not None and colour.type == "rgb" and str(colour.rgb)[-6:] not in ("000000", "FFFFFF"):
+        kinds.append("colour")
+    fill = cell.fill
+    if fill is not None and fill.patternType == "solid":
+        front = fill.fgColor
+        if front is not None and not (front.type == "rgb" and str(front.rgb)[-6:] == "FFFFFF"):
+            kinds.append("highlight")
+    return kinds
+
+
+def _write_run(run: Any) -> str:
+    if isinstance(run, str):
+        return run
+    text = str(run.text)
+    if run.font.vertAlign == "superscript":
+        return raise_text(text)
+    return lower_text(text) if run.font.vertAlign == "subscript" else text
+
+
+def _write_number(value: float, number_format: str) -> str | None:
+    if re.fullmatch(r"0{2,}", number_format) and float(value).is_integer():
+        return f"{int(value):0{len(number_format)}d}"
+    fixed = re.fullmatch(r"(#,##)?0(?:\.(0+))?(?:_\s?)?", number_format.split(";")[0])
+    if fixed and (fixed.group(1) or fixed.group(2)):
+        comma = "," if fixed.group(1) else ""
+        return f"{value:{comma}.{len(fixed.group(2) or '')}f}"
+    percent = re.fullmatch(r"[#,]*0(?:\.(0+))?%", number_format)
+    if percent:
+        places = len(percent.group(1) or "")
+        return f"{value * 100:.{places}f}%"
+    return None
+
+
+def _write_date(value: date, number_format: str) -> str | None:
+    """Write a date as its format shows it, where that is made of plain numbers (`1949年10月1日`, `3/8`, `10-1`)."""
+    pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
+    if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
+        return None
+    parts = {
+        "yyyy": f"{value.year:04d}",
+        "yy": f"{value.year % 100:02d}",
+        "mm": f"{value.month:02d}",
+        "m": str(value.month),
+        "dd": f"{value.day:02d}",
+        "d": str(value.day),
+    }
+    return re.sub(r"yyyy|yy|mm|m|dd|d", lambda match: parts[match.group(0)], pattern)

@@ -1,0 +1,265 @@
+"""Reading keys and answers: in the brackets of a stem, on a line of their own, behind `答案：`, or in key tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+TRUE_WORDS = (
+    "√",
+    "✅",
+    "⭕",
+    "○",
+    "✓",
+    "✔",
+    "☑",
+    "对",
+    "正确",
+    "是",
+    "T",
+    "TRUE",
+    "Y",
+    "YES",
+    "RIGHT",
+    "CORRECT",
+    "V",
+    "真",
+)
+FALSE_WORDS = (
+    "×",
+    "❌",
+    "❎",
+    "✖",
+    "✗",
+    "✘",
+    "☒",
+    "错",
+    "错误",
+    "否",
+    "F",
+    "FALSE",
+    "N",
+    "NO",
+    "WRONG",
+    "INCORRECT",
+    "X",
+    "╳",
+    "✕",
+    "假",
+    "Х",
+    "х",
+    "⨯",
+)
+_TF = r"√|✅|❌|❎|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
+_KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
+ANSWER_MARK = re.compile(
+    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
+    r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
+    r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
+    r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
+    r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
+)
+# `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
+PROGRAM_ANSWER = re.compile(
+    r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
+)
+EXPLANATION_MARK = re.compile(
+    r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
+    r"(?:Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
+)
+INLINE_ANSWER = re.compile(
+    r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题|我的|你的|您的|学生|考生)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
+)
+IGNORED_MARK = re.compile(
+    r"^\s*(?:【\s*)?(?:难度|难易度|难易程度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|STA|LOC|BLM|KEY|Page\s*Ref|Skill|Objective|AACSB|Bloom['’]?s?(?: \w+)?|Learning Objectives?|Learning Outcome)\s*(?:】|[:：])"
+)
+CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
+STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)答案\s*[:：]")
+METADATA = re.compile(
+    r"\s*(?:[【\[（(]?(?:难度|难易度|难易程度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
+    re.DOTALL,
+)
+_WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
+_CIRCLED = re.compile(r"[①-⑩]+")
+_LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
+TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
+_BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
+_BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
+_BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
+_TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
+_BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({_TF})\s*[)）\]】]?\s*[.。]?\s*$")
+
+
+def has_colon(text: str) -> bool:
+    """Whether a colon stands in the text: without one most marks of answers match nothing."""
+    return ":" in text or "：" in text
+
+
+def find_explanation(text: str) -> re.Match[str] | None:
+    """Return the first mark of an explanation: `解析：`, `【解析】`, `Explanation:`."""
+    return EXPLANATION_MARK.search(text) if has_colon(text) or "【" in text else None
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer read from a text, the text without it, and what stood behind the bracket of a judgement."""
+
+    answer: list[str]
+    text: str
+    remark: str | None = None
+
+
+def read_key(text: str, labels: str | None = None) -> list[str] | None:
+    """Read `C`, `ABD`, `A、C`, `A and C` as option labels in alphabetical order; None when it is no key.
+
+    With `labels` (the offered ones) every letter must be among them.
+    """
+    folded = _WORD_BETWEEN.sub("", text.strip().strip("（()）[]【】"))
+    if not folded.isascii() and _CIRCLED.fullmatch(folded):
+        folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
+    folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
+    if not folded or not _LETTERS_ONLY.fullmatch(folded):
+        return None
+    letters = folded.upper()
+    if len(set(letters)) != len(letters) or (labels is not None and not set(letters) <= set(labels)):
+        return None
+    return sorted(letters)
+
+
+def read_truth(text: str) -> str | None:
+    """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
+    folded = text.strip().strip("（()）[]【】.。 ")
+    upper = folded.upper()
+    if upper in TRUE_WORDS or folded in ("1",):
+        return "true"
+    if upper in FALSE_WORDS or folded in FALSE_WORDS or folded in ("0",):
+        return "false"
+    return None
+
+
+def read_bracketed_key(stem: str, labels: str) -> Found | None:
+    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`; several brackets give several labels."""
+    stem = _BLANK_KEY.sub(
+        lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
+        stem,
+    )
+    answer: list[str] = []
+    for match in _BRACKET_KEY.finditer(stem):
+        letters = read_key(match.group(2), labels)
+        if letters is None or not _is_key_bracket(stem, match):
+            continue
+        answer.extend(letter for letter in letters if letter not in answer)
+    if not answer:
+        return None
+
+    def empty(match: re.Match[str]) -> str:
+        is_key = read_key(match.group(2), labels) is not None and _is_key_bracket(stem, match)
+        return f"{match.group(1)}{match.group(3)}" if is_key else match.group(0)
+
+    return Found(sorted(answer), re.sub(r"(?<=____)（）", "", _BRACKET_KEY.sub(empty, stem)))
+
+
+# `_B___`, `____C____`: the key on the line where it is to be written
+_BLANK_KEY = re.compile(r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6})\s*_+(?![A-Za-z\d_])")
+
+
+def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
+    """A key is in capitals, and its bracket no argument list: `R(A, B)` is none."""
+    before = stem[match.start() - 1 : match.start()]
+    return not match.group(2).islower() and not (
+        before.isascii() and (before.isupper() or (before in "_0123456789" and before))
+    )
+
+
+def read_trailing_key(stem: str, labels: str) -> Found | None:
+    """Take a key that stands unbracketed at the end of a stem (`… is ____ B`), behind blanks or wide space."""
+    match = _TRAILING_KEY.search(stem) if stem.rstrip()[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
+    if not match:
+        return None
+    letters = read_key(match.group(1), labels)
+    if letters is None:
+        return None
+    return Found(letters, stem[: match.start(1)].rstrip())
+
+
+def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
+    """Take √ or × out of the last bracket of a statement; what follows it is a remark (the correction).
+
+    Where no heading says that it is a judgement, only a short statement on one line counts.
+    """
+    if not is_judgement and ("\n" in stem.strip() or len(stem) > 300 or re.search(r"[？?]", stem)):
+        return None
+    matches = list(_BRACKET_TF.finditer(stem))
+    for match in reversed(matches):
+        before, after = stem[: match.start()].rstrip(), stem[match.end() :].strip()
+        if (
+            stem[match.start() - 1 : match.start()].isascii()
+            and stem[match.start() - 1 : match.start()].isalnum()
+        ):
+            continue  # `f(x)`
+        if not is_judgement and match.group(1) in "xXvVyYnNtf":
+            continue
+        is_word = match.group(1) in ("是", "否", "对", "错") and after and len(after) > 40
+        at_start = not before
+        if is_word or (len(after) > 120 and not at_start):
+            continue
+        truth = read_truth(match.group(1))
+        if truth is None:
+            continue
+        if at_start:
+            return Found([truth], after)
+        remark = after.strip("（()） 。.；;") or None
+        return Found([truth], before, remark)
+    match_end = re.search(
+        r"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*(√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|TRUE|FALSE|T|F)\s*[.。]?\s*$",
+        stem,
+    )
+    if match_end:
+        truth = read_truth(match_end.group(1))
+        if truth is not None:
+            return Found([truth], stem[: match_end.start(1)].rstrip(" _"))
+    return None
+
+
+def read_bare_key(line: str, labels: str) -> list[str] | None:
+    """Read a line that holds a key and nothing else."""
+    match = _BARE_KEY.match(line)
+    if not match or match.group(1).islower():
+        return None
+    return read_key(match.group(1), labels)
+
+
+def read_bare_truth(line: str) -> str | None:
+    """Read a line that holds a judgement (√, ( F ), 错) and nothing else."""
+    match = _BARE_TF.match(line)
+    return read_truth(match.group(1)) if match else None
+
+
+def split_alternatives(text: str) -> tuple[str, str | None]:
+    """Separate a printed alternative: `C(D)` → `C` and `D`; `44（=30+…）` stays as it is."""
+    match = re.fullmatch(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*", text)
+    return (match.group(1), match.group(2)) if match else (text, None)
+
+
+def split_fillings(text: str, blank_count: int = 0) -> list[str]:
+    """Split the answers of several blanks at semicolons, bars, wide gaps or numbers in brackets.
+
+    With `blank_count` a weaker separator (、 ， or a single space) counts where it gives exactly so many answers.
+    """
+    parts = _split_plainly(text)
+    if blank_count > 1 and len(parts) != blank_count:
+        for separator in (r"[、]", r"[,，]", r"\s+", r"[、,，\s]+"):
+            weaker = [part.strip() for part in re.split(separator, text.strip(" 。.")) if part.strip()]
+            if len(weaker) == blank_count:
+                return weaker
+    return parts
+
+
+def _split_plainly(text: str) -> list[str]:
+    numbered = re.split(r"[（(]\s*\d{1,2}\s*[)）]|[①-⑳]", text)
+    if len(numbered) > 2 and not numbered[0].strip():
+        parts = numbered[1:]
+    else:
+        parts = re.split(r"[；;|]|\s{2,}|\t|\n", text)
+    cleaned = [re.sub(r"^[\s、,，.。]+|[\s、,，。;；]+$", "", part) for part in parts]
+    return [part for part in cleaned if part]

@@ -1,0 +1,226 @@
+"""Which column of a sheet means what, found by header names (Chinese and English) or, without a header, by content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+MAX_HEADER_ROW = 30
+_OPTION_HEADER = re.compile(
+    r"^(?:选项|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
+)
+_OPTION_NUMBER = re.compile(
+    r"^(?:选项|备选项|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
+)
+# Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
+_LOOSE_NAMES = (
+    ("type", re.compile(r"题型$|试题类型$")),
+    ("stem", re.compile(r"题干$|(?:试题|题目|考题)(?:内容|正文|描述|文本)$")),
+    ("answer", re.compile(r"(?:正确|标准|参考)(?:答案|选项)$|^correct (?:answer|option|choice)s?\b.{0,12}$")),
+    ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
+    ("chapter", re.compile(r"知识点$")),
+)
+_BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
+
+
+@dataclass
+class Header:
+    """The columns of one sheet: `columns` maps a role to its column, `options` a label to its column."""
+
+    row: int
+    columns: dict[str, int]
+    options: dict[str, int] = field(default_factory=dict)
+    blanks: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    unmapped: list[int] = field(default_factory=list)
+
+
+@lru_cache(maxsize=1)
+def _default_names() -> dict[str, tuple[str, ...]]:
+    source = resources.files("tasks.ingest.words").joinpath("columns.yaml").read_text(encoding="utf-8")
+    return {role: tuple(str(name) for name in names) for role, names in yaml.safe_load(source).items()}
+
+
+@lru_cache(maxsize=1)
+def _default_roles() -> dict[str, str]:
+    """The role by folded name; of two roles with one name the first in the file has it."""
+    roles: dict[str, str] = {}
+    for role, names in _default_names().items():
+        for name in names:
+            roles.setdefault(fold_header(name), role)
+    return roles
+
+
+@lru_cache(maxsize=4096)
+def fold_header(text: str) -> str:
+    """Fold a header cell for comparison: case, spaces, underscores, brackets with what they hold, marks."""
+    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text.casefold())
+    folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
+    return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
+
+
+def find_role(
+    name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
+) -> str | None:
+    """Return the role that a header cell names, or None. Names of a mapping file (`extra`) go first, or alone."""
+    folded = fold_header(name)
+    if not folded:
+        return None
+    for role, names in (extra or {}).items():
+        if folded in {fold_header(str(known)) for known in names}:
+            return role
+    if only_extra:
+        return None
+    role_by_name = _default_roles().get(folded)
+    if role_by_name is not None:
+        return role_by_name
+    # `题目 Question`: a header in two languages
+    both = re.fullmatch(
+        r"([^\x00-\x7f]+)\s*[ /|]\s*([\x00-\x7f]+)|([\x00-\x7f]+)\s*[ /|]\s*([^\x00-\x7f]+)", folded
+    )
+    for part in both.groups() if both else ():
+        named = find_role(part) if part else None
+        if named is not None:
+            return named
+    if len(folded) <= 16 or folded.isascii():
+        return next((role for role, pattern in _LOOSE_NAMES if pattern.search(folded)), None)
+    return None
+
+
+def find_header(
+    rows: Sequence[Sequence[str]], extra: Mapping[str, Sequence[str]] | None = None
+) -> Header | None:
+    """Return the header among the first rows that names the most columns, or None where none names a question column."""
+    best: Header | None = None
+    best_score = 0
+    for index, row in enumerate(rows[:MAX_HEADER_ROW]):
+        header = _read_header(index, row, extra)
+        if "stem" not in header.columns:
+            continue
+        score = len(header.columns) + len(header.options)
+        filled = sum(1 for cell in row if cell.strip())
+        if score >= 2 and score * 2 >= filled and score > best_score:
+            best, best_score = header, score
+    return best
+
+
+def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[str]] | None) -> Header:
+    header = Header(index, {}, names=[cell.strip() for cell in row])
+    for column, cell in enumerate(row):
+        folded = fold_header(cell)
+        if not folded or len(folded) > 30:
+            continue
+        mapped = find_role(cell, extra, only_extra=True) if extra else None
+        label = _read_option_label(folded) if mapped is None else mapped
+        if label is not None and len(label) == 1 and label not in header.options:
+            header.options[label] = column
+            continue
+        if mapped is None and _BLANK_HEADER.match(folded):
+            header.blanks.append(column)
+            continue
+        role = find_role(cell, extra)
+        if role is None:
+            header.unmapped.append(column)
+        elif role not in header.columns:
+            header.columns[role] = column
+        elif role == "options":
+            continue
+        elif role == "stem":
+            _prefer_stem(header, column, row)
+        else:
+            header.unmapped.append(column)
+    if len(header.blanks) > 1 and "answer" in header.columns and not header.options:
+        # `Answer 1`, `Answer 2` … beside a column with the correct one are what is offered
+        header.options = {chr(ord("A") + place): column for place, column in enumerate(header.blanks[:8])}
+        header.blanks = []
+    if header.blanks and "answer" not in header.columns:
+        header.columns["answer"] = header.blanks[0]
+    return header
+
+
+_STEM_ORDER = (
+    "题干",
+    "stem",
+    "question text",
+    "question stem",
+    "题目内容",
+    "试题内容",
+    "question",
+    "题目",
+    "问题",
+    "试题",
+)
+
+
+def _prefer_stem(header: Header, column: int, row: Sequence[str]) -> None:
+    """Of two columns that could be the stem keep the one with the more telling name."""
+
+    def rank(place: int) -> int:
+        folded = fold_header(row[place])
+        return _STEM_ORDER.index(folded) if folded in _STEM_ORDER else len(_STEM_ORDER)
+
+    current = header.columns["stem"]
+    if rank(column) < rank(current):
+        header.columns["stem"] = column
+        header.unmapped.append(current)
+    else:
+        header.unmapped.append(column)
+
+
+def _read_option_label(folded: str) -> str | None:
+    match = _OPTION_HEADER.match(folded)
+    if match:
+        return match.group(1).upper()
+    match = _OPTION_NUMBER.match(folded)
+    if match:
+        token = match.group(1)
+        value = int(token) if token.isdigit() else "一二三四五六七八九".index(token) + 1
+        return chr(ord("A") + value - 1)
+    return None
+
+
+def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
+    """Tell the columns of a sheet without a header by what they hold; None where no column looks like a key.
+
+    The stem is the column with the longest texts; the key a column of letters or of true/false words to
+    its right; the columns between them are the options.
+    """
+    sample = [row for row in rows[:200] if sum(1 for cell in row if cell.strip()) >= 2]
+    width = max((len(row) for row in sample), default=0)
+    if len(sample) < 2 or width < 2:
+        return None
+    columns = [
+        [row[column].strip() if column < len(row) else "" for row in sample] for column in range(width)
+    ]
+    means = [sum(len(cell) for cell in column) / len(column) for column in columns]
+    stem = max(range(width), key=lambda column: means[column])
+    if means[stem] < 6:
+        return None
+    key_pattern = re.compile(
+        r"^(?:[A-Ha-h]{1,8}|[A-H](?:[,，、;；\s]+[A-H])+|对|错|√|×|正确|错误|T|F|true|false)$", re.IGNORECASE
+    )
+    shares = [
+        sum(1 for cell in column if key_pattern.match(cell)) / max(sum(1 for cell in column if cell), 1)
+        for column in columns
+    ]
+    keys = [
+        column for column in range(width) if column != stem and shares[column] > 0.8 and any(columns[column])
+    ]
+    if not keys:
+        return None
+    key = max(keys)
+    header = Header(-1, {"stem": stem, "answer": key}, names=[])
+    between = [column for column in range(stem + 1, width) if column != key and means[column] > 0]
+    between = [column for column in between if column < key] or between
+    for place, column in enumerate(between[:8]):
+        header.options[chr(ord("A") + place)] = column
+    if stem > 0 and all(re.fullmatch(r"\d*", cell) for cell in columns[0]):
+        header.columns["number"] = 0
+    if len(header.options) == 1:
+        header.options.clear()  # one column beside a statement and its judgement offers nothing
+    return header

@@ -1,0 +1,63 @@
+"""The words that papers print around their questions (grammar.yaml), as patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+
+@lru_cache(maxsize=1)
+def _read() -> dict[str, list[str]]:
+    text = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
+    return {name: [str(word) for word in words] for name, words in yaml.safe_load(text).items()}
+
+
+def _any(words: Sequence[str]) -> str:
+    """A pattern of any of the words, the longest first; Latin words must end where a letter does not follow."""
+    ordered = sorted(words, key=lambda word: -len(word))
+    return "|".join(
+        rf"{re.escape(word)}(?![A-Za-z])" if word.isascii() else r"\s*".join(map(re.escape, word))
+        for word in ordered
+    )
+
+
+@lru_cache(maxsize=1)
+def number_word() -> str:
+    """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
+    latin = [word for word in _read()["number_words"] if word.isascii()]
+    chinese = [word for word in _read()["number_words"] if not word.isascii()]
+    either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
+    return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
+
+
+@lru_cache(maxsize=1)
+def answer_mark() -> re.Pattern[str]:
+    """What opens an answer: group 1 is a closing separator (bracket, stop, dash, arrow) or empty; case does not count."""
+    words = _read()
+    return re.compile(
+        rf"\s*[^\w\s]{{0,2}}\s*(?:(?:{_any(words['answer_leads'])})\s*){{0,3}}(?:{_any(words['answer_words'])})\s*[.．]?"
+        rf"\s*(?:(?:{_any(words['answer_copulas'])})\s*)?((?:\s*[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=1)
+def _status() -> frozenset[str]:
+    return frozenset(_fold_status(line) for line in _read()["status_lines"])
+
+
+def _fold_status(text: str) -> str:
+    numbers = re.sub(r"\d+(?:[.,]\d+)?", "#", text.casefold())
+    return re.sub(r"[^\w#/]+", " ", numbers).strip()
+
+
+def is_status_line(text: str) -> bool:
+    """Whether a line is what a learning platform or a form prints around questions: `Mark 1.00 out of 1.00`, `得分`."""
+    if (len(text) > 60 and text[:1] not in "-—=*_~") or len(text) > 200 or text[:1] in "(（[":
+        return False
+    folded = _fold_status(text)
+    return len(folded) <= 60 and folded in _status()

@@ -1,0 +1,79 @@
+"""Telling a question's type from its own text, where no heading or column names one."""
+
+from __future__ import annotations
+
+import re
+
+from tasks.ingest.words.lexicon import FineType
+from tasks.questions.blanks import has_blank
+
+_CALCULATE = re.compile(
+    r"计算|(?<![要需请追寻诉征谋渴力])求(?:出|解|得|[：:]|[A-Za-z\u4e00-\u9fff])|多少|解方程|证明|推导|试证|积分|导出|(?i:\b(?:calculate|compute|evaluate|derive|prove|solve|find the (?:value|number|probability|sum|area)|how (?:many|much)|determine the (?:value|number))\b)"
+)
+_NUMERIC = re.compile(r"\d+(?:\.\d+)?")
+# `(1+2+2 = 5)`, `（10分）`, `2019年`: numbers that measure nothing
+_MARKS = re.compile(
+    r"[（(\[][\d\s+=.*×x/]*(?:分|marks?|points?|pts?)?[)）\]]|\d+\s*(?:分|年|世纪|字|marks?\b|points?\b)|(?m:^\s*[（(]?\d+[)）.、])",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(
+    r"\d\s*(?:[KMGT]i?B|[KMG]?Hz|[kKmM]?bps|m/s|km|cm|mm|nm|kg|mg|mol|kPa|Pa|℃|K\b|V\b|mA|A\b|Ω|[kM]?W\b|J\b|N\b|元|万元|千米|公里|米|秒|吨|位(?!同|置|于)|个字)"
+)
+_GIVEN = re.compile(r"假设|假定|已知|设(?!计)|若|(?i:\b(?:given|assume|suppose|consider|let)\b)")
+_ESSAY = re.compile(
+    r"论述|试论|谈谈|评述|评析|结合.{0,20}(?:谈|论|阐述)|写一篇|作文|不少于\d+字|(?i:\b(?:discuss|essay|critically|to what extent|write an? (?:essay|composition))\b)"
+)
+_TERM = re.compile(
+    r"^(?:名词)?解释(?:名词|概念|术语|下列)?[:：]?|(?i:^(?:define|explain the term|definition of)\b)"
+)
+_MATERIAL = re.compile(
+    r"阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章)|材料[一二三1-3]?\s*[:：]|根据(?:以上|上述|下列|以下|下面)?.{0,6}(?:材料|案例|资料)|【材料】|【案例】|(?i:read the following (?:passage|text|case|material)|based on the (?:passage|case|material))"
+)
+_TRUTH_WORDS = {
+    "正确",
+    "错误",
+    "对",
+    "错",
+    "√",
+    "×",
+    "true",
+    "false",
+    "t",
+    "f",
+    "是",
+    "否",
+    "yes",
+    "no",
+    "right",
+    "wrong",
+    "真",
+    "假",
+}
+
+
+def are_truth_options(texts: list[str]) -> bool:
+    """True for the two options 正确/错误, True/False and the like."""
+    return len(texts) == 2 and all(text.strip(" 。.").casefold() in _TRUTH_WORDS for text in texts)
+
+
+def infer_free_type(stem: str, material: str | None, fine: FineType | None = None) -> str:
+    """Return the type of a question without options and without a judgement, from its wording."""
+    first = stem[:200]
+    if material or _MATERIAL.search(first):
+        return "material_analysis"
+    if _TERM.search(first) and len(stem) < 60:
+        return "term_explanation"
+    numbers = len(_NUMERIC.findall(_MARKS.sub("", stem[:1500])))
+    if has_blank(stem) and not re.search(r"[？?]\s*$", stem) and "\n" not in stem[:400]:
+        return "fill_in_the_blank"
+    if len(_QUANTITY.findall(stem)) >= 2 and _GIVEN.search(stem):
+        return "calculation"
+    if _CALCULATE.search(stem) and (
+        numbers >= 2 or stem.count("=") > 1 or re.search(r"证明|推导|导出|derive|prove|积分", stem)
+    ):
+        return "calculation"
+    if numbers >= 8 and re.search(r"算法|系统|algorithm|system|table|表", stem):
+        return "calculation"
+    if _ESSAY.search(first):
+        return "essay"
+    return "short_answer"
