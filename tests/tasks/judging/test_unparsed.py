@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from schemas.errors import RegistryError, UsageError, WorkbookError
+from schemas.errors import RegistryError, StoreError, UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.claims import claim_work
 from tasks.judging.landing import JudgingSummary, judge_landed
 from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.progress import Progress
@@ -146,6 +147,20 @@ def test_what_nobody_could_be_read_of_keeps_n_and_is_not_published(
         assert room.lake.run_named("leaderboard").is_empty()
         # Without being told to, no judge is asked again for what it was asked.
         assert room.judge().calls == {}
+
+
+def test_while_another_process_judges_the_run_nothing_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_room(tmp_path, monkeypatch, first_judge=SOUND) as room:
+        with (
+            open_ledger(room.settings.ledger_address) as other,
+            claim_work(other, "judge", "run-1", what="judging run run-1"),
+            pytest.raises(StoreError, match="is judging run run-1"),
+        ):
+            room.judge()
+        assert dict(room.requests) == {}
+        assert room.judge().judged == QUESTIONS
 
 
 def test_unparsed_asks_every_judge_again_and_keeps_what_was_there(
