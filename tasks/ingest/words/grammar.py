@@ -61,3 +61,14 @@ def is_status_line(text: str) -> bool:
         return False
     folded = _fold_status(text)
     return len(folded) <= 60 and folded in _status()
+
+
+def is_instruction_title(text: str) -> bool:
+    """Whether a heading stands above what tells candidates how to behave: `注意事项`, `Important Instructions`."""
+    if len(text) > 60:
+        return False
+    folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    return (
+        folded in _read()["instruction_titles"]
+        or folded.removeprefix("本次") in _read()["instruction_titles"]
+    )
