@@ -708,7 +708,10 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
             changed.append(number)
             continue
         if order_score(body) >= 0:
-            settled = settle_strays(body, page.width)
+            # in two clean columns a line beside another is no stray
+            settled = (
+                body if _count_crossings(body, page.width) in (1, 2) else settle_strays(body, page.width)
+            )
             if settled is not body:
                 page.rows = [row for row in page.rows if row.is_furniture] + settled
             continue
@@ -722,6 +725,15 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
         )
 
 
+def _count_crossings(rows: list[Row], width: float) -> int:
+    """How often the text goes from one column to the other, the shorter one with a tenth of the rows; 0 where there is one."""
+    border = find_column_border(rows, width, SHORT_COLUMN)
+    if border is None or sum(1 for row in rows if row.left > border - 10) < 5:
+        return 0
+    sides = [row.left > border - 10 for row in rows if row.right < border + 10 or row.left > border - 10]
+    return sum(1 for left, right in pairwise(sides) if left != right)
+
+
 def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
     """Return the rows column by column where a page has two and its text goes to and fro between them; None where not.
 
@@ -730,14 +742,8 @@ def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
     border = find_column_border(rows, width, SHORT_COLUMN)
     if border is None:
         return None
-    sides = [
-        "left" if row.right < border + 10 else "right"
-        for row in rows
-        if row.right < border + 10 or row.left > border - 10
-    ]
     texts = [row.text for row in rows if row.left > border - 10]
-    crossings = sum(1 for left, right in pairwise(sides) if left != right)
-    if crossings < 3 or len(texts) < 5 or sum(map(len, texts)) < 15 * len(texts):
+    if _count_crossings(rows, width) < 3 or len(texts) < 5 or sum(map(len, texts)) < 15 * len(texts):
         return None
     ordered = order_rows(rows, width, border)
     return ordered if order_score(ordered) >= order_score(rows) else None
