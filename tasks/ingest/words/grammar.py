@@ -73,6 +73,8 @@ def is_instruction_title(text: str) -> bool:
     if len(text) > 60:
         return False
     folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
+        return True
     return (
         folded in _read()["instruction_titles"]
         or folded.removeprefix("本次") in _read()["instruction_titles"]
