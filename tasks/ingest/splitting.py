@@ -79,6 +79,7 @@ from tasks.ingest.words.answers import (
     has_colon,
 )
 from tasks.ingest.words.cleaning import clean_text, detect_language
+from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -290,6 +291,8 @@ def _split_part(
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
         if number == 0 and section.is_cover and has_typed and not has_options_ahead(section.pieces):
+            continue
+        if section.fine is None and section.pieces and is_instruction_title(section.pieces[0].text):
             continue
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)

@@ -156,7 +156,28 @@ def _write_headings(pieces: list[Piece]) -> list[Piece]:
         if title.startswith(("题", "部分")) or match_exactly(title) is None:
             continue
         changed[index] = rewrite(piece, match.end(), f"{match.group(1)}、")
-    return _write_lettered(changed)
+    return _write_counted(_write_lettered(changed))
+
+
+_COUNTED = re.compile(r"\s*(\d{1,2})\s{2,}(?=[A-Z\u4e00-\u9fff])")
+
+
+def _write_counted(pieces: list[Piece]) -> list[Piece]:
+    """Write `1   Short answer questions`, `2   Multiple choice questions` as `Part 1. …`, where the numbers run on."""
+    found: list[tuple[int, re.Match[str]]] = []
+    for index, piece in enumerate(pieces):
+        match = (
+            _COUNTED.match(piece.text) if piece.text.lstrip()[:1].isdigit() and len(piece.text) < 90 else None
+        )
+        if match is not None:
+            title = re.split(r"[（(:：\[]|\s{2,}", piece.text[match.end() :], maxsplit=1)[0].strip()
+            if match_exactly(title) is not None:
+                found.append((index, match))
+    if len(found) < 2 or [int(match.group(1)) for _, match in found] != list(range(1, len(found) + 1)):
+        return pieces
+    for index, match in found:
+        pieces[index] = rewrite(pieces[index], match.end(), f"Part {match.group(1)}. ")
+    return pieces
 
 
 def _write_lettered(pieces: list[Piece]) -> list[Piece]:

@@ -41,6 +41,8 @@ BROKEN_SHARE = 0.01
 UNREADABLE_SHARE = 0.3
 # Pictures that cover so much of a page are the page; a stamp on it has fewer characters than a paper has.
 SCAN_COVER = 0.6
+# A column that ends soon has at least this share of a page's rows.
+SHORT_COLUMN = 0.1
 STAMP_CHARACTERS = 150
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
@@ -700,8 +702,16 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
         body = [row for row in page.rows if not row.is_furniture]
         if len(body) < 4:
             continue
+        apart = _part_columns(body, page.width)
+        if apart is not None:
+            page.rows = [row for row in page.rows if row.is_furniture] + apart
+            changed.append(number)
+            continue
         if order_score(body) >= 0:
-            settled = settle_strays(body, page.width)
+            # in two clean columns a line beside another is no stray
+            settled = (
+                body if _count_crossings(body, page.width) in (1, 2) else settle_strays(body, page.width)
+            )
             if settled is not body:
                 page.rows = [row for row in page.rows if row.is_furniture] + settled
             continue
@@ -713,6 +723,30 @@ def _repair_order(pages: list[Page], extraction: Extraction) -> None:
         extraction.warnings.append(
             f"The reading order of {len(changed)} page(s) was repaired by position: {changed[:10]}."
         )
+
+
+def _count_crossings(rows: list[Row], width: float) -> int:
+    """How often the text goes from one column to the other, the shorter one with a tenth of the rows; 0 where there is one."""
+    border = find_column_border(rows, width, SHORT_COLUMN)
+    if border is None or sum(1 for row in rows if row.left > border - 10) < 5:
+        return 0
+    sides = [row.left > border - 10 for row in rows if row.right < border + 10 or row.left > border - 10]
+    return sum(1 for left, right in pairwise(sides) if left != right)
+
+
+def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
+    """Return the rows column by column where a page has two and its text goes to and fro between them; None where not.
+
+    A short last column, whose lines a producer writes between those of the first, has too few rows to be found otherwise.
+    """
+    border = find_column_border(rows, width, SHORT_COLUMN)
+    if border is None:
+        return None
+    texts = [row.text for row in rows if row.left > border - 10]
+    if _count_crossings(rows, width) < 3 or len(texts) < 5 or sum(map(len, texts)) < 15 * len(texts):
+        return None
+    ordered = order_rows(rows, width, border)
+    return ordered if order_score(ordered) >= order_score(rows) else None
 
 
 def settle_strays(rows: list[Row], width: float) -> list[Row]:
@@ -756,9 +790,9 @@ def order_score(rows: list[Row]) -> int:
     return -sum(1 for left, right in pairwise(values) if right < left and right != 1)
 
 
-def order_rows(rows: list[Row], width: float) -> list[Row]:
+def order_rows(rows: list[Row], width: float, border: float | None = None) -> list[Row]:
     """Return rows column by column, from top to bottom; a column border is an upright gap in the page's middle."""
-    border = find_column_border(rows, width)
+    border = border if border is not None else find_column_border(rows, width)
     if border is None:
         return _top_down(rows)
     left = [row for row in rows if (row.left + row.right) / 2 < border and row.right < border + 10]
@@ -787,15 +821,15 @@ def _top_down(rows: list[Row]) -> list[Row]:
     return ordered + sorted(band, key=lambda item: item.left)
 
 
-def find_column_border(rows: list[Row], width: float) -> float | None:
-    """Return the x of an upright gap between two columns, or None where the page has one column."""
+def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> float | None:
+    """Return the x of an upright gap between two columns, each with this share of the rows, or None where there is one."""
     best: tuple[int, float] | None = None
     for step in range(30, 71, 2):
         x = width * step / 100
         crossing = sum(1 for row in rows if row.left < x - 2 and row.right > x + 2)
         left = sum(1 for row in rows if row.right <= x + 2)
         right = sum(1 for row in rows if row.left >= x - 2)
-        if crossing <= 0.1 * len(rows) and min(left, right) >= 0.2 * len(rows):
+        if crossing <= 0.1 * len(rows) and min(left, right) >= share * len(rows):
             score = crossing * 100 + abs(step - 50)
             if best is None or score < best[0]:
                 best = (score, x)

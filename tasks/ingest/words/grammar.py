@@ -61,3 +61,21 @@ def is_status_line(text: str) -> bool:
         return False
     folded = _fold_status(text)
     return len(folded) <= 60 and folded in _status()
+
+
+_RULES_TITLE = re.compile(
+    r"(?:本?课程|本次|期[末中]|考试|考生|考场|答题|作答|答卷|提交|相关)+(?:的|和|与|及)?(?:相关|具体|基本)?(?:要求|须知|事项|说明|方式|纪律|规则|形式)"
+)
+
+
+def is_instruction_title(text: str) -> bool:
+    """Whether a heading stands above what tells candidates how to behave: `注意事项`, `Important Instructions`."""
+    if len(text) > 60:
+        return False
+    folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
+        return True
+    return (
+        folded in _read()["instruction_titles"]
+        or folded.removeprefix("本次") in _read()["instruction_titles"]
+    )
