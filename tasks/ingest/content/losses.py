@@ -132,8 +132,10 @@ def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans
             ):
                 draft.notes.append("holds_number_of_its_kind")
         is_short = draft.question_type in ("multiple_choice", "true_false")
-        answers = sum(1 for piece in held if _is_answer(piece.text))
-        if answers > 1 and is_short:
+        # `Answer: B` and `Solution: …` are one answer and its reasons
+        answers = Counter(_name_answer(piece.text) for piece in held)
+        answers.pop("", None)
+        if max(answers.values(), default=0) > 1 and is_short:
             draft.notes.append("holds_second_answer")
         letters = Counter(match.group(1).upper() for piece in held if (match := _OPTION.match(piece.text)))
         if min(letters["A"], letters["B"]) > 1 and is_short:
@@ -145,9 +147,11 @@ def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
 
 
-def _is_answer(text: str) -> bool:
+def _name_answer(text: str) -> str:
+    """The word that opens an answer on this line, empty where none does."""
     match = ANSWER_MARK.match(text)
-    return match is not None and len(match.group(0).strip()) > 1 and not re.match(r"\s*[答解证]", text)
+    word = re.sub(r"[\W\d_]+", "", match.group(0)).casefold() if match is not None else ""
+    return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
 
 
 def _heads_section(piece: Piece) -> bool:

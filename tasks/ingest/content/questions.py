@@ -128,6 +128,10 @@ _HELD_HEADING = re.compile(
 _LOOKED_AT = 3_000
 
 
+# Told apart by wording alone: options and judgements show what they are, these do not.
+_FREE_TYPES = ("short_answer", "calculation", "essay")
+
+
 def _find_doubts(draft: Draft) -> list[str]:
     notes: list[str] = []
     stem = draft.stem
@@ -148,6 +152,8 @@ def _find_doubts(draft: Draft) -> list[str]:
         notes.append("needs_figure")
     if draft.fine is None:
         notes.append("type_inferred")
+        if draft.question_type in _FREE_TYPES:
+            notes.append("free_type_inferred")
     if draft.question_type == "multiple_choice":
         notes.extend(_find_option_doubts(draft))
     elif re.search(

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.bullets import write_unlettered
+from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
+from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import read_heading
 from tasks.ingest.words.grammar import answer_mark, is_status_line, number_word
@@ -22,7 +23,6 @@ from tasks.ingest.words.labels import read_number
 from tasks.ingest.words.lexicon import match_exactly
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
-_CLOSE = r"[^\w\s“‘\"'$\\+√×]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
 _NUMERAL = r"\d{1,4}|[一二三四五六七八九十百]{1,4}|[①-⑳㉑-㉟]|[ivxIVX]{1,5}"
 _MAX_RUN = 400
@@ -41,12 +41,12 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
-    found = [_drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
-    found = _drop_upright(_part_lines(_join_brackets(found)))
+    found = [drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
+    found = drop_upright(part_lines(join_brackets(found)))
     found = _write_headings(found)
-    found = _write_numbers(_mend_first(found))
-    found = _write_letters(found)
-    found = _write_digits(found)
+    found = _write_numbers(mend_first(found))
+    found = write_letters(found)
+    found = write_digits(found)
     found = write_unlettered(_cut_second_numbers(found))
     found = _write_repeated_headings(found)
     usual = _find_usual_leads(found)
@@ -58,77 +58,6 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
 
 # above `答案 A B C`: the numbers of a key table
 _ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
-
-
-_DECORATION = re.compile(
-    r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,})+\s*"
-    r"(?=(?:\d{1,3}|[A-Ja-j]|[一二三四五六七八九十]{1,3})\s*[.．、:：)）]|[（(\[【][A-J\d一二三四五六七八九十]{1,2}[)）\]】]|"
-    r"(?:答案|参考答案|正确答案|解析|【答案】|【解析】|Answers?|Ans)\s*[:：]|【|第)"
-)
-
-
-def _drop_decoration(piece: Piece) -> Piece:
-    """Drop a picture, a star, a bullet or a rule before a label: `★1.`, `[image]A.`, `____二、`; √ and × stay."""
-    if piece.text[:1].isalnum():
-        return piece
-    match = _DECORATION.match(piece.text)
-    if match is None or any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
-        return piece
-    return replace(piece.cut(match.end()), start=piece.start)
-
-
-def _join_brackets(pieces: list[Piece]) -> list[Piece]:
-    """Join `（` on a line of its own, as converters leave it, with the line that it opens."""
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and joined[-1].text.strip() in ("（", "(", "【", "[") and piece.kind != "table":
-            opening = joined.pop()
-            sign = opening.text.strip()
-            piece = replace(
-                piece, text=sign + piece.text.lstrip(), start=opening.start,
-                sources=(opening.start, *piece.sources[len(piece.text) - len(piece.text.lstrip()) :]), label_length=0,
-            )  # fmt: skip
-        joined.append(piece)
-    return joined
-
-
-_INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")
-
-
-def _part_lines(pieces: list[Piece]) -> list[Piece]:
-    """Begin a line at `第 18 题` inside one, where it is the next number of a paper that counts so."""
-    labels = [piece.label for piece in pieces if piece.label is not None and piece.label.style == "word"]
-    if len(labels) < 5:
-        return pieces
-    parted: list[Piece] = []
-    last = 0
-    for piece in pieces:
-        rest = piece
-        while True:
-            label = rest.label
-            last = label.value if label is not None and label.style == "word" else last
-            inside = next((one for one in _INSIDE.finditer(rest.text) if int(one.group(1)) == last + 1), None)
-            if inside is None or not rest.text[: inside.start()].strip():
-                break
-            parted.append(rest.cut(0, inside.start()))
-            rest = rest.cut(inside.start())
-        parted.append(rest)
-    return parted
-
-
-def _drop_upright(pieces: list[Piece]) -> list[Piece]:
-    """Drop what is printed from top to bottom in a page's margin: four lines or more of one character each."""
-    is_single = [len(piece.text.strip()) == 1 and not piece.text.strip().isascii() for piece in pieces]
-    kept: list[Piece] = []
-    place = 0
-    while place < len(pieces):
-        end = place
-        while end < len(pieces) and is_single[end]:
-            end += 1
-        if end - place < 4:
-            kept.extend(pieces[place : max(end, place + 1)])
-        place = max(end, place + 1)
-    return kept
 
 
 _HEADING = re.compile(
@@ -202,28 +131,6 @@ def _write_lettered(pieces: list[Piece]) -> list[Piece]:
         return pieces
     for index, match in found:
         pieces[index] = rewrite(pieces[index], match.end(), f"Part {match.group(1)}. ")
-    return pieces
-
-
-_LOOKS_LIKE_ONE = re.compile(r"\s*(?P<one>[Il|丨])\s*[.．、,，]\s*(?=\S)")
-
-
-def _mend_first(pieces: list[Piece]) -> list[Piece]:
-    """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers: what a scanner makes of a one."""
-    for index, piece in enumerate(pieces):
-        match = _LOOKS_LIKE_ONE.match(piece.text) if piece.text.lstrip()[:1] in "Il|丨" else None
-        if match is None:
-            continue
-        following = [
-            other.label.value
-            for other in pieces[index + 1 : index + 60]
-            if other.label is not None and other.label.style == "num" and not other.label.is_weak
-        ]
-        before = [
-            other.label for other in pieces[:index] if other.label is not None and other.label.style == "num"
-        ]
-        if following[:2] == [2, 3] and not before:
-            return [*pieces[:index], rewrite(piece, match.end(), "1. "), *pieces[index + 1 :]]
     return pieces
 
 
@@ -373,233 +280,6 @@ def _cut_second_numbers(pieces: list[Piece]) -> list[Piece]:
         if match is not None:
             changed[index] = rewrite(pieces[index], end + match.end(), " ", end)
     return changed
-
-
-_LETTER_SHAPE = re.compile(
-    rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
-)
-# what layout/options.py reads everywhere without help
-_PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
-
-
-def _write_letters(pieces: list[Piece]) -> list[Piece]:
-    """Write the letters of a shape that runs A B C below several questions as `A. `: `a>`, `A-`, `A]`, `A。`, `A　`."""
-    shapes: dict[str, list[tuple[int, re.Match[str]]]] = {}
-    for index, piece in enumerate(pieces):
-        for match in _LETTER_SHAPE.finditer(piece.text):
-            case = "a" if match.group("letter").islower() else "A"
-            close = match.group("close").strip().translate(_WIDTHS)
-            shapes.setdefault(f"{match.group('open')}{case}{close}", []).append((index, match))
-    plain = 0
-    wanted: dict[int, list[re.Match[str]]] = {}
-    for shape, found in shapes.items():
-        sets = _find_sets(found, pieces)
-        is_plain = _PLAIN.match(shape) is not None and "A" in shape
-        if is_plain:
-            plain = max(plain, len(sets))
-        elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
-            continue  # parts of questions
-        elif len(sets) >= (2 if "A" in shape else 3):
-            for index, match in (one for group in sets for one in group):
-                wanted.setdefault(index, []).append(match)
-    if not wanted or plain > sum(len(one) for one in wanted.values()):
-        return pieces
-    changed = list(pieces)
-    for index, matches in wanted.items():
-        piece = pieces[index]
-        for match in sorted(matches, key=lambda one: -one.start()):
-            begin = match.end("before")
-            # wide enough to part options on one line
-            lead = "  " if piece.text[:begin].strip() else ""
-            piece = rewrite(piece, match.end("close"), f"{lead}{match.group('letter').upper()}. ", begin)
-        changed[index] = piece
-    return changed
-
-
-def _find_sets(
-    found: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]
-) -> list[list[tuple[int, re.Match[str]]]]:
-    """The sets A B C (D …) of one shape that stand together: from three letters on, on one line or on lines that follow.
-
-    Every set begins a line and has a line above it that is no option.
-    """
-    sets: list[list[tuple[int, re.Match[str]]]] = []
-    current: list[tuple[int, re.Match[str]]] = []
-    for index, match in found:
-        letter = match.group("letter").upper()
-        at_start = not pieces[index].text[: match.end("before")].strip()
-        if letter == "A" and at_start:
-            if len(current) >= 3:
-                sets.append(current)
-            current = [(index, match)]
-        elif (
-            current
-            and ord(letter) == ord(current[-1][1].group("letter").upper()) + 1
-            and index - current[-1][0] <= 3
-        ):
-            current.append((index, match))
-    if len(current) >= 3:
-        sets.append(current)
-    return [group for group in sets if group[0][0] > 0]
-
-
-def _offers_answers(sets: Sequence[Sequence[tuple[int, re.Match[str]]]], pieces: Sequence[Piece]) -> bool:
-    """Whether lists of small letters offer answers: they ask nothing, are short, and mostly of one length."""
-    texts = [pieces[index].text[match.end("close") :] for group in sets for index, match in group]
-    lengths = [len(group) for group in sets]
-    usual = max(set(lengths), key=lengths.count) if lengths else 0
-    asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
-    return (
-        len(sets) >= 3
-        and usual >= 4
-        and lengths.count(usual) >= 0.6 * len(sets)
-        and asking <= 0.1 * len(texts)
-        and sum(map(len, texts)) <= 90 * len(texts)
-    )
-
-
-_DIGIT = re.compile(
-    r"\s*(?P<open>[（(\[]?)\s*(?P<number>\d{1,2}|[①-⑩])\s*(?P<close>[)）\].．、:：>]?)\s*(?=\S)"
-)
-_ASKS = re.compile(
-    r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s+[)）]|（）", re.IGNORECASE
-)
-_DEMANDS = re.compile(
-    r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
-)
-_HAS_LETTERS = re.compile(r"(?:^|\s)[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
-
-
-def _write_digits(pieces: list[Piece]) -> list[Piece]:
-    """Write options that are numbered 1 2 3 4 below each question with letters; `A.` … are read in their place.
-
-    A paper does so throughout: most questions have a list that starts at 1 again, ends right before the next number,
-    asks nothing, is mostly of one length, and no letters stand anywhere.
-    """
-    pieces = _part_cells(pieces)
-    lists = _find_lists(pieces)
-    if len(lists) < 3:
-        return pieces
-    inside = [pieces[index].text for group in lists for index in group]
-    if sum(
-        1 for text in inside if _ASKS.search(text) or _DEMANDS.match(_DIGIT.sub("", text, count=1))
-    ) > 0.1 * len(inside):
-        return pieces
-    lengths = [len(group) for group in lists]
-    usual = max(set(lengths), key=lengths.count)
-    if lengths.count(usual) < 0.4 * len(lists) or not 2 <= usual <= 7:
-        return pieces
-    if sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists):
-        return pieces
-    if sum(len(text) for text in inside) > 90 * len(inside):
-        return pieces
-    changed = list(pieces)
-    for group in lists:
-        for place, index in enumerate(group):
-            match = _DIGIT.match(pieces[index].text)
-            if match is not None and place < 10:
-                changed[index] = rewrite(pieces[index], match.end(), f"{'ABCDEFGHIJ'[place]}. ")
-        above = group[0] - 1
-        if re.fullmatch(
-            r"\W*(?:answers?|options?|choices?|选项|备选答案|答案)\W*",
-            changed[above].text.strip(),
-            re.IGNORECASE,
-        ):
-            changed[above] = replace(changed[above], text="", sources=())
-    return [piece for piece in changed if piece.text.strip()]
-
-
-_CELL = re.compile(r"(?:^|(?<=\s\s)|(?<=\t))\s*[（(]?(?P<number>\d)[)）][.．、]?\s*(?=\S)")
-
-
-def _part_cells(pieces: list[Piece]) -> list[Piece]:
-    """Give `1) river   2) valley` a line for each, where a paper does so several times and has no letters."""
-    cells = {
-        index: marks
-        for index, piece in enumerate(pieces)
-        if piece.kind != "table"
-        for marks in [list(_CELL.finditer(piece.text))]
-        if len(marks) > 1
-        and not piece.text[: marks[0].start()].strip()
-        and all(
-            int(right.group("number")) == int(left.group("number")) + 1 for left, right in pairwise(marks)
-        )
-    }
-    long = sum(1 for index, marks in cells.items() if len(pieces[index].text) > 8 * len(marks))
-    lettered = sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text))
-    if long < 3 or long < 0.8 * len(cells) or lettered > 0.2 * long:
-        return pieces
-    parted: list[Piece] = []
-    for index, piece in enumerate(pieces):
-        marks = cells.get(index, [])
-        stops = [*(mark.start() for mark in marks[1:]), len(piece.text)]
-        starts = [mark.start() for mark in marks]
-        parted.extend(
-            [piece.cut(start, stop) for start, stop in zip(starts, stops, strict=True)] if marks else [piece]
-        )
-    return parted
-
-
-def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
-    """The lines of every list 1 2 3 … that stands inside a question: at least two, and nine in ten questions have one."""
-    numbers: list[tuple[int, str, int]] = []
-    for index, piece in enumerate(pieces):
-        label = piece.label
-        if (
-            label is None
-            or piece.kind == "table"
-            or label.style not in ("num", "paren", "nump", "word", "circ", "bracket", "bare")
-        ):
-            continue
-        if label.style == "bare" and label.is_weak:
-            continue
-        numbers.append((index, label.style, label.value))
-    lists: list[list[int]] = []
-    place, last, asked = 0, 0, 0
-    inner_form = ""
-    within = 0  # questions from the first that has a list to the last
-    style = numbers[0][1] if numbers else ""
-    while place < len(numbers):
-        index, own, value = numbers[place]
-        is_question = own == style and (value == last + 1 or (last == 0 and value == 1))
-        if not is_question and not (own == style and last < value <= last + 3):
-            place += 1
-            continue
-        asked += 1
-        last = value
-        inner = place + 1
-        group: list[int] = []
-        while (
-            inner < len(numbers)
-            and numbers[inner][2] == len(group) + 1
-            and (not group or numbers[inner][1] == numbers[place + 1][1])
-        ):
-            if (
-                own == numbers[inner][1]
-                and len(group)
-                and numbers[inner][2] == last + 1
-                and _goes_on(numbers, inner, last + 1)
-            ):
-                break
-            group.append(numbers[inner][0])
-            inner += 1
-        follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
-        form = numbers[place + 1][1] if place + 1 < len(numbers) else ""
-        # lists in another form, `(1) … (2) …` below `1) … 2) …`, count parts
-        if len(group) >= 2 and follows and group[0] > index and form == (inner_form or form):
-            inner_form = form
-            within = asked if lists else 1
-            asked = max(asked, 1) if lists else 1
-            lists.append(group)
-            place = inner
-        else:
-            place += 1
-    return lists if len(lists) >= 0.7 * max(within, 1) else []
-
-
-def _goes_on(numbers: Sequence[tuple[int, str, int]], place: int, value: int) -> bool:
-    """Whether the number at this place begins a question: a list from 1 stands below it."""
-    return place + 1 < len(numbers) and numbers[place + 1][2] == 1
 
 
 _ANSWER_HEADING = re.compile(

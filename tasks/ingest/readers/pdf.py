@@ -648,7 +648,7 @@ def mark_wraps(pages: list[Page]) -> None:
             edges[page.width] = max(edges.get(page.width, 0.0), widest[0])
     for page in pages:
         rows = [row for row in page.rows if not row.is_furniture]
-        border = find_column_border(rows, page.width) if len(rows) > 8 else None
+        border = _find_border(rows, page.width) if len(rows) > 8 else None
         left = min((row.left for row in rows), default=0.0)
         for row, following in pairwise(rows):
             edge = _column_edge(row, page, border, edges)
@@ -662,6 +662,14 @@ def mark_wraps(pages: list[Page]) -> None:
                 and following.left < row.left + 4 * row.size
                 and not _starts_anew(following.text)
             )
+
+
+def _find_border(rows: list[Row], width: float) -> float | None:
+    """The border of two columns, of which the last may be short where the text goes to it once."""
+    border = find_column_border(rows, width)
+    if border is None and _count_crossings(rows, width) in (1, 2):
+        border = find_column_border(rows, width, SHORT_COLUMN)
+    return border
 
 
 def _first_word_width(row: Row) -> float:

@@ -10,7 +10,8 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.ingest.landing import IngestSummary, land_documents
-from tests.benchmarks.ingest_accuracy import compare, read_truths
+from tests.benchmarks.ingest_accuracy import compare, read_paper, read_truths
+from tests.benchmarks.ingest_cache import use_cache
 from warehouse.lake.store import open_lake
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
@@ -96,3 +97,25 @@ def test_at_least_80_of_100_listed_questions_are_fully_right_on_the_scan(rows: l
         pytest.skip("the extra `ocr` is not installed")
     right, listed = (sum(row[name] for row in scans) for name in ("right_count", "listed_count"))
     assert right >= 0.8 * listed, [row["wrong"] for row in scans]
+
+
+def test_more_real_papers_with_text_are_read_as_well_as_is_said() -> None:
+    """Floors a little below docs/ingest.md: of listed questions, of numbers of questions, of sure and wrong ones."""
+    folder = SHARED / "exams_more"
+    if not folder.is_dir():
+        pytest.skip("the further exam papers are absent")
+    with use_cache():
+        compared = [
+            compare(*read_paper(folder / name), truth)
+            for name, truth in read_truths(folder).items()
+            if "scan" not in name
+        ]
+    papers = [row for row in compared if row["status"] != "needs_libreoffice"]
+    right, listed = (sum(row[name] for row in papers) for name in ("right_count", "listed_count"))
+    assert right >= 0.92 * listed, [(row["file"], row["wrong"]) for row in papers if row["wrong"]]
+    shares = [min(1.0, abs(row["count"] - row["truth_count"]) / row["truth_count"]) for row in papers]
+    assert sum(shares) <= 0.03 * len(papers), [
+        (row["file"], row["truth_count"], row["count"]) for row in papers
+    ]
+    sure = [is_right for row in papers for confidence, is_right in row["met"] if confidence >= 0.9]
+    assert sure.count(False) <= 0.05 * len(sure)
