@@ -34,13 +34,19 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
     return result
 
 
-def report_demo_league(settings: Settings) -> Path:
-    """Land the league's statistics and write its page, as `proctor league report` does; returns the page."""
+def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
+    """Land the league's statistics and write its page, as `proctor league report` does; returns the page.
+
+    A league that was not played on keeps its page: it compares with the standings as they were then.
+    """
     from tasks.league_statistics.landing import write_statistics
     from tasks.league_statistics.tables import StatisticsRequest
     from tasks.report.league_page import render_league
     from warehouse.lake.store import open_lake
 
+    page = settings.home / "reports" / f"league-{LEAGUE}.html"
+    if page.exists() and not is_new:
+        return page
     with open_lake(settings) as lake:
         write_statistics(lake, LEAGUE, StatisticsRequest(seed=0, resamples=2_000, repeats=20))
         return render_league(lake.run_named, LEAGUE, settings.home / "reports")

@@ -104,9 +104,10 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
             if month == MONTHS[-1]:
                 # Its page compares with the first month, and the report of the second links to it.
                 with _measured(result, "league"):
-                    result.new_calls += play_demo_league(settings)["calls"].get("sent", 0)
+                    sent = play_demo_league(settings)["calls"].get("sent", 0)
+                result.new_calls += sent
                 with _measured(result, "league's page"):
-                    result.league_report = str(report_demo_league(settings))
+                    result.league_report = str(report_demo_league(settings, is_new=sent > 0))
             with _measured(result, f"monthly {month}"):
                 run = run_flow("monthly", month=month, candidates=candidates)
             result.runs.append(run["run_id"])

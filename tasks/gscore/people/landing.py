@@ -36,6 +36,7 @@ def land_ratings(
             scale=pl.lit(HUMAN_SCALE),
             value=pl.col("human_score"),
             rated_at=pl.lit(datetime.now(UTC)).dt.cast_time_unit("us"),
+            is_adjudication=pl.lit(None, dtype=pl.Boolean),
         )
     )
     unit = f"cgeval/{sample_name}/{rater.strip()}/{rating_round}"
