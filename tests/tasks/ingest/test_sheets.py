@@ -25,6 +25,66 @@ def brief(result: SheetSplit) -> list[tuple[str, str, str, list[str]]]:
 
 
 CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
+    "one heading over the columns of the options": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "", "", "答案"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "绿", "B"],
+                    ["2", "水会流动吗（ ）", "会", "不会", "", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝/绿", ["B"]),
+            ("multiple_choice", "水会流动吗（）", "会/不会", ["A"]),
+        ],
+    ),
+    "one heading over the labels of the options, in a row of their own": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "选项", "", "", "", "答案"],
+                    ["", "", "A", "B", "C", "D", ""],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "绿", "黄", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝/绿/黄", ["B"])],
+    ),
+    "labels below one heading, the other headings over both rows": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "选项", "选项", "答案"],
+                    ["序号", "题干", "A", "B", "答案"],
+                    ["1", "天空的颜色是（ ）", "A. 红", "B. 蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "an unnamed column of remarks beside the options in one cell": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "", "答案"],
+                    ["1", "天空的颜色是（ ）", "A.红 B.蓝", "", "B"],
+                    ["2", "草的颜色是（ ）", "A.红 B.绿", "待核", "B"],
+                    ["3", "雪的颜色是（ ）", "A.白 B.绿", "", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+            ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
+        ],
+    ),
     "type by sheet name, one column per option": (
         [
             Sheet(
