@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
@@ -543,3 +545,37 @@ def test_a_header_in_two_languages_names_its_role() -> None:
         "answer",
         "options",
     ]
+
+
+def test_formulas_without_a_saved_result_are_told_and_leave_no_silent_hole() -> None:
+    rows: list[list[object]] = [
+        ["题号", "题目", "选项A", "选项B", "选项C", "答案"],
+        ["1", "天空的颜色是（ ）", "红", '="蓝"', "绿", '=IF(1=1,"B","A")'],
+        ["2", "雪的颜色是（ ）", "白", "黑", "绿", "A"],
+    ]
+    read = read_workbook(make_xlsx({"题库 & 答案": rows}), "xlsx")
+    assert read.warnings == [
+        "Sheet '题库 & 答案': 2 cells are formulas whose results the file does not hold (the first in row 2, column 4); "
+        "they were read as empty. Open it in Excel and save it, then ingest it again."
+    ]
+    assert [(draft.options, draft.answer) for draft in split_sheets(read.sheets).drafts] == [
+        ([("A", "红"), ("B", "[formula]"), ("C", "绿")], []),
+        ([("A", "白"), ("B", "黑"), ("C", "绿")], ["A"]),
+    ]
+
+
+def test_formulas_with_a_saved_result_are_read_as_their_result() -> None:
+    made = make_xlsx({"S": [["题目", "答案"], ["天是蓝的。", '=IF(1=1,"对","错")'], ["雪是黑的。", '=""']]})
+    data = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(made)) as old, zipfile.ZipFile(data, "w") as new:
+        for name in old.namelist():
+            part = old.read(name).decode()
+            for cell, result in (("B2", "对"), ("B3", "")):
+                pattern = rf'<c r="{cell}"[^>]*><f>(.*?)</f><v ?/?>(?:</v>)?</c>'
+                part = re.sub(pattern, rf'<c r="{cell}" t="str"><f>\1</f><v>{result}</v></c>', part)
+            new.writestr(name, part)
+    read = read_workbook(data.getvalue(), "xlsx")
+    assert (read.warnings, read.sheets[0].rows) == (
+        [],
+        [["题目", "答案"], ["天是蓝的。", "对"], ["雪是黑的。", ""]],
+    )
