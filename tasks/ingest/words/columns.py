@@ -29,6 +29,10 @@ _LOOSE_NAMES = (
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 
 
+# several options in one cell
+_PACKED = re.compile(r"(?s)\bA\s*[;；.．、:：)）].*\bB\s*[;；.．、:：)）]")
+
+
 @dataclass
 class Header:
     """The columns of one sheet: `columns` maps a role to its column, `options` a label to its column."""
@@ -133,6 +137,8 @@ def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
     if not is_labelled:
         held = [[bool(_at(row, column)) for column in columns] for row in below]
         offering = [cells for cells in held if cells[0]]
+        if any(_PACKED.search(_at(row, first)) for row in below):
+            return  # a cell holds all the options of its question
         names = [chr(ord("A") + place) for place in range(min(len(columns), 8))]
         full = [sum(cells[place] for cells in offering) for place in range(len(names))]
         while names and full[len(names) - 1] == 0:

@@ -69,6 +69,22 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
     ),
+    "a heading printed twice over columns that each hold all options": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "选项", "答案"],
+                    ["1", "天空的颜色是（ ）", "A;红,B;蓝", "A;红,B;蓝", "B"],
+                    ["2", "草的颜色是（ ）", "A;红,B;绿", "A;红,B;绿", "B"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+        ],
+    ),
     "an unnamed column of remarks beside the options in one cell": (
         [
             Sheet(
