@@ -76,7 +76,8 @@ def ingest(
         return
     if out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
-    result = run_flow(
+    result = None if again or assist else _find_nothing_new(paths, options)
+    result = result or run_flow(
         "ingest",
         without_server=no_server,
         paths=[str(path.resolve()) for path in paths],
@@ -91,6 +92,17 @@ def ingest(
     print_result(result, as_json=as_json, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
+
+
+def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:
+    """The result where every document is landed already: no flow is needed for that, and no Prefect server."""
+    from schemas.settings import load_settings
+    from tasks.ingest.landing import find_nothing_new
+    from tasks.review.opening import open_waiting_batch
+
+    settings = load_settings()
+    summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
+    return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
 
 
 def _check_model(name: str) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
-from schemas.errors import DocumentError
+from schemas.errors import DocumentError, StoreError
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from tasks.ingest.answer_files import find_companion
@@ -29,7 +29,7 @@ from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
 from tasks.models.call_frames import read_call_frames
 from tasks.progress import Progress
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake.store import Batch, Lake, open_lake
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
 DOCUMENTS_PER_LANDING = 100
@@ -112,6 +112,24 @@ def land_documents(
     return summary
 
 
+def find_nothing_new(
+    settings: Settings, paths: Sequence[Path], options: IngestOptions
+) -> IngestSummary | None:
+    """What an ingest of `paths` would say where every document is landed already; None where one is to be read, or no lake is there.
+
+    Nothing is written. Raises UsageError as `land_documents` does.
+    """
+    read_mapping(options.mapping_file)
+    sources = list_sources(paths)
+    summary = IngestSummary()
+    try:
+        with open_lake(settings, read_only=True) as lake:
+            first = next(_skip_known(lake, sources, summary, None, options.max_bytes), None)
+    except StoreError:
+        return None  # what is wrong with the lake is said where it is written
+    return summary if first is None else None
+
+
 def archive_document(archive: Path, parsed: ParsedDocument) -> None:
     """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically."""
     sha256 = str(parsed.document["sha256"])
@@ -147,7 +165,7 @@ def _skip_known(
     lake: Lake | None,
     sources: Sequence[Source],
     summary: IngestSummary,
-    progress: Progress,
+    progress: Progress | None,
     max_bytes: int,
 ) -> Iterator[Source]:
     """Only the files whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
@@ -165,7 +183,8 @@ def _skip_known(
         for source, sha256 in chunk:
             if sha256 in met or sha256 in known:
                 summary.skipped += 1
-                progress.advance()
+                if progress is not None:
+                    progress.advance()
                 continue
             met.add(sha256)
             yield source

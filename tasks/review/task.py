@@ -7,9 +7,8 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
-from tasks.review.annotators import read_annotators
-from tasks.review.assignment import assign_batch
-from tasks.review.landing import land_closed_batches, read_unreviewed
+from tasks.review.landing import land_closed_batches
+from tasks.review.opening import open_waiting_batch
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import now_text, open_ledger
 
@@ -18,18 +17,7 @@ from warehouse.ledger.engine import now_text, open_ledger
 @hide_content
 def open_review_batch() -> dict[str, object]:
     """Put questions that nobody has reviewed into a batch, if there are annotators to give them to."""
-    settings = load_settings()
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        questions = read_unreviewed(lake)
-        if questions.is_empty() or not read_annotators(ledger):
-            return {"waiting_questions": questions.height, "batch_id": None}
-        summary = assign_batch(ledger, None, questions, None, settings, now_text())
-    return {
-        "waiting_questions": 0,
-        "batch_id": summary.batch_id,
-        "assigned_questions": summary.question_count if summary.is_new else 0,
-        "assignments": summary.assignment_count if summary.is_new else 0,
-    }
+    return open_waiting_batch(load_settings())
 
 
 @task(name="close_reviewed_batches")

@@ -33,6 +33,12 @@ def read_truths(exams_dir: Path) -> dict[str, dict[str, Any]]:
 
 def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Read one paper in this process; returns its document and its questions, as they would be landed."""
+    result = read_landed(path)
+    return result["document"], result["questions"]
+
+
+def read_landed(path: Path) -> dict[str, Any]:
+    """Read one paper in this process; returns its `document`, its `text` (or None) and its `questions`."""
     document: dict[str, Any] = {
         "document_id": path.name,
         "document_name": path.name,
@@ -50,8 +56,7 @@ def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "confidence_threshold": 0.6,
         "companion": str(companion) if companion else None,
     }
-    result = read_document(path, document, options)
-    return result["document"], result["questions"]
+    return read_document(path, document, options)
 
 
 def compute_accuracy(exams_dir: Path, name: str = "") -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,32 @@ def test_a_flow_runs_without_a_server_by_option_and_by_setting(tmp_path: Path) -
     assert "server" not in errors.lower()
     assert not (home / "prefect" / "server.json").exists()
     assert not (home / "prefect" / "prefect.db").exists(), "Prefect started a server of its own"
+
+
+@pytest.mark.slow
+def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(tmp_path: Path) -> None:
+    home, paper = tmp_path / "home", tmp_path / "papers" / "paper.txt"
+    run(home, "init")
+    paper.parent.mkdir()
+    paper.write_text(PAPER, encoding="utf-8")
+    first, _ = run(home, "ingest", str(paper.parent), "--no-server")
+    # Python says which modules it loads
+    second, errors = run(home, "ingest", str(paper.parent), PYTHONVERBOSE="1")
+    assert re.search(r"^import 'tasks\.ingest\.landing'", errors, re.MULTILINE)
+    assert not re.search(r"^import 'prefect", errors, re.MULTILINE)
+    assert not (home / "prefect" / "server.json").exists()
+    assert second == first | {
+        "documents": {},
+        "questions": {},
+        "question_statuses": {},
+        "question_count": 0,
+    } | {
+        "skipped_documents": 1,
+        "documents_without_discipline": 0,
+    }
+    (paper.parent / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
+    third, _ = run(home, "ingest", str(paper.parent), "--no-server")
+    assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
 
 
 def test_a_flow_in_which_nothing_succeeded_fails_with_ids_and_counts() -> None:

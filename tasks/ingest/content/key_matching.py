@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tasks.ingest.content.fields import (
     Draft,
@@ -24,7 +25,7 @@ _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
 
 def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
-    """Give printed answers to their questions; return the sections of keys none of whose answers found one.
+    """Give printed answers to their questions; return what found none, by the sections of the keys.
 
     A key section belongs to the question section with the same type and number, else the same number,
     else the same type; without sections the question number decides. A question that has an answer keeps it.
@@ -44,20 +45,47 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             # a key printed below the last section answers the whole paper
             target = _by_number(drafts) if len(values) == len(known) else target
             whole = _find_whole(target, key)
-        matched = 0
         if whole is not None:
             used.add((whole.section, key.entries[0].number))
             apply_key(whole, key.whole or _join_entries(key), language)
             continue
-        for entry in key.entries:
+        left: list[KeyEntry] = []
+        for entry in _join_blanks(target, key) or key.entries:
             asked = target.get(entry.number)
-            if asked is not None:
-                matched += 1
-                used.add((asked.section, entry.number))
-                apply_key(asked, entry, language)
-        if not matched:
-            unmatched.append(key)
+            if asked is None:
+                left.append(entry)
+                continue
+            used.add((asked.section, entry.number))
+            apply_key(asked, entry, language)
+        if left:
+            unmatched.append(replace(key, entries=left))
     return unmatched
+
+
+_NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")
+
+
+def _join_blanks(target: dict[int, Draft], key: KeySection) -> list[KeyEntry]:
+    """Where a paper numbers its blanks (`【6】`) and its answers go on beyond the questions: one entry to a question.
+
+    Empty where the answers count the questions, or a blank has no answer of its number.
+    """
+    entries = {entry.number: entry for entry in key.entries}
+    if max(entries, default=0) <= max(target, default=0):
+        return []
+    blanks: dict[int, list[int]] = {}
+    for number, draft in target.items():
+        blanks[number] = [int(found) for found in dict.fromkeys(_NUMBERED_BLANK.findall(draft.stem))]
+    counted = [blank for found in blanks.values() for blank in found]
+    if not all(blanks.values()) or sorted(counted) != sorted(entries):
+        return []
+    joined: list[KeyEntry] = []
+    for number, found in blanks.items():
+        own = [entries[blank] for blank in found]
+        remarks = [entry.explanation for entry in own if entry.explanation]
+        texts = [_NUMBERED_BLANK.sub("", entry.text, count=1) for entry in own]
+        joined.append(KeyEntry(number, "；".join(texts), "\n".join(remarks) or None))
+    return joined
 
 
 def _find_whole(target: dict[int, Draft], key: KeySection) -> Draft | None:

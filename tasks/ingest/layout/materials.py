@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.options import offers_options, split_options
-from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
 from tasks.ingest.layout.sections import (
     CHOOSE_SOME,
     INSTRUCTION,
@@ -53,11 +53,29 @@ _MATCHING = re.compile(r"(?:^|[^\w])B1?\s*型|配伍|共用(?:备选)?(?:答案|
 _MATCH = re.compile(r"(?:\s{2,}|\t\s*|\s*\|\s*)(?:_+\s*)?([（(]?[A-Ja-j]\s?[.)）]\s*\S.*)$")
 
 
+# a letter that only a cell or a gap sets apart: `鲁迅 | A 子夜`, `CPU | A | keeps data`
+_BARE_LETTER = re.compile(r"(?:\s*\|\s*|\t\s*|\s{2,})([A-J])(\s*\|\s*|\s+)(?=\S)")
+
+
+def _stop_letters(found: list[Chunk]) -> list[Chunk]:
+    """Write the letters of a second column with a stop, where every term has one and they count A, B, C …"""
+    letters = [_BARE_LETTER.search(lines[0].text) for _, lines, _ in found]
+    counted = [match.group(1) for match in letters if match is not None]
+    if len(counted) < 2 or len(counted) < len(found) or counted != list("ABCDEFGHIJ"[: len(counted)]):
+        return found
+    return [
+        (label, [rewrite(lines[0], match.end(2), ". ", match.end(1)), *lines[1:]], material)
+        for (label, lines, material), match in zip(found, letters, strict=True)
+        if match is not None
+    ]
+
+
 def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
     """Give every term of a matching section the whole list of what it may be matched with.
 
     The list stands above the terms, below the last of them, or beside them in a second column.
     """
+    found = _stop_letters(found)
     beside = [
         (index, match)
         for index, (_, lines, _) in enumerate(found)

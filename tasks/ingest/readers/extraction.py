@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,8 @@ class Sheet:
     first_row: int = 1
     is_hidden: bool = False
     marked: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    # formulas without a saved result, (row, column) from 0; their cells are empty
+    unsaved: AbstractSet[tuple[int, int]] = frozenset()
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import zipfile
@@ -31,10 +32,12 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
     import python_calamine
 
     needs_formats = False
+    unsaved: dict[str, set[tuple[int, int]]] = {}
     if kind in ("xlsx", "xlsb", "ods"):
         package = open_package(data)
         if kind == "xlsx":
             check_extents(package)
+            unsaved = _find_unsaved(package)
             needs_formats = _has_formats(package) and len(data) <= MAX_SECOND_PASS_BYTES
     try:
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
@@ -71,8 +74,15 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
                 rows[row][column] = text
         _fill_merged(rows, sheet)
         is_hidden = str(meta.visible).rpartition(".")[2] != "Visible"
+        lost = unsaved.get(meta.name, set())
+        if lost:
+            row, column = min(lost)
+            extraction.warnings.append(
+                f"Sheet {meta.name!r}: {len(lost)} cells are formulas whose results the file does not hold (the first in row "
+                f"{row + 1}, column {column + 1}); they were read as empty. Open it in Excel and save it, then ingest it again."
+            )
         extraction.sheets.append(
-            Sheet(meta.name, rows, is_hidden=is_hidden, marked=marked.get(meta.name, {}))
+            Sheet(meta.name, rows, is_hidden=is_hidden, marked=marked.get(meta.name, {}), unsaved=lost)
         )
     extraction.page_count = len(extraction.sheets)
     if not extraction.sheets:
@@ -108,6 +118,47 @@ def check_extents(package: zipfile.ZipFile) -> None:
                 "too_large",
                 f"A sheet reaches to row {last_row}, column {last_column}. Delete the stray cells outside its table.",
             )
+
+
+# a formula without a result; `t="str"` with an empty result is a formula whose text is empty
+_UNSAVED = re.compile(
+    rb"""<(?:x:)?c\b(?![^>]*\bt=["']str["'])[^>]*?\br=["']([A-Z]{1,3})(\d{1,7})["'][^>]*>\s*"""
+    rb"""<(?:x:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:x:)?f>)\s*(?:<(?:x:)?v\s*/>|<(?:x:)?v>\s*</(?:x:)?v>)?\s*</(?:x:)?c>"""
+)
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\b[^>]*>")
+_TARGET = re.compile(rb"<(?:\w+:)?Relationship\b[^>]*>")
+
+
+def _find_unsaved(package: zipfile.ZipFile) -> dict[str, set[tuple[int, int]]]:
+    """The cells of each sheet whose formula was never computed, as (row, column) from 0: programs write such files."""
+    names = set(package.namelist())
+    book, links = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+    if not {book, links} <= names:
+        return {}
+    targets = {
+        _attribute(link, b"Id"): _attribute(link, b"Target")
+        for link in _TARGET.findall(read_part(package, links))
+    }
+    found: dict[str, set[tuple[int, int]]] = {}
+    for sheet in _SHEET.findall(read_part(package, book)):
+        target = targets.get(_attribute(sheet, b"id"), "")
+        part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+        if part not in names:
+            continue
+        cells: set[tuple[int, int]] = set()
+        for match in _UNSAVED.finditer(read_part(package, part)):
+            column = 0
+            for letter in match.group(1):
+                column = column * 26 + letter - 64
+            cells.add((int(match.group(2)) - 1, column - 1))
+        if cells:
+            found[_attribute(sheet, b"name")] = cells
+    return found
+
+
+def _attribute(tag: bytes, name: bytes) -> str:
+    match = re.search(rb"""[\s:]""" + name + rb"""=["']([^"']*)["']""", tag)
+    return html.unescape(match.group(1).decode("utf-8", errors="replace")) if match else ""
 
 
 def write_cell(value: Any) -> str:

@@ -12,7 +12,7 @@ from tasks.ingest.content.emphasis import take_choices
 from tasks.ingest.content.fields import Draft, make_true_false, set_choice_answer, split_material
 from tasks.ingest.layout.options import option_text, split_options, strip_separators
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.extraction import Sheet
+from tasks.ingest.readers.extraction import FORMULA, Sheet
 from tasks.ingest.words.answers import read_key, read_truth, split_fillings
 from tasks.ingest.words.cleaning import clean_line, clean_text, detect_language
 from tasks.ingest.words.columns import Header, find_header, find_role, fold_header, guess_columns
@@ -184,7 +184,10 @@ def _collect_rows(
             fine = title
             continue
         record = {role: _cell(row, column) for role, column in header.columns.items()}
-        options = {label: _cell(row, column) for label, column in header.options.items()}
+        options = {
+            label: FORMULA if (index, column) in sheet.unsaved else _cell(row, column)
+            for label, column in header.options.items()
+        }
         if len(header.blanks) > 1:
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()

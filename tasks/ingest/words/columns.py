@@ -11,6 +11,7 @@ from importlib import resources
 import yaml
 
 MAX_HEADER_ROW = 30
+_SAMPLE = 200
 _OPTION_HEADER = re.compile(
     r"^(?:选项|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
 )
@@ -26,6 +27,10 @@ _LOOSE_NAMES = (
     ("chapter", re.compile(r"知识点$")),
 )
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
+
+
+# several options in one cell
+_PACKED = re.compile(r"(?s)\bA\s*[;；.．、:：)）].*\bB\s*[;；.．、:：)）]")
 
 
 @dataclass
@@ -102,11 +107,52 @@ def find_header(
         header = _read_header(index, row, extra)
         if "stem" not in header.columns:
             continue
+        _spread_options(header, rows[index + 1 : index + 1 + _SAMPLE])
         score = len(header.columns) + len(header.options)
         filled = sum(1 for cell in row if cell.strip())
         if score >= 2 and score * 2 >= filled and score > best_score:
             best, best_score = header, score
     return best
+
+
+def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
+    """Give a heading `选项` that stands over several columns all of them; labels below it (`A | B | C`) end the header.
+
+    The further columns have no name, or the same one again, and hold something in most rows in which the first does.
+    """
+    first = header.columns.get("options")
+    if first is None or header.options:
+        return
+    shared = fold_header(header.names[first])
+    last = first + 1
+    while last < len(header.names) and fold_header(header.names[last]) in ("", shared):
+        last += 1
+    columns = range(first, last)
+    names = [_read_option_label(fold_header(_at(below[0], column))) for column in columns] if below else []
+    labels = [name for name in names if name is not None]
+    stem = header.columns["stem"]
+    # the name of the stem comes again where its cell spans both rows
+    above = below and _at(below[0], stem) in ("", header.names[stem])
+    is_labelled = above and len(labels) > 1 and len(labels) == len(set(labels))
+    if not is_labelled:
+        held = [[bool(_at(row, column)) for column in columns] for row in below]
+        offering = [cells for cells in held if cells[0]]
+        if any(_PACKED.search(_at(row, first)) for row in below):
+            return  # a cell holds all the options of its question
+        names = [chr(ord("A") + place) for place in range(min(len(columns), 8))]
+        full = [sum(cells[place] for cells in offering) for place in range(len(names))]
+        while names and full[len(names) - 1] == 0:
+            names.pop()
+        if len(names) < 2 or full[1] * 2 < len(offering):
+            return
+    else:
+        header.row += 1
+    del header.columns["options"]
+    header.options = {name: column for name, column in zip(names, columns, strict=False) if name is not None}
+
+
+def _at(row: Sequence[str], column: int) -> str:
+    return row[column].strip() if column < len(row) else ""
 
 
 def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[str]] | None) -> Header:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schemas.settings import Settings
+from tasks.ingest.content.losses import NOT_READ
 from tasks.ingest.landing import IngestSummary, land_documents
-from tests.benchmarks.ingest_accuracy import compare, read_paper, read_truths
+from tasks.ingest.layout.key_lines import read_key_line
+from tests.benchmarks.ingest_accuracy import compare, fold, read_landed, read_truths
 from tests.benchmarks.ingest_cache import use_cache
 from warehouse.lake.store import open_lake
 
@@ -25,15 +29,19 @@ pytestmark = [
 ]
 
 
+Landed = tuple[IngestSummary, list[dict[str, Any]], list[dict[str, Any]]]
+
+
 @pytest.fixture(scope="module")
-def landed(tmp_path_factory: pytest.TempPathFactory) -> tuple[IngestSummary, list[dict[str, Any]]]:
-    """What an ingest of all papers said, and how the rows that it landed compare with the truth."""
+def landed(tmp_path_factory: pytest.TempPathFactory) -> Landed:
+    """What an ingest of all papers said, how the rows that it landed compare with the truth, and the rows themselves."""
     settings = Settings(home=tmp_path_factory.mktemp("home"))
     truths = read_truths(EXAMS)
     with open_lake(settings) as lake:
         summary = land_documents(lake, settings, [EXAMS / name for name in truths], workers=2)
         documents = lake.query("select * from documents").to_dicts()
         questions = lake.query("select * from questions order by document_id, position").to_dicts()
+        texts = dict(lake.query("select document_id, text from document_texts").iter_rows())
     compared = [
         compare(
             document,
@@ -42,18 +50,36 @@ def landed(tmp_path_factory: pytest.TempPathFactory) -> tuple[IngestSummary, lis
         )
         for document in documents
     ]
-    return summary, compared
+    papers = [
+        {
+            "document": document,
+            "text": {"text": texts[document["document_id"]]} if document["document_id"] in texts else None,
+            "questions": [row for row in questions if row["document_id"] == document["document_id"]],
+        }
+        for document in documents
+    ]
+    return summary, compared, papers
 
 
 @pytest.fixture(scope="module")
-def rows(landed: tuple[IngestSummary, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def rows(landed: Landed) -> list[dict[str, Any]]:
     return landed[1]
 
 
+@pytest.fixture(scope="module")
+def more() -> dict[str, dict[str, Any]]:
+    """What would be landed of the further papers, by name; conversions and OCR come from the benchmark's cache."""
+    folder = SHARED / "exams_more"
+    if not folder.is_dir():
+        pytest.skip("the further exam papers are absent; set PROCTOR_SHARED_DATA")
+    with use_cache():
+        return {name: read_landed(folder / name) for name in read_truths(folder)}
+
+
 def test_every_paper_is_landed_with_all_its_questions_and_none_in_quarantine(
-    landed: tuple[IngestSummary, list[dict[str, Any]]],
+    landed: Landed,
 ) -> None:
-    summary, rows = landed
+    summary, rows, _ = landed
     assert sum(summary.documents.values()) == len(rows) == len(read_truths(EXAMS))
     assert summary.quarantined == 0
     assert sum(summary.questions.values()) == sum(row["count"] for row in rows)
@@ -99,17 +125,13 @@ def test_at_least_80_of_100_listed_questions_are_fully_right_on_the_scan(rows: l
     assert right >= 0.8 * listed, [row["wrong"] for row in scans]
 
 
-def test_more_real_papers_with_text_are_read_as_well_as_is_said() -> None:
+def test_more_real_papers_with_text_are_read_as_well_as_is_said(more: dict[str, dict[str, Any]]) -> None:
     """Floors a little below docs/ingest.md: of listed questions, of numbers of questions, of sure and wrong ones."""
-    folder = SHARED / "exams_more"
-    if not folder.is_dir():
-        pytest.skip("the further exam papers are absent")
-    with use_cache():
-        compared = [
-            compare(*read_paper(folder / name), truth)
-            for name, truth in read_truths(folder).items()
-            if "scan" not in name
-        ]
+    compared = [
+        compare(more[name]["document"], more[name]["questions"], truth)
+        for name, truth in read_truths(SHARED / "exams_more").items()
+        if "scan" not in name
+    ]
     papers = [row for row in compared if row["status"] != "needs_libreoffice"]
     right, listed = (sum(row[name] for row in papers) for name in ("right_count", "listed_count"))
     assert right >= 0.92 * listed, [(row["file"], row["wrong"]) for row in papers if row["wrong"]]
@@ -119,3 +141,52 @@ def test_more_real_papers_with_text_are_read_as_well_as_is_said() -> None:
     ]
     sure = [is_right for row in papers for confidence, is_right in row["met"] if confidence >= 0.9]
     assert sure.count(False) <= 0.05 * len(sure)
+
+
+def test_a_paper_with_numbered_lines_that_nothing_claims_is_never_silent(
+    landed: Landed, more: dict[str, dict[str, Any]]
+) -> None:
+    """Read from the rows alone: a line that begins with a number is in a question, in an answer, or warned of."""
+    papers = [*landed[2], *more.values()]
+    assert sum(paper["text"] is not None for paper in papers) >= 40
+    silent = {
+        str(paper["document"]["document_name"]): lines
+        for paper in papers
+        if paper["text"] is not None
+        and not any(_TELLS.search(warning) for warning in paper["document"]["warnings"])
+        and (lines := find_unclaimed(paper["text"]["text"], paper["questions"]))
+    }
+    assert silent == {}
+
+
+def test_a_numbered_line_outside_of_questions_and_answers_is_found() -> None:
+    question = {"text_start": 0, "text_end": 8, "answer": ["Because it is so."], "explanation": None}
+    text = "1. Why?\n\n2. How?\n1. Because it\n1-3 ABC\n"
+    assert find_unclaimed(text, [question]) == ["2. How?"]
+
+
+_NUMBERED = re.compile(r"[ \t\u3000]*[（(\[【]?(\d{1,3})[)）\]】.、．:：]\s*(?=\S)")
+# `【答案】【1】n-1`: the answer to a blank, below the number of its question
+_ANSWER_MARK = re.compile(r"【答案】(?:【\d{1,2}】)?")
+# what may stand for a numbered line: a loss, an answer without its question, a question printed twice
+_TELLS = re.compile(
+    rf"^{NOT_READ}|answers (?:.* )?match no question|questions repeat another of this document"
+)
+
+
+def find_unclaimed(text: str, questions: Sequence[dict[str, Any]]) -> list[str]:
+    """The lines that begin with a number and lie neither in a question's place nor, as text, in an answer."""
+    spans = [(question["text_start"], question["text_end"]) for question in questions]
+    told = fold(" ".join(part for one in questions for part in (*one["answer"], one["explanation"] or "")))
+    found: list[str] = []
+    place = 0
+    for line in text.split("\n"):
+        number = _NUMBERED.match(line)
+        here = place + (number.start(1) if number else 0)
+        place += len(line) + 1
+        if number is None or any(first <= here < last for first, last in spans):
+            continue
+        rest = fold(_ANSWER_MARK.sub("", line[number.end() :]))
+        if not (read_key_line(line.strip()) or rest[:10] in told):
+            found.append(line.strip())
+    return found

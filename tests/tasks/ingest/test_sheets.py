@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
@@ -25,6 +27,82 @@ def brief(result: SheetSplit) -> list[tuple[str, str, str, list[str]]]:
 
 
 CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
+    "one heading over the columns of the options": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "", "", "答案"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "绿", "B"],
+                    ["2", "水会流动吗（ ）", "会", "不会", "", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝/绿", ["B"]),
+            ("multiple_choice", "水会流动吗（）", "会/不会", ["A"]),
+        ],
+    ),
+    "one heading over the labels of the options, in a row of their own": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "选项", "", "", "", "答案"],
+                    ["", "", "A", "B", "C", "D", ""],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "绿", "黄", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝/绿/黄", ["B"])],
+    ),
+    "labels below one heading, the other headings over both rows": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "选项", "选项", "答案"],
+                    ["序号", "题干", "A", "B", "答案"],
+                    ["1", "天空的颜色是（ ）", "A. 红", "B. 蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "a heading printed twice over columns that each hold all options": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "选项", "答案"],
+                    ["1", "天空的颜色是（ ）", "A;红,B;蓝", "A;红,B;蓝", "B"],
+                    ["2", "草的颜色是（ ）", "A;红,B;绿", "A;红,B;绿", "B"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+        ],
+    ),
+    "an unnamed column of remarks beside the options in one cell": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["题号", "题目", "选项", "", "答案"],
+                    ["1", "天空的颜色是（ ）", "A.红 B.蓝", "", "B"],
+                    ["2", "草的颜色是（ ）", "A.红 B.绿", "待核", "B"],
+                    ["3", "雪的颜色是（ ）", "A.白 B.绿", "", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+            ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
+        ],
+    ),
     "type by sheet name, one column per option": (
         [
             Sheet(
@@ -483,3 +561,37 @@ def test_a_header_in_two_languages_names_its_role() -> None:
         "answer",
         "options",
     ]
+
+
+def test_formulas_without_a_saved_result_are_told_and_leave_no_silent_hole() -> None:
+    rows: list[list[object]] = [
+        ["题号", "题目", "选项A", "选项B", "选项C", "答案"],
+        ["1", "天空的颜色是（ ）", "红", '="蓝"', "绿", '=IF(1=1,"B","A")'],
+        ["2", "雪的颜色是（ ）", "白", "黑", "绿", "A"],
+    ]
+    read = read_workbook(make_xlsx({"题库 & 答案": rows}), "xlsx")
+    assert read.warnings == [
+        "Sheet '题库 & 答案': 2 cells are formulas whose results the file does not hold (the first in row 2, column 4); "
+        "they were read as empty. Open it in Excel and save it, then ingest it again."
+    ]
+    assert [(draft.options, draft.answer) for draft in split_sheets(read.sheets).drafts] == [
+        ([("A", "红"), ("B", "[formula]"), ("C", "绿")], []),
+        ([("A", "白"), ("B", "黑"), ("C", "绿")], ["A"]),
+    ]
+
+
+def test_formulas_with_a_saved_result_are_read_as_their_result() -> None:
+    made = make_xlsx({"S": [["题目", "答案"], ["天是蓝的。", '=IF(1=1,"对","错")'], ["雪是黑的。", '=""']]})
+    data = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(made)) as old, zipfile.ZipFile(data, "w") as new:
+        for name in old.namelist():
+            part = old.read(name).decode()
+            for cell, result in (("B2", "对"), ("B3", "")):
+                pattern = rf'<c r="{cell}"[^>]*><f>(.*?)</f><v ?/?>(?:</v>)?</c>'
+                part = re.sub(pattern, rf'<c r="{cell}" t="str"><f>\1</f><v>{result}</v></c>', part)
+            new.writestr(name, part)
+    read = read_workbook(data.getvalue(), "xlsx")
+    assert (read.warnings, read.sheets[0].rows) == (
+        [],
+        [["题目", "答案"], ["天是蓝的。", "对"], ["雪是黑的。", ""]],
+    )

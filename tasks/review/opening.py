@@ -1,0 +1,25 @@
+"""The batch that unreviewed questions wait in: opened as soon as there is someone to give them to."""
+
+from __future__ import annotations
+
+from schemas.settings import Settings
+from tasks.review.annotators import read_annotators
+from tasks.review.assignment import assign_batch
+from tasks.review.landing import read_unreviewed
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import now_text, open_ledger
+
+
+def open_waiting_batch(settings: Settings) -> dict[str, object]:
+    """Put questions that nobody has reviewed into a batch, if there are annotators to give them to; returns ids and counts."""
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        questions = read_unreviewed(lake)
+        if questions.is_empty() or not read_annotators(ledger):
+            return {"waiting_questions": questions.height, "batch_id": None}
+        summary = assign_batch(ledger, None, questions, None, settings, now_text())
+    return {
+        "waiting_questions": 0,
+        "batch_id": summary.batch_id,
+        "assigned_questions": summary.question_count if summary.is_new else 0,
+        "assignments": summary.assignment_count if summary.is_new else 0,
+    }
