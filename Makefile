@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Inspect and lm-evaluation-harness, whose logs we import: an environment of their own, for test-long only.
+EXCHANGE := .venv-exchange
+EXCHANGE_NEEDS := tests/tasks/imports/exchange/requirements.txt
 TEST_WORKERS ?= 2
 # One collection for all tests; tests/conftest.py puts the quick ones first and says what stays together.
 PYTEST = $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
@@ -28,6 +31,11 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
+$(EXCHANGE)/.ready: $(EXCHANGE_NEEDS) $(READY)
+	test -x $(EXCHANGE)/bin/python || $(PYTHON) -m venv $(EXCHANGE)
+	$(BIN)/python -m uv pip install --quiet --python $(EXCHANGE)/bin/python -r $(EXCHANGE_NEEDS)
+	touch $@
+
 demo: $(READY)  ## a whole exam of two months on our own sample papers: no key, no server to start
 	$(BIN)/proctor demo
 
@@ -37,7 +45,7 @@ test: $(READY)  ## set-up and all tests, fast ones first
 test-fast: $(READY)  ## only the fast tests
 	$(PYTEST) -m "not slow and not service and not prefect and not long"
 
-test-long: $(READY)  ## the long hunts: 1,000 damaged files, 100 kills
+test-long: $(READY) $(EXCHANGE)/.ready  ## the long hunts: 1,000 damaged files, 100 kills, logs that other programs write
 	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m long
 
 lint: $(READY)  ## ruff (lint and format) and mypy --strict
@@ -59,4 +67,4 @@ docs: $(READY)  ## write the generated pages: commands, data dictionary, queries
 	$(BIN)/python -m deployments.generated_docs
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(EXCHANGE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from uuid import uuid4
 
 from schemas.errors import ConflictError, StoreError
-from warehouse.ledger.claims import Claim, read_claim, release_claim, renew_claim, take_claim
+from warehouse.ledger.claims import read_claim, release_claim, renew_claim, take_claim
 from warehouse.ledger.engine import Ledger
 
 LEASE_S = 90.0
@@ -59,7 +59,7 @@ def _take(ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s:
     try:
         with ledger.write() as connection:
             found = read_claim(connection, kind, name)
-            is_free = found is None or found.is_expired or _is_dead(found)
+            is_free = found is None or found.is_expired or is_dead(found.host, found.process_id)
             if is_free and take_claim(
                 connection,
                 kind,
@@ -77,12 +77,12 @@ def _take(ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s:
     raise StoreError(f"{where} is {what}. Wait for it, or end it first.")
 
 
-def _is_dead(claim: Claim) -> bool:
-    """Whether its process was on this host and is there no more."""
-    if claim.host != platform.node():
+def is_dead(host: str, process_id: int) -> bool:
+    """Whether a process was on this host and is there no more."""
+    if host != platform.node():
         return False
     try:
-        os.kill(claim.process_id, 0)
+        os.kill(process_id, 0)
     except ProcessLookupError:
         return True
     except PermissionError:

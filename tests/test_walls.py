@@ -57,6 +57,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "the draw of questions, and the form of messages",
         "statistics": "shares with their intervals",
     },
+    "imports": {
+        "statistics": "rank correlation between benchmarks, with its p-value",
+    },
     "editions": {
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },

@@ -143,6 +143,39 @@ def external(
         )
 
 
+@import_app.command()
+def correlation(
+    of: Annotated[
+        str, typer.Option("--of", help="An imported benchmark to compare the others with. Default: our S.")
+    ] = "",
+    month: Annotated[
+        str, typer.Option("--month", help="The month of our S. Default: the last published one.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Spearman's rho, its p-value and the models in common of each benchmark with published scores, and ours.
+
+    Example: proctor import correlation --of agieval
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.imports.correlation import correlate_benchmarks
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        found = correlate_benchmarks(lake, of or None, month or None)
+    lines = [
+        f"{row['benchmark']}: rho {_show(row['spearman_rho'])}, p {_show(row['p_value'])}, "
+        f"{row['candidate_count']} models in common"
+        for row in found
+    ]
+    print_result({"correlations": found}, as_json=as_json, lines=lines, then="proctor sql external_history")
+
+
+def _show(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "unknown"
+
+
 def _import_table(
     file: Path, kind: str, benchmark: str, columns: list[str] | None, metrics: str, as_json: bool
 ) -> None:

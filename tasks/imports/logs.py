@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
+from tasks.imports.archives import read_member
 from tasks.imports.tables import parse_day, split_mark
 
 MOST_BYTES = 2 * 1024**3
@@ -106,7 +108,8 @@ def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) 
             f"{path.name} does not name its task as samples_TASK_….jsonl does. Name it with --benchmark."
         )
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Lines end with a line feed only: JSON leaves other separators (U+2028) as they are within a text.
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path.name} cannot be read ({type(error).__name__}). Check the file.") from None
     rows: list[dict[str, object]] = []
@@ -164,23 +167,24 @@ def _read_archive(path: Path) -> tuple[Mapping[str, Any], Iterator[dict[str, Any
             raise UsageError(
                 f"{path.name} has no header.json: it is no log of Inspect, or its run was not finished. Import one that was."
             )
-        header = _parse_object(_read_member(archive, "header.json", path.name), f"{path.name}, header.json")
-    members = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+        header = _parse_object(_read_text(archive, "header.json", path), f"{path.name}, header.json")
+    # A sample that was written twice stands twice in the list of names; the last one counts, as for Inspect.
+    members = sorted({name for name in names if name.startswith("samples/") and name.endswith(".json")})
 
     def read() -> Iterator[dict[str, Any]]:
         with zipfile.ZipFile(path) as archive:
             for name in members:
-                yield _parse_object(_read_member(archive, name, path.name), f"{path.name}, {name}")
+                yield _parse_object(_read_text(archive, name, path), f"{path.name}, {name}")
 
     return header, read()
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, file_name: str) -> str:
+def _read_text(archive: zipfile.ZipFile, name: str, path: Path) -> str:
     try:
-        return archive.read(name).decode("utf-8")
-    except (NotImplementedError, zipfile.BadZipFile, OSError, UnicodeDecodeError) as error:
+        return read_member(archive, name).decode("utf-8")
+    except (NotImplementedError, zipfile.BadZipFile, zlib.error, OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"{file_name}, {name}: cannot be unpacked ({type(error).__name__}). Convert the log with `inspect log convert --to json` "
+            f"{path.name}, {name}: cannot be unpacked ({type(error).__name__}). Convert the log with `inspect log convert --to json` "
             "and import that."
         ) from None
 

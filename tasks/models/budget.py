@@ -2,27 +2,37 @@
 
 Every attempt reserves the most it could cost: input at one token per byte (no tokenizer makes more) and output at
 `max_tokens`. The reservation is replaced by the real cost when the reply is there. An attempt whose bill is unknown (a
-timeout, a cut stream) keeps its reservation: the budget errs on the safe side.
+timeout, a cut stream) keeps its reservation: the budget errs on the safe side. The budget of a run stands in the ledger, so
+that it holds over all processes of an installation.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import platform
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
-from schemas.errors import BudgetError
+from schemas.errors import BudgetError, ConflictError
+from tasks.claims import is_dead
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.calls import read_spent_usd
+from warehouse.ledger.budgets import Answer, close_share, list_shares, open_share, reserve_usd, settle_usd
 from warehouse.ledger.engine import Ledger
 
 _ROUNDING_USD = 1e-9
+# How long a process may neither reserve nor settle before it is taken for dead (on this host it is known at once): longer
+# than any pause and timeout of a call.
+LEASE_S = 1_800.0
+# How often a call that waits for others in flight asks again.
+POLL_S = 0.2
 
 
 class Budget:
-    """Money that one run may spend, shared by all its calls in this process."""
+    """Money that one piece of work may spend, shared by all its calls in this process."""
 
     def __init__(self, limit_usd: float, spent_usd: float = 0.0) -> None:
         self.limit_usd = limit_usd
@@ -49,11 +59,7 @@ class Budget:
                     self._reserved += amount_usd
                     return
                 if self._spent + amount_usd > self.limit_usd + _ROUNDING_USD:
-                    raise BudgetError(
-                        f"The budget is {self.limit_usd:.4f} USD and {self._spent:.4f} are spent; the next call could "
-                        f"cost {amount_usd:.4f}. It was not sent. Raise PROCTOR_BUDGET_USD and run again: "
-                        "nothing that was answered is paid for twice."
-                    )
+                    raise _refuse(self.limit_usd, self._spent, amount_usd)
                 loop = asyncio.get_running_loop()
                 future: asyncio.Future[None] = loop.create_future()
                 self._waiters.append((loop, future))
@@ -75,12 +81,95 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
+class SharedBudget(Budget):
+    """Money that one run may spend, shared by all processes of the installation that work on it.
+
+    `spent_usd` and `reserved_usd` are what this process knows: what was spent when it began, and its own since.
+    """
+
+    def __init__(self, ledger: Ledger, run_id: str, limit_usd: float) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+        self._holder = uuid4().hex
+        super().__init__(limit_usd, self._open())
+
+    def _open(self) -> float:
+        for is_last in (False, True):
+            self._close_dead()
+            try:
+                with self._ledger.write() as connection:
+                    return open_share(
+                        connection, self._run_id, self._holder, host=platform.node(), process_id=os.getpid(),
+                        lease_s=LEASE_S,
+                    )  # fmt: skip
+            except ConflictError:  # another process opened the run's first share at this moment
+                if is_last:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def reserve(self, amount_usd: float) -> None:
+        """Set the amount aside, waiting for calls in flight of any process; raises BudgetError when it cannot fit."""
+        run = self._ledger.writer.run_async
+        while True:
+            answer, spent = await run(
+                lambda connection: reserve_usd(
+                    connection,
+                    self._run_id,
+                    self._holder,
+                    amount_usd,
+                    limit_usd=self.limit_usd,
+                    lease_s=LEASE_S,
+                )
+            )
+            if answer is Answer.RESERVED:
+                with self._lock:
+                    self._reserved += amount_usd
+                return
+            if answer is Answer.REFUSED:
+                raise _refuse(self.limit_usd, spent, amount_usd)
+            if answer is Answer.CLOSED:
+                # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
+                self._holder = uuid4().hex
+                self._open()
+                continue
+            await asyncio.sleep(POLL_S)
+            self._close_dead()
+
+    def settle(self, reserved_usd: float, cost_usd: float) -> None:
+        """Replace a reservation by what was really spent."""
+        super().settle(reserved_usd, cost_usd)
+        # Not waited for: the writer keeps the order, and a process that dies before has its reservation counted as spent.
+        self._ledger.writer.submit(
+            lambda connection: settle_usd(
+                connection,
+                self._run_id,
+                self._holder,
+                reserved_usd=reserved_usd,
+                cost_usd=cost_usd,
+                lease_s=LEASE_S,
+            )
+        )
+
+    def _close_dead(self) -> None:
+        """What processes that are no more had set aside counts as spent: it may have been billed."""
+        with self._ledger.read() as connection:
+            shares = list_shares(connection, self._run_id)
+        for share in shares:
+            if share.holder != self._holder and (share.is_expired or is_dead(share.host, share.process_id)):
+                with self._ledger.write() as connection:
+                    close_share(connection, self._run_id, share.holder)
+
+
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
-    """The budget of a run less what its calls have cost before; null for no limit."""
-    if limit_usd is None:
-        return None
-    with ledger.read() as connection:
-        return Budget(limit_usd, read_spent_usd(connection, run_id))
+    """The budget of a run, less what its calls have cost before and cost in other processes now; null for no limit."""
+    return None if limit_usd is None else SharedBudget(ledger, run_id, limit_usd)
+
+
+def _refuse(limit_usd: float, spent_usd: float, amount_usd: float) -> BudgetError:
+    return BudgetError(
+        f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent; the next call could cost {amount_usd:.4f}. "
+        "It was not sent. Raise PROCTOR_BUDGET_USD and run again: nothing that was answered is paid for twice."
+    )
 
 
 def compute_cost(model: RegisteredModel, input_tokens: int | None, output_tokens: int | None) -> float | None:

@@ -380,3 +380,21 @@ work_claims = Table(
     Column("process_id", Integer, nullable=False),
     Column("expires_at", String(32), nullable=False, comment="Renewed while the work goes on."),
 )
+
+run_budgets = Table(
+    "run_budgets",
+    metadata,
+    Column("run_id", String(200), primary_key=True, comment="The run, or what stands for one."),
+    Column("spent_usd", Float, nullable=False, comment="Unknown bills at the most they could be."),
+)
+
+budget_shares = Table(
+    "budget_shares",
+    metadata,
+    Column("run_id", String(200), primary_key=True),
+    Column("holder", String(40), primary_key=True, comment="Drawn for each process."),
+    Column("host", String(255), nullable=False),
+    Column("process_id", Integer, nullable=False),
+    Column("reserved_usd", Float, nullable=False, comment="The most that its calls in flight could cost."),
+    Column("expires_at", String(32), nullable=False, comment="Renewed by every call."),
+)

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from tasks.imports.archives import ZSTANDARD
 from tasks.imports.landing import import_external, import_harness, import_inspect, import_table
 from tests.fresh import open_new_lake
 from warehouse.lake.store import Lake
@@ -91,13 +93,59 @@ def test_a_log_of_inspect_is_taken_in_with_every_sample_epoch_scorer_and_value(
     ).rows() == [("openai/m", "2026-11-01", "inspect")]
 
 
+class TwoFrames:
+    """Packs a member as Inspect does a large one: in several frames of Zstandard, one after the other."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def compress(self, data: bytes) -> bytes:
+        self.data += data
+        return b""
+
+    def flush(self) -> bytes:
+        half = len(self.data) // 2
+        return b"".join(
+            pa.Codec("zstd").compress(part, asbytes=True) for part in (self.data[:half], self.data[half:])
+        )
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_packed_with_zstandard_is_read_and_a_damaged_one_is_one_sentence(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.eval"
+    with monkeypatch.context() as patched:
+        # Python writes such archives from version 3.14 on only.
+        patched.setattr(zipfile, "_check_compression", lambda _: None)
+        patched.setattr(zipfile, "_get_compressor", lambda *_: TwoFrames())
+        with zipfile.ZipFile(path, "w", ZSTANDARD) as archive:
+            for number, sample in enumerate([*SAMPLES, SAMPLES[0]]):
+                # The first one again, as after a sample that was run once more: the last one counts.
+                archive.writestr(f"samples/{number % len(SAMPLES)}.json", json.dumps(sample))
+            archive.writestr("header.json", json.dumps(HEADER))
+    found = import_inspect(lake, path)
+    assert (found.rows, found.without_mark) == (9, 2)
+    kept = lake.query("select record from imported_marks where record is not null order by row_number")
+    assert [json.dumps(json.loads(one)) for one in kept["record"]] == [json.dumps(one) for one in SAMPLES]
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("samples/1.json")
+    for offset in (40, 60):
+        damaged = tmp_path / f"damaged-{offset}.eval"
+        content[entry.header_offset + offset + len("samples/1.json")] ^= 0xFF
+        damaged.write_bytes(content)
+        with pytest.raises(UsageError, match=r"samples/1\.json: cannot be unpacked \(BadZipFile\)"):
+            import_inspect(lake, damaged)
+
+
 HARNESS = [
     {
         "doc_id": 0, "doc": {"question": "a"}, "target": "1", "arguments": {}, "resps": [["one"]], "filtered_resps": ["1"],
         "filter": "none", "metrics": ["exact_match"], "exact_match": 1.0, "doc_hash": "h",
     },
     {
-        "doc_id": 1, "doc": {}, "target": 2, "arguments": [], "resps": [[["-1.5", "False"]], [["-2.5", "True"]]],
+        "doc_id": 1, "doc": {"question": "one\u2028text"}, "target": 2, "arguments": [], "resps": [[["-1.5", "False"]], [["-2.5", "True"]]],
         "filtered_resps": [["-1.5", "False"], ["-2.5", "True"]], "acc": 0.0, "acc_norm": 1.0, "doc_hash": "h",
     },
     {
@@ -109,7 +157,7 @@ HARNESS = [
 
 def test_samples_of_the_harness_are_taken_in_with_every_metric_and_filter(lake: Lake, tmp_path: Path) -> None:
     path = tmp_path / "samples_arc_easy_2026-11-01T10-00-00.123.jsonl"
-    path.write_text("\n".join(json.dumps(line) for line in HARNESS) + "\n")
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in HARNESS) + "\n", "utf-8")
     found = import_harness(lake, path, "qwen-7b")
     assert (found.benchmark, found.rows) == ("arc_easy", 4)
     assert import_harness(lake, path, "qwen-7b").is_unchanged

@@ -1,0 +1,153 @@
+"""One budget over several processes: together they never spend more, and what a dead one had in flight stays counted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import BudgetError
+from tasks.models.budget import Budget, SharedBudget, compute_worst_cost, open_budget
+from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger.budgets import list_shares
+from warehouse.ledger.calls import read_spent_usd
+from warehouse.ledger.engine import Ledger, open_ledger
+
+ROOT = Path(__file__).parents[3]
+SPENDER = """
+import json, sys
+from schemas.errors import BudgetError
+from tasks.models.budget import open_budget
+from tests.tasks.models.simulation import call_all, make_model, make_request
+from warehouse.ledger.engine import open_ledger
+address, url, first, limit = sys.argv[1:]
+with open_ledger(address) as ledger:
+    requests = [make_request(number) for number in range(int(first), int(first) + 30)]
+    budget = open_budget(ledger, float(limit), "run-1")
+    outcomes, counts = call_all(ledger, url, requests, make_model(max_concurrency=4), budget=budget)
+    print(json.dumps([counts.get("sent", 0), sum(isinstance(one, BudgetError) for one in outcomes)]))
+"""
+WORST = compute_worst_cost(make_model(), make_request(0).messages, PARAMETERS)
+
+
+def open_shared(ledger: Ledger, limit_usd: float = 1.0) -> Budget:
+    budget = open_budget(ledger, limit_usd, "run-1")
+    assert isinstance(budget, SharedBudget)
+    return budget
+
+
+def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledger: Ledger) -> None:
+    one, other = open_shared(ledger), open_shared(ledger)
+
+    async def run() -> list[str]:
+        events: list[str] = []
+        await one.reserve(0.7)
+
+        async def second() -> None:
+            await other.reserve(0.7)
+            events.append("second reserved")
+
+        task = asyncio.create_task(second())
+        await asyncio.sleep(0.5)
+        events.append("first settles")
+        one.settle(0.7, 0.1)
+        await task
+        other.settle(0.7, 0.6)
+        with pytest.raises(
+            BudgetError, match=r"1\.0000 USD and 0\.7000 are spent; the next call could cost 0\.4000"
+        ):
+            await one.reserve(0.4)
+        await one.reserve(0.3)
+        return events
+
+    assert asyncio.run(run()) == ["first settles", "second reserved"]
+    assert open_shared(ledger).spent_usd == pytest.approx(0.7)
+
+
+def test_who_was_silent_for_a_lease_has_its_reservation_spent_and_begins_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.models.budget.LEASE_S", -1.0)
+    silent = open_shared(ledger)
+    asyncio.run(silent.reserve(0.4))
+    monkeypatch.undo()
+    assert open_shared(ledger).spent_usd == pytest.approx(0.4)
+    asyncio.run(silent.reserve(0.6))
+    silent.settle(0.6, 0.1)
+    with pytest.raises(BudgetError, match=r"0\.5000 are spent"):
+        asyncio.run(silent.reserve(0.6))
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_two_processes_never_spend_more_than_their_budget_together(tmp_path: Path) -> None:
+    check_two_spenders(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+
+
+@pytest.mark.slow
+@pytest.mark.service
+def test_two_processes_never_spend_more_than_their_budget_together_on_postgresql(
+    postgresql: PostgresqlServer,
+) -> None:
+    check_two_spenders(postgresql.new_ledger_url())
+
+
+def start_spender(address: str, url: str, first: int, limit_usd: float) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SPENDER, address, url, str(first), str(limit_usd)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def check_two_spenders(address: str) -> None:
+    """Each alone would spend nearly all of it: 30 calls whose real cost is more than the budget."""
+    limit = 9 * WORST
+    open_ledger(address).close()
+    with start_server(sim={"latency_ms": 150}) as server:
+        spenders = [start_spender(address, server.url, first, limit) for first in (0, 100)]
+        told = [json.loads(spender.communicate(timeout=120)[0]) for spender in spenders]
+        answered = server.state.served["sim"]
+    with open_ledger(address) as ledger:
+        with ledger.read() as connection:
+            cost = read_spent_usd(connection, "run-1")
+            shares = list_shares(connection, "run-1")
+        assert 0 < cost <= limit
+        # Stopped by the other's spending too: some of each were refused, and less than a call is left.
+        assert all(refused > 0 for _, refused in told), told
+        assert limit - cost < 2 * WORST
+        assert answered < 60
+        assert [share.reserved_usd for share in shares] == pytest.approx([0.0] * len(shares), abs=1e-12)
+        assert open_shared(ledger, limit).spent_usd == pytest.approx(cost)
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    with start_server(sim={"latency_ms": 100}) as server:
+        spender = start_spender(address, server.url, 0, 1.0)
+        deadline = time.monotonic() + 60
+        while server.state.served["sim"] < 6:
+            assert time.monotonic() < deadline and spender.poll() is None
+            time.sleep(0.002)
+        os.kill(spender.pid, signal.SIGKILL)
+        spender.communicate()
+    with open_ledger(address) as ledger:
+        with ledger.read() as connection:
+            cost = read_spent_usd(connection, "run-1")
+            (share,) = list_shares(connection, "run-1")
+        assert 0 < share.reserved_usd <= 5 * WORST * 1.1
+        budget = open_shared(ledger)
+        assert cost + share.reserved_usd <= budget.spent_usd + WORST
+        assert budget.spent_usd == pytest.approx(cost + share.reserved_usd, abs=4 * WORST)

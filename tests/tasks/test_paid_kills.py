@@ -1,0 +1,188 @@
+"""`kill -9` in the middle of judging, labelling and replaying, and two that judge at once: no call is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deployments.model_server.server import RunningServer
+from schemas.settings import Settings
+from tasks.judging.error_samples import draw_failures
+from tests.fresh import open_new_lake
+from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
+from tests.tasks.models.simulation import start_server
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.lake.store import open_lake
+from warehouse.ledger.calls import count_calls
+from warehouse.ledger.engine import open_ledger
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+IN_FLIGHT = 4
+REPLAYED = 40
+SLOW = {"latency_ms": 60, "latency_spread": 0.3}
+# A judge that gives few stars, so that there are failures enough to label.
+HARSH = {"kind": "judge", "agreement": 0.0, "leniency": -2.0, "latency_ms": 200}
+
+
+@pytest.fixture
+def server() -> Iterator[RunningServer]:
+    with start_server(
+        **{"sim": SLOW, "first-judge": HARSH, "next-judge": {"kind": "judge"} | SLOW}
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """An installation with a session that was sat and not judged."""
+    settings = Settings(home=tmp_path / "home", judges=("first-judge",))
+    with open_new_lake(settings) as lake:
+        settings.registry_path.write_text(REGISTRY, "utf-8")
+        land_session(lake)
+    return settings
+
+
+def start(
+    server: RunningServer, settings: Settings, *words: str, ledger_url: str | None = None
+) -> subprocess.Popen[str]:
+    what, *rest = words
+    variables = {**os.environ, "PROCTOR_SIMULATED_URL": server.url, "PROCTOR_QUIET": "1"}
+    if ledger_url is not None:
+        variables["PROCTOR_LEDGER_URL"] = ledger_url
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.tasks.killed_payer", what, str(settings.home), *rest],
+        cwd=ROOT,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> dict[str, int]:
+    output, faults = process.communicate(timeout=120)
+    assert process.returncode == 0, faults[-2_000:]
+    return dict(json.loads(output.splitlines()[-1]))
+
+
+def kill_after(process: subprocess.Popen[str], server: RunningServer, model: str, served: int) -> None:
+    deadline = time.monotonic() + 120
+    while server.state.served[model] < served:
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline, "it never got that far"
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def check_nothing_paid_twice(
+    server: RunningServer, settings: Settings, run_id: str, model: str, calls: int, words: tuple[str, ...]
+) -> None:
+    """Kill the work after some replies, do it again, and compare what the model was asked with what is in the ledger."""
+    kill_after(start(server, settings, *words), server, model, 9)
+    asked = server.state.requests[model]
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        before = count_calls(connection, run_id)
+    assert 9 - IN_FLIGHT <= before["done"] < calls
+    assert before["started"] <= IN_FLIGHT
+    counts = finish(start(server, settings, *words))
+    assert counts.get("replayed", 0) == before["done"]
+    assert counts["sent"] == server.state.requests[model] - asked == calls - before["done"]
+    # Only calls in flight when it died may have been sent twice, and they are reported.
+    repeated = [count for count in server.state.repeats.values() if count > 1]
+    assert counts.get("repeated", 0) == before["started"]
+    assert len(repeated) <= before["started"]
+    assert set(repeated) <= {2}
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert count_calls(connection, run_id) == {"started": 0, "done": calls, "failed": 0}
+    # Once more: it is all there, and nobody is asked.
+    assert finish(start(server, settings, *words)).get("sent", 0) == 0
+
+
+def test_killed_judging_repeats_no_paid_call(server: RunningServer, settings: Settings) -> None:
+    check_nothing_paid_twice(server, settings, "run-1", "first-judge", QUESTIONS, ("judge",))
+    with open_lake(settings) as lake:
+        assert lake.query("select count(*) from judgements").item() == QUESTIONS
+
+
+def test_killed_labelling_repeats_no_paid_call(server: RunningServer, settings: Settings) -> None:
+    finish(start(server, settings, "judge"))
+    server.state.repeats.clear()
+    with open_lake(settings) as lake:
+        drawn = draw_failures(lake, "run-1", per_model=50).height
+    assert drawn >= 8
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        judged = count_calls(connection, "run-1")["done"]
+    kill_after(start(server, settings, "prelabel"), server, "next-judge", 5)
+    asked = server.state.requests["next-judge"]
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        before = count_calls(connection, "run-1")
+    done = before["done"] - judged
+    assert 5 - IN_FLIGHT <= done < drawn
+    counts = finish(start(server, settings, "prelabel"))
+    assert counts["replayed"] == done
+    assert counts["sent"] == server.state.requests["next-judge"] - asked == drawn - done
+    repeated = [count for count in server.state.repeats.values() if count > 1]
+    assert len(repeated) <= counts.get("repeated", 0) == before["started"] <= IN_FLIGHT
+    assert set(repeated) <= {2}
+    assert finish(start(server, settings, "prelabel")) == {}
+    with open_lake(settings) as lake:
+        assert lake.query("select count(*) from error_labels").item() == drawn
+
+
+def test_killed_replaying_repeats_no_paid_call(
+    server: RunningServer, settings: Settings, tmp_path: Path
+) -> None:
+    path = tmp_path / "public.csv"
+    lines = [f"q{number},第{number}次会议于{1700 + number}年召开。" for number in range(100, 100 + REPLAYED)]
+    path.write_text("\n".join(["item_id,question", *lines]), "utf-8")
+    words = ("replay", str(path))
+    check_nothing_paid_twice(server, settings, "contamination/r1", "sim", 3 * REPLAYED, words)
+    with open_lake(settings) as lake:
+        assert lake.query("select count(*) from replays").item() == 3 * REPLAYED
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.mark.service
+def test_of_two_that_judge_one_run_at_once_on_postgresql_one_pays_and_the_other_is_refused(
+    server: RunningServer, settings: Settings, postgresql: PostgresqlServer
+) -> None:
+    check_two_judging(server, settings, postgresql.new_ledger_url())
+
+
+def test_of_two_that_judge_one_run_at_once_on_sqlite_one_pays_and_the_other_is_refused(
+    server: RunningServer, settings: Settings
+) -> None:
+    check_two_judging(server, settings, settings.ledger_address)
+
+
+def check_two_judging(server: RunningServer, settings: Settings, ledger_url: str) -> None:
+    open_ledger(ledger_url).close()
+    processes = [start(server, settings, "judge", ledger_url=ledger_url) for _ in range(2)]
+    told = [process.communicate(timeout=120) for process in processes]
+    codes = [process.returncode for process in processes]
+    assert codes.count(0) >= 1, told
+    for code, (_, faults) in zip(codes, told, strict=True):
+        # The later one is refused, or finds the run judged where the first had finished before it began.
+        assert code == 0 or "is judging run run-1. Wait for it" in faults
+    assert server.state.requests["first-judge"] == QUESTIONS
+    assert set(server.state.repeats.values()) == {1}
+    with open_ledger(ledger_url) as ledger, ledger.read() as connection:
+        assert count_calls(connection, "run-1") == {"started": 0, "done": QUESTIONS, "failed": 0}
+    with open_lake(settings) as lake:
+        assert lake.query("select count(*) from judgements").item() == QUESTIONS

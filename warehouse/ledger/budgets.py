@@ -1,0 +1,149 @@
+"""What runs may still spend, over all processes of an installation: spent, and set aside for calls in flight.
+
+Every function first locks the run's row, so that two processes never count the same money. Amounts are in USD.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select, update
+
+from warehouse.ledger.calls import read_spent_usd
+from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.tables import budget_shares, run_budgets
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_ROUNDING_USD = 1e-9
+
+
+class Answer(Enum):
+    """What came of a wish to spend: set aside, to be waited for, more than is left, or asked by who has no share any more."""
+
+    RESERVED = "reserved"
+    WAIT = "wait"
+    REFUSED = "refused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a process has set aside of a run's budget, and until when it is believed to be at work."""
+
+    holder: str
+    host: str
+    process_id: int
+    reserved_usd: float
+    expires_at: str
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its holder has neither reserved nor settled for a whole lease."""
+        return self.expires_at < now_text()
+
+
+def open_share(
+    connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
+) -> float:
+    """Give a process a share of a run's budget, with nothing set aside yet; returns what the run has spent so far.
+
+    Costs of calls that were made without a budget count too. Raises IntegrityError (a ConflictError outside) when two processes
+    open the first share of a run at the same moment.
+    """
+    known = read_spent_usd(connection, run_id)
+    spent = _lock(connection, run_id)
+    if spent is None:
+        connection.execute(insert(run_budgets).values(run_id=run_id, spent_usd=known))
+    elif known > spent:
+        _write_spent(connection, run_id, known)
+    connection.execute(
+        insert(budget_shares).values(
+            run_id=run_id,
+            holder=holder,
+            host=host,
+            process_id=process_id,
+            reserved_usd=0.0,
+            expires_at=write_moment(time.time() + lease_s),
+        )
+    )
+    return known if spent is None else max(known, spent)
+
+
+def reserve_usd(
+    connection: Connection, run_id: str, holder: str, amount_usd: float, *, limit_usd: float, lease_s: float
+) -> tuple[Answer, float]:
+    """Set an amount aside where it fits beside what is spent and what all processes have set aside.
+
+    Returns the answer and what is spent. WAIT means that it may fit when calls in flight turn out cheaper,
+    CLOSED that the share was taken for a dead process's.
+    """
+    spent = _lock(connection, run_id) or 0.0
+    if spent + amount_usd > limit_usd + _ROUNDING_USD:
+        return Answer.REFUSED, spent
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id
+    )
+    if spent + float(connection.execute(held).scalar_one()) + amount_usd > limit_usd + _ROUNDING_USD:
+        return Answer.WAIT, spent
+    renewed = connection.execute(
+        update(budget_shares)
+        .where(budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+        .values(
+            reserved_usd=budget_shares.c.reserved_usd + amount_usd,
+            expires_at=write_moment(time.time() + lease_s),
+        )
+    )
+    return (Answer.RESERVED if renewed.rowcount == 1 else Answer.CLOSED), spent
+
+
+def settle_usd(
+    connection: Connection, run_id: str, holder: str, *, reserved_usd: float, cost_usd: float, lease_s: float
+) -> None:
+    """Put what was spent in the place of what was set aside for it."""
+    spent = _lock(connection, run_id) or 0.0
+    _write_spent(connection, run_id, spent + cost_usd)
+    mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+    before = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
+    if before is not None:
+        connection.execute(
+            update(budget_shares)
+            .where(*mine)
+            .values(
+                reserved_usd=max(0.0, before - reserved_usd), expires_at=write_moment(time.time() + lease_s)
+            )
+        )
+
+
+def list_shares(connection: Connection, run_id: str) -> list[Share]:
+    """The shares of a run's budget."""
+    columns = (budget_shares.c[name] for name in Share.__dataclass_fields__)
+    rows = connection.execute(
+        select(*columns).where(budget_shares.c.run_id == run_id).order_by(budget_shares.c.holder)
+    )
+    return [Share(*row) for row in rows]
+
+
+def close_share(connection: Connection, run_id: str, holder: str) -> None:
+    """End the share of a process that is no more; what it had set aside counts as spent, since it may have been billed."""
+    spent = _lock(connection, run_id) or 0.0
+    mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+    held = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
+    if held is not None:
+        _write_spent(connection, run_id, spent + held)
+        connection.execute(delete(budget_shares).where(*mine))
+
+
+def _lock(connection: Connection, run_id: str) -> float | None:
+    """What the run has spent, locked until the transaction ends (SQLite's are exclusive anyway); null without a row."""
+    query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
+    found = connection.execute(query).scalar_one_or_none()
+    return None if found is None else float(found)
+
+
+def _write_spent(connection: Connection, run_id: str, spent_usd: float) -> None:
+    connection.execute(update(run_budgets).where(run_budgets.c.run_id == run_id).values(spent_usd=spent_usd))
