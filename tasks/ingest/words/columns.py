@@ -30,7 +30,7 @@ _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|bla
 
 
 # several options in one cell
-_PACKED = re.compile(r"(?s)\bA\s*[;；.．、:：)）].*\bB\s*[;；.．、:：)）]")
+_PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
 
 
 @dataclass
