@@ -8,10 +8,12 @@ EXCHANGE := .venv-exchange
 EXCHANGE_NEEDS := tests/tasks/imports/exchange/requirements.txt
 TEST_WORKERS ?= 2
 # One collection for all tests; tests/conftest.py puts the quick ones first and says what stays together.
-PYTEST = $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, every command would compile all of its modules again (seconds).
 unexport PYTHONDONTWRITEBYTECODE
+# The workers are the threads: libraries that start more wait for one another with the processor held (half of the CPU of a run).
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1
 # uv does not look where pip was told to look for local wheels; pass it on.
 ifdef PIP_FIND_LINKS
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
