@@ -115,6 +115,7 @@ def test_killed_judging_repeats_no_paid_call(server: RunningServer, settings: Se
         assert lake.query("select count(*) from judgements").item() == QUESTIONS
 
 
+@pytest.mark.long
 def test_killed_labelling_repeats_no_paid_call(server: RunningServer, settings: Settings) -> None:
     finish(start(server, settings, "judge"))
     server.state.repeats.clear()
@@ -140,6 +141,7 @@ def test_killed_labelling_repeats_no_paid_call(server: RunningServer, settings: 
         assert lake.query("select count(*) from error_labels").item() == drawn
 
 
+@pytest.mark.long
 def test_killed_replaying_repeats_no_paid_call(
     server: RunningServer, settings: Settings, tmp_path: Path
 ) -> None:

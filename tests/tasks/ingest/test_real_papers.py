@@ -125,6 +125,7 @@ def test_at_least_80_of_100_listed_questions_are_fully_right_on_the_scan(rows: l
     assert right >= 0.8 * listed, [row["wrong"] for row in scans]
 
 
+@pytest.mark.long
 def test_more_real_papers_with_text_are_read_as_well_as_is_said(more: dict[str, dict[str, Any]]) -> None:
     """Floors a little below docs/ingest.md: of listed questions, of numbers of questions, of sure and wrong ones."""
     compared = [
@@ -143,6 +144,7 @@ def test_more_real_papers_with_text_are_read_as_well_as_is_said(more: dict[str, 
     assert sure.count(False) <= 0.05 * len(sure)
 
 
+@pytest.mark.long
 def test_a_paper_with_numbered_lines_that_nothing_claims_is_never_silent(
     landed: Landed, more: dict[str, dict[str, Any]]
 ) -> None:
