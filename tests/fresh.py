@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+import duckdb
+import pytest
+
 from schemas.settings import Settings
+from warehouse.lake import store
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
 
@@ -18,6 +24,34 @@ def open_new_lake(settings: Settings) -> Lake:
     shutil.copytree(_make_template(), folder, ignore=shutil.ignore_patterns("*.lock"))
     remember_data_path(settings)
     return open_lake(settings)
+
+
+@contextmanager
+def copying_new_lakes() -> Iterator[None]:
+    """Whatever opens a lake for writing where none is yet finds a copy, as if it had made the lake itself.
+
+    For tests of what is above the store; the store's own tests, and every command in a process of its own, make theirs.
+    """
+    attach = store._attach_for_writing
+
+    def attach_copy(settings: Settings, lock_timeout_s: float) -> duckdb.DuckDBPyConnection:
+        folder = settings.home / "lake"
+        is_elsewhere = settings.lake_catalog is not None or settings.lake_data is not None
+        if not (is_elsewhere or folder.exists() or settings.home == Path(_FOLDER.name)):
+            template = _make_template()
+            settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(dir=settings.home)) / "lake"
+            shutil.copytree(template, draft, ignore=shutil.ignore_patterns("*.lock"))
+            # Another thread may have been first.
+            with suppress(OSError):
+                draft.rename(folder)
+                remember_data_path(settings)
+            shutil.rmtree(draft.parent)
+        return attach(settings, lock_timeout_s)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "_attach_for_writing", attach_copy)
+        yield
 
 
 @cache

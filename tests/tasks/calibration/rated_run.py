@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.store import Lake
+from warehouse.lake.attach import remember_data_path
+from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.users import add_user
 
@@ -35,6 +39,17 @@ models:
 def open_rated_run(home: Path) -> Iterator[tuple[Settings, Ledger, Lake]]:
     """One month of a season that nobody has calibrated; responses of 10 to 609 characters."""
     settings = Settings(home=home, judge_ratings_gate=100)
+    shutil.copytree(_make_home(), home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
+    with open_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+        yield settings, ledger, lake
+
+
+@cache
+def _make_home() -> Path:
+    """The same for every test, landed once in each worker; only copied."""
+    home = Path(_FOLDER.name) / "home"
+    settings = Settings(home=home)
     frames = build_season(months=("2025-06",), is_calibrated=False)
     responses = frames["responses"]
     lengths = [10 + number % 600 for number in range(responses.height)]
@@ -63,7 +78,11 @@ def open_rated_run(home: Path) -> Iterator[tuple[Settings, Ledger, Lake]]:
         with ledger.write() as connection:
             for name in PEOPLE:
                 add_user(connection, user_id=name, role="annotator")
-        yield settings, ledger, lake
+    return home
+
+
+# Kept until the process ends: the object removes its folder when it is collected.
+_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-rated-run-")
 
 
 def fill_workbook(path: Path, give: Callable[[str, int], Any]) -> None:

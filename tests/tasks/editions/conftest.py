@@ -11,6 +11,7 @@ from tasks.editions.roots import publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
+from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import open_ledger
 
@@ -34,6 +35,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def season(settings: Settings, season_home: Path) -> Iterator[Lake]:
     """Two months of six candidates in a lake of its own; nothing is published."""
     shutil.copytree(season_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
     with open_lake(settings) as lake:
         yield lake
 
@@ -52,5 +54,6 @@ def published_home(season_home: Path, tmp_path_factory: pytest.TempPathFactory) 
 def published(settings: Settings, published_home: Path) -> Iterator[Lake]:
     """The season in a lake of its own, with June published."""
     shutil.copytree(published_home / "lake", settings.home / "lake", ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
     with open_lake(settings) as lake:
         yield lake
