@@ -179,11 +179,16 @@ class ModelClient:
                 sent = await self._sender.send(
                     endpoint, limiter, model, _build_body(model, request, parameters), flight
                 )
-            except (BudgetError, asyncio.CancelledError) as error:
-                # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+            except BudgetError:
                 if not flight.is_sent:
-                    word = "budget" if isinstance(error, BudgetError) else "cancelled"
-                    self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error=word)))
+                    refused = FinishedCall(key, "failed", error="budget")
+                    await self._ledger.writer.run_async(_finish(refused))
+                raise
+            except asyncio.CancelledError:
+                # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+                # Who is cancelled does not wait.
+                if not flight.is_sent:
+                    self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error="cancelled")))
                 raise
             return await self._record(key, model, sent)
 
