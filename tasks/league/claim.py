@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +22,7 @@ from tasks.league.originality import read_benchmark
 from tasks.league.season import list_topics
 from tasks.models.registry import RegisteredModel, Registry
 from warehouse.lake.store import Batch, Lake
+from warehouse.secrets import read_home_key
 
 LEAST_CANDIDATES = 3
 MOST_CANDIDATES = len(LETTERS)
@@ -262,29 +261,7 @@ def _check_id(league_id: str) -> None:
 
 def _read_key(settings: Settings, league_id: str) -> bytes:
     """The league's key: it follows from a secret of this home, made on first use (mode 0600)."""
-    path = settings.home / "secrets" / "league"
-    if not path.exists():
-        _create_secret(path)
-    secret = path.read_text(encoding="ascii").strip()
-    if len(secret) < 32:
-        raise StoreError(
-            f"{path} is damaged. Restore it from a backup: the leagues of this home were drawn with it."
-        )
-    return hmac.new(secret.encode(), league_id.encode(), hashlib.sha256).digest()
-
-
-def _create_secret(path: Path) -> None:
-    """Written next to its place and linked there: of two processes that start at once, one wins and both read it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(32))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    secret = read_home_key(
+        settings, "league", "Restore it from a backup otherwise: the leagues of this home were drawn with it."
+    )
+    return hmac.new(secret, league_id.encode(), hashlib.sha256).digest()

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from schemas.errors import ExamError, StoreError, UsageError
+from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
+from warehouse.secrets import read_home_key
 
 ALGORITHM: Final = "HS256"
 _MOST_CACHED_TOKENS: Final = 4096
@@ -57,19 +55,7 @@ def read_secret(settings: Settings) -> bytes:
 
     Raises StoreError when others may read the file, or when it is damaged.
     """
-    path = settings.home / "secrets" / "jwt"
-    if not path.exists():
-        _create_secret(path)
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise StoreError(
-            f"{path} may be read by other users. Set its mode to 0600, or delete it and issue new tokens."
-        )
-    secret = path.read_bytes().strip()
-    if len(secret) < 64:
-        raise StoreError(
-            f"{path} is too short for a signing secret. Delete it; all tokens must then be issued again."
-        )
-    return secret
+    return read_home_key(settings, "jwt", "Delete it otherwise; all tokens must then be issued again.")
 
 
 def issue_token(
@@ -183,20 +169,3 @@ def _parse_claims(payload: dict[str, object]) -> Claims:
 
 def _bad_token() -> ExamError:
     return ExamError(401, "token_invalid", "The token's signature or form is not valid. Ask for a new one.")
-
-
-def _create_secret(path: Path) -> None:
-    """Written next to its place and linked there: of two processes that start at once, one wins and both read it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(32))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
