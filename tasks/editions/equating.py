@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
 _INTERVAL_Z = 1.96
 # Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
+# (Said in words by `about_equated` of tasks/report/labels.py.)
 LEAST_QUESTIONS = 8
 
 

@@ -173,9 +173,10 @@ LABELS: dict[str, tuple[str, str]] = {
         "one (all pairs of the month, Holm, 5%).",
     ),
     "about_equated": (
-        "等值分：按分级反应模型，换算到第一期题库上的预期 S，使不同题集、不同月份可比；它列在 S 旁边，不代替 S。",
+        "等值分：按分级反应模型，换算到第一期题库上的预期 S，使不同题集、不同月份可比；它列在 S 旁边，不代替 S；若某学科迄今不足八题或拟合不收敛，则不列出（–）。",
         "Equated: the S to be expected on the first season's bank, by a graded response model with anchors, so that sets and "
-        "months compare; it stands beside S, never instead of it.",
+        "months compare; it stands beside S, never instead of it. It is left out (–) where a discipline has had fewer than eight "
+        "questions so far, or its fit does not converge.",
     ),
     "about_frozen": (
         "发布的分数不再改变。更正以新的修订发布，旧版保留。",
