@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from schemas.vocabulary import QUESTION_TYPES
-from tasks.ingest.content.fields import Draft, read_content
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.keys import find_region, read_region
 from tasks.ingest.content.questions import make_questions

@@ -15,7 +15,8 @@ from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import check_kind, extract
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
-from tasks.ingest.tables.sheets import split_records, split_sheets
+from tasks.ingest.tables.records import split_records
+from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
 
 MAX_TEXT = 20_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.fields import (
-    BLANK_NUMBER,
-    Draft,
-)
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.free_answers import BLANK_NUMBER
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import (
     Section,

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tasks.ingest.content.fields import (
-    Draft,
-    set_choice_answer,
-)
+from tasks.ingest.content.choices import set_choice_answer
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.keys import KeySection
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.words.answers import (

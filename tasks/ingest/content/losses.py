@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import is_chapter, read_heading

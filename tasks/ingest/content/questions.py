@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.notes import read_notes
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
 from tasks.ingest.words.cleaning import detect_language

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.readers.extraction import Line, Sheet
 from tasks.ingest.tables.sheets import read_rows

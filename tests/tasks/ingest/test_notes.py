@@ -9,7 +9,7 @@ import pytest
 
 from schemas.documents import DOCUMENT_STATUSES
 from tasks.ingest.content import notes
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
 from tasks.ingest.content.questions import make_questions
 from tests.tasks.ingest.test_layouts import CASES

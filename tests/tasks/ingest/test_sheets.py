@@ -13,7 +13,9 @@ import pytest
 
 from tasks.ingest.readers.extraction import Sheet
 from tasks.ingest.readers.workbook import read_workbook
-from tasks.ingest.tables.sheets import SheetSplit, split_packed_options, split_records, split_sheets
+from tasks.ingest.tables.packed_options import split_packed_options
+from tasks.ingest.tables.records import split_records
+from tasks.ingest.tables.sheets import SheetSplit, split_sheets
 from tasks.ingest.words.columns import find_header, find_role
 from tasks.ingest.words.disciplines import name_discipline
 from tests.tasks.ingest.builders import make_xlsx

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.ingest.content.fields import Draft
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.docx import read_docx
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.readers.plain_text import read_html

@@ -1,0 +1,210 @@
+"""Choice questions: their options, and keys printed as letters, as numbers or as the text of an option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.options import OptionSplit, option_text, strip_separators
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.words.answers import (
+    read_bare_key,
+    read_bare_truth,
+    read_bracketed_key,
+    read_key,
+    read_trailing_key,
+    read_truth,
+    split_alternatives,
+)
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.kinds import are_truth_options
+
+_KEY_TAIL = re.compile(r"(?:\s{3,}|\t)[（(]?\s*([A-J]{1,6})\s*[)）]?\s*$")
+
+
+_KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
+
+
+def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
+    """Set the options of a draft from the lines that were recognised as such, and keep a bare key behind the last of them apart."""
+    draft.notes.extend(split.notes)
+    last_by_place = max(split.options, key=lambda option: option[1][0].start)
+    kept, trailing = _cut_trailing(last_by_place[1], "".join(label for label, _ in split.options))
+    split.options[:] = [
+        (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
+    ]
+    draft.unmarked = trailing
+    # a picture on a line of its own behind the last option belongs to the question
+    pictures = [piece for piece in kept[1:] if piece.text.strip() == IMAGE]
+    if pictures and kept[-1] in pictures:
+        split.stem.extend(pictures)
+        split.options[:] = [
+            (label, [piece for piece in pieces if piece not in pictures]) for label, pieces in split.options
+        ]
+    texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
+    draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
+    place = next(index for index, (label, _) in enumerate(split.options) if label == last_by_place[0])
+    # the closing bracket first: few options have one
+    bare = _KEY_PLACE.sub("", texts[place]) if texts[place].rstrip()[-1:] in ")）］]" else texts[place]
+    if bare != texts[place] and bare and not any(_KEY_PLACE.search(text) for text in texts[:place]):
+        draft.options[place] = (
+            last_by_place[0],
+            bare,
+        )  # `D. 自身调节   （   ）`: where the letter is to be written
+    draft.starred = sorted(split.starred)
+    draft.option_places = [
+        (
+            label,
+            [source for piece in pieces for source in _place_letters(piece)],
+        )
+        for label, pieces in split.options
+    ]
+
+
+def _place_letters(piece: Piece) -> Sequence[int]:
+    if piece.text.isalnum():
+        return piece.sources[: len(piece.text)]
+    pairs = zip(piece.text, piece.sources, strict=False)
+    return [source for character, source in pairs if character.isalnum()]
+
+
+def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
+    """Separate a bare key behind the last option from that option's own (wrapped) lines."""
+    for index, piece in enumerate(pieces):
+        if index and (
+            read_bare_key(piece.text, labels) is not None or read_bare_truth(piece.text) is not None
+        ):
+            return list(pieces[:index]), list(pieces[index:])
+    if pieces:
+        tail = _KEY_TAIL.search(pieces[-1].text) if pieces[-1].text.rstrip()[-1:] in "ABCDEFGHIJ)）" else None
+        if tail and read_key(tail.group(1), labels) is not None and pieces[-1].text[: tail.start()].strip():
+            last = pieces[-1]
+            return [*pieces[:-1], last.cut(0, tail.start())], [last.cut(tail.start(1), tail.end(1))]
+    return list(pieces), []
+
+
+def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:
+    """Set type and key of a question with options: from its bracket, its answer, a key behind the options, or stars."""
+    labels = "".join(label for label, _ in draft.options)
+    draft.question_type = "multiple_choice"
+    bracketed = read_bracketed_key(draft.stem, labels)
+    if bracketed is not None:
+        draft.answer, draft.stem = bracketed.answer, clean_text(bracketed.text, language)
+    if answer_text:
+        set_choice_answer(draft, answer_text)
+    if not draft.answer and draft.unmarked:
+        letters = read_bare_key(draft.unmarked[0].text, labels)
+        if letters is not None:
+            draft.answer = letters
+            rest = join_pieces(draft.unmarked[1:]).strip()
+            if rest:
+                draft.explanation = draft.explanation or clean_text(rest, language)
+    if not draft.answer:
+        trailing = read_trailing_key(raw_stem, labels)
+        if trailing is not None:
+            draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
+    if not draft.answer and draft.starred:
+        draft.answer = list(draft.starred)
+    elif draft.starred and draft.starred != draft.answer:
+        draft.notes.append("keys_disagree")
+    draft.unmarked = []
+    if are_truth_options([text for _, text in draft.options]):
+        make_true_false(draft)
+
+
+def make_true_false(draft: Draft) -> None:
+    """Turn the options 正确/错误 and their key into a true/false question."""
+    truths = {label: read_truth(text) for label, text in draft.options}
+    answers = [truths.get(label) or read_truth(label) for label in draft.answer]
+    draft.question_type = "true_false"
+    draft.answer = [answer for answer in answers[:1] if answer]
+    draft.options = []
+
+
+def set_choice_answer(draft: Draft, text: str) -> None:
+    """Set the key of a choice question from a printed answer: letters, or the text of an option."""
+    labels = "".join(label for label, _ in draft.options)
+    text, alternative = split_alternatives(text.strip())
+    if alternative is not None:
+        draft.notes.append("alternative_key_printed")
+    first, _, rest = text.partition("\n")
+    letters = read_key(first, labels)
+    if letters is None and len(first) > 2:
+        # `A mill wheel` is the text of an option, not option A with a remark
+        folded = _fold_option(first)
+        letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
+    if letters is None:
+        match = re.match(
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            first,
+        )
+        if match:
+            letters = read_key(match.group(1), labels)
+            rest = (match.group(2) + "\n" + rest).strip()
+            option = dict(draft.options).get(letters[0], "") if letters and len(letters) == 1 else ""
+            if rest.strip(" 。.") == option.strip(" 。."):
+                rest = ""
+    if letters is None:
+        folded = re.sub(r"\s+|[。.；;]$", "", first)
+        letters = [
+            label for label, option in draft.options if re.sub(r"\s+|[。.；;]$", "", option) == folded
+        ] or None
+    if letters is None:
+        letters = _read_named(first, draft.options) or _read_ordinals(first, labels)
+    if letters is None and len(draft.options) == 2:
+        truth = read_truth(first)
+        if truth is not None:
+            letters = [label for label, option in draft.options if read_truth(option) == truth] or None
+    if letters is None:
+        stray = read_key(first)
+        draft.notes.append("key_not_among_options" if stray is not None else "answer_unreadable")
+        if stray is None and text:
+            draft.explanation = draft.explanation or text
+        return
+    draft.answer = letters
+    rest = rest.strip()
+    if rest:
+        draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+_ORDINALS = re.compile(
+    r"\s*[（(]?\s*\d{1,2}(?:\s*[,，、;；&/]\s*\d{1,2}|\s+and\s+\d{1,2})*\s*[)）]?\s*[.。]?\s*"
+)
+
+
+def _read_ordinals(text: str, labels: str) -> list[str] | None:
+    """Read `2`, `1, 3`: the second option, the first and the third; None where a number has no option."""
+    if not _ORDINALS.fullmatch(text):
+        return None
+    places = [int(number) for number in re.findall(r"\d+", text)]
+    if not all(0 < place <= len(labels) for place in places) or len(set(places)) < len(places):
+        return None
+    return sorted(labels[place - 1] for place in places)
+
+
+def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
+    """Read an answer that is printed as the text of one option, or of several in a row; None where none fits."""
+    wanted = _fold_option(text)
+    if not wanted:
+        return None
+    folded = [(label, _fold_option(option)) for label, option in options]
+    equal = [label for label, option in folded if option == wanted]
+    if equal:
+        return equal[:1]
+    found: list[tuple[int, str, str]] = []
+    for label, option in folded:
+        place = wanted.find(option) if option else -1
+        if place >= 0:
+            found.append((place, option, label))
+    covered = sum(len(option) for _, option, _ in found)
+    is_whole = covered >= len(wanted) - len(found) and len({place for place, _, _ in found}) == len(found)
+    return sorted(label for _, _, label in found) if found and is_whole else None
+
+
+def _fold_option(text: str) -> str:
+    """An option without white space, its own label, closing stops and signs of private fonts."""
+    text = re.sub(r"[\ue000-\uf8ff\s]+", "", text)
+    text = re.sub(r"^[（(]?[A-Ja-j][)）.．、:：]", "", text)
+    return text.strip("。.；;，, ").casefold()

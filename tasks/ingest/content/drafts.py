@@ -1,0 +1,36 @@
+"""A question on its way from a paper to a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.lexicon import FineType
+
+
+@dataclass
+class Draft:
+    """A question as split from its paper, not yet given an id. Offsets are into the raw text."""
+
+    number_label: str = ""
+    value: int | None = None
+    section: int = 0
+    section_number: int | None = None
+    fine: FineType | None = None
+    question_type: str = ""
+    stem: str = ""
+    material: str | None = None
+    options: list[tuple[str, str]] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    explanation: str | None = None
+    marks: float | None = None
+    start: int = 0
+    end: int = 0
+    notes: list[str] = field(default_factory=list)
+    discipline: str | None = None
+    sub_discipline: str | None = None
+    unmarked: list[Piece] = field(default_factory=list)
+    number_keys: list[int] = field(default_factory=list)
+    starred: list[str] = field(default_factory=list)
+    # where the letters of every option stand in the raw text
+    option_places: list[tuple[str, list[int]]] = field(default_factory=list)

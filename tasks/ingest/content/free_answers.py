@@ -1,0 +1,160 @@
+"""Questions without options: judgements, filled blanks, written answers."""
+
+from __future__ import annotations
+
+import re
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.passages import split_material
+from tasks.ingest.content.programs import is_written_code
+from tasks.ingest.content.unmarked_answers import take_unmarked
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.words.answers import (
+    read_bare_truth,
+    read_bracketed_key,
+    read_bracketed_truth,
+    read_key,
+    read_truth,
+    split_fillings,
+)
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.kinds import infer_free_type
+from tasks.questions.blanks import count_blanks, has_blank
+
+_TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
+
+
+# what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
+_TRUTH_PLACE = re.compile(
+    rf"(?:\s*(?:[（(\[]\s*(?:{_TRUTH}|_*)\s*[)）\]]|_{{3,}}|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*))+\s*$"
+)
+
+
+_ASKS_TRUTH = re.compile(r"(?i)\s*[(（\[]?(?:true\s*(?:or|/)\s*false|T\s*/\s*F)\b")
+
+
+_PADDED = re.compile(r"[（(]\s+([^（()）\s][^（()）]{0,38}?)\s+[)）]")
+
+
+BLANK_NUMBER = re.compile(r"\s*(?:[（(]\s*\d{1,2}\s*[)）]|[①-⑳])\s*")
+
+
+def settle_free(
+    draft: Draft,
+    answer_text: str,
+    body: list[Piece],
+    kind: str | None,
+    language: str | None,
+    is_answered: bool,
+) -> None:
+    """Set type, answer and material of a question without options. `kind` is the type that its section names."""
+    judged = None
+    if kind in (None, "true_false"):
+        judged = read_bracketed_truth(draft.stem, kind == "true_false")
+        if judged is None and kind == "true_false" and len(body) > 1:
+            truth = read_bare_truth(body[-1].text)
+            if truth is not None:
+                draft.answer = [truth]
+                draft.stem = clean_text(join_pieces(body[:-1]), language)
+    if judged is not None:
+        draft.answer, draft.stem = judged.answer, clean_text(judged.text, language)
+        draft.explanation = draft.explanation or judged.remark
+    if kind is None:
+        first = answer_text.split("\n")[0]
+        if _ASKS_TRUTH.match(draft.stem):
+            first = re.split(r"[\s.,;:。，；]", first.strip())[0]
+        truth = read_truth(first) if first and len(first) < 8 else None
+        truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
+        if judged is not None or (truth is not None and len(draft.stem) > 4):
+            kind = "true_false"
+        else:
+            kind = infer_free_type(draft.stem, draft.material)
+    draft.question_type = kind
+    if kind == "material_analysis":
+        draft.material, draft.stem = split_material(draft.stem)
+    if kind == "true_false":
+        _settle_true_false(draft, answer_text, body, language)
+        return
+    if kind == "multiple_choice":
+        draft.notes.append("options_missing")
+        found = read_bracketed_key(draft.stem, "ABCDEFGHIJ")
+        letters = read_key(answer_text) if answer_text else None
+        draft.answer = letters or (found.answer if found else [])
+        if found:
+            draft.stem = clean_text(found.text, language)
+        return
+    if kind == "term_explanation" and not answer_text:
+        defined = re.match(r"([^：:，。,\n]{1,24})[：:]\s*(\S[\s\S]{7,})$", draft.stem)
+        if defined:
+            draft.stem, draft.answer = defined.group(1).strip(), [defined.group(2).strip()]
+            return
+    if answer_text:
+        draft.answer = (
+            split_fillings(answer_text, count_blanks(draft.stem))
+            if kind == "fill_in_the_blank"
+            else [answer_text]
+        )
+    elif kind == "fill_in_the_blank":
+        _take_filled_blanks(draft, join_pieces(body), language, is_answered)
+        if not draft.answer and is_answered and len(body) > 1:
+            take_unmarked(draft, body, language)
+    elif is_answered or is_written_code(body):
+        take_unmarked(draft, body, language)
+
+
+def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
+    if answer_text and not draft.answer:
+        first, _, rest = answer_text.partition("\n")
+        match = re.match(
+            r"\s*[（(]?\s*(√|×|✓|✗|✔|✘|对|错误|正确|错|True|False|TRUE|FALSE|true|false|T|F|Y|N|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
+            first,
+        )
+        if match:
+            word = {"A": "true", "B": "false"}.get(match.group(1)) or read_truth(match.group(1))
+            draft.answer = [word] if word else []
+            remark = (match.group(2) + "\n" + rest).strip()
+            draft.explanation = draft.explanation or remark or None
+        else:
+            draft.notes.append("answer_unreadable")
+            draft.explanation = draft.explanation or answer_text
+    draft.stem = _TRUTH_PLACE.sub("", draft.stem).rstrip()
+
+
+def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
+    """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`; in an answered paper also `是（质）的`."""
+    underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
+    filled = underlined.findall(draft.stem)
+    if filled and all(BLANK_NUMBER.fullmatch(text) for text in filled):
+        return  # `m = ___(1)___;`: the blanks are counted, not filled
+    if filled and "____" not in draft.stem:
+        draft.answer = [text.strip() for text in filled]
+        draft.stem = clean_text(underlined.sub("____", draft.stem), language)
+        return
+    if has_blank(draft.stem):
+        return
+    # the spaces before a closing bracket are gone from the cleaned stem
+    padded = _PADDED.findall(raw)
+    tight = re.findall(r"（([^（()）]{1,40})）", draft.stem) if is_answered and not padded else []
+    if tight:
+        draft.answer = [text.strip() for text in tight]
+        draft.stem = clean_text(re.sub(r"（[^（()）]{1,40}）", "（）", draft.stem), language)
+        draft.notes.append("answer_without_mark")
+        return
+    if padded:
+        draft.answer = [text.strip() for text in padded]
+        draft.stem = clean_text(_PADDED.sub("（）", raw), language)
+        return
+    # `宗旨是 为人民服务 。`: an underline lost in conversion leaves the answer between spaces
+    spaced = re.compile(
+        r"(?<=[\u4e00-\u9fff：=、，]) +((?![和与及或] )[\u4e00-\u9fff\d][^\s，。；：]{0,29}) +(?=[\u4e00-\u9fff，。；、．])"
+    )
+    found = spaced.findall(raw)
+    if found:
+        draft.answer = [text.strip() for text in found]
+        draft.stem = clean_text(spaced.sub("____", raw), language)
+        draft.notes.append("answer_without_mark")
+        return
+    # `分为      和      。`: a place to write in that is nothing but white space
+    gaps = re.compile(r"(?<=[\u4e00-\u9fff：:=≥≤>＝、，]) {3,}(?=[\u4e00-\u9fff，。；、．.,]|$)")
+    if gaps.search(raw):
+        draft.stem = clean_text(gaps.sub("____", raw), language)

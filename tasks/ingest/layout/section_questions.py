@@ -1,0 +1,191 @@
+"""The lines of one section divided into its questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.layout.materials import (
+    cut_breaks,
+    cut_material,
+    join_shared,
+    read_material,
+    share_matches,
+    shared_options,
+    split_cases,
+    split_matching,
+)
+from tasks.ingest.layout.numbers import find_candidates
+from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.sections import OPTION_A, Section
+from tasks.ingest.layout.sequences import choose_questions
+from tasks.ingest.layout.signs import Mark, is_instruction
+from tasks.ingest.layout.unnumbered import split_unnumbered
+from tasks.ingest.words.labels import Label
+
+
+def split_section(
+    section: Section, carry: int | None
+) -> tuple[list[tuple[Label | None, list[Piece], str | None]], int | None]:
+    """Return (label, lines, material) of every question in a section, and the last number used."""
+    pieces = section.pieces
+    expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
+    cases = split_cases(section)
+    if cases and not _goes_on(section, carry):
+        return cases, carry
+    matching = split_matching(section)
+    if matching:
+        last = matching[-1][0]
+        return matching, last.value if last is not None else carry
+    marks, style = find_candidates(section, carry, expects_options)
+    if not marks:
+        return split_unnumbered(section), carry
+    chosen = choose_questions([mark[2] for mark in marks], carry, expects_options)
+    picks = [marks[index] for index in chosen]
+    if not picks:
+        return split_unnumbered(section), carry
+    found: list[tuple[Label | None, list[Piece], str | None]] = []
+    material: str | None = None
+    material_until: int | None = None
+    first_piece, first_begin, _, _ = picks[0]
+    preamble = list(pieces[:first_piece])
+    if first_begin:
+        preamble.append(pieces[first_piece].cut(0, first_begin))
+    if _is_single(section, preamble, picks):
+        own = Label(section.style, section.number or 0, 0, section.label) if section.number else None
+        return [(own, [piece for piece in pieces if not is_instruction(piece)], None)], carry
+    material, material_until = read_material(preamble, section)
+    shared = shared_options(preamble, expects_options)
+    for place, (index, begin, candidate, label) in enumerate(picks):
+        following = picks[place + 1] if place + 1 < len(picks) else None
+        lines = _lines_between(pieces, index, begin + label.end, following)
+        if lines:
+            # the question's place in the text begins at its number
+            first = pieces[index]
+            lines[0] = replace(
+                lines[0], start=first.sources[begin] if begin < len(first.sources) else first.start
+            )
+        lines = [_cut_echo(line, candidate.value) for line in lines[:2]] + lines[2:]
+        lines, tail = cut_material(lines, section)
+        if section.breaks:
+            lines = cut_breaks(lines, pieces, index, section.breaks)
+        lines = _drop_part_heading(lines)
+        if material_until is not None and candidate.value > material_until:
+            material, material_until, shared = None, None, []
+        if shared and not offers_options(lines, True):
+            found.append((label, [*lines, *shared], None))
+        else:
+            found.append((label, lines, material))
+        if tail:
+            material, material_until = read_material(tail, section)
+            shared = shared_options(tail)
+    del style
+    found = _cut_bonus(found)
+    if expects_options:
+        found = _move_leading_keys(found)
+    if section.fine is not None and section.fine.name == "matching":
+        found = share_matches(found, preamble)
+    if section.fine is not None and section.fine.question_type == "material_analysis":
+        found = join_shared(found, section)
+    return found, picks[-1][2].value
+
+
+_PART_HEADING = re.compile(
+    r"\s*(?:[（(]?[B-H][)）]|[B-H]\s*[.．、:：])\s*(?:Directions?\s*[:：]\s*)?(?:[请将把]*(?:下列|以下|下面|下述|划线)|"
+    r"(?:英译汉|汉译英|中译英|英译中)|(?i:(?:translate|rewrite|complete|fill|answer|correct|explain|choose|match|combine)"
+    r"\s.{0,40}\b(?:following|below|sentences|words|phrases|questions)\b))"
+)
+
+
+def _drop_part_heading(lines: list[Piece]) -> list[Piece]:
+    """Drop `B. Translate the following into English.` from the end of a question: it opens the next part.
+
+    Below options it stays: there a letter counts an option.
+    """
+    if len(lines) < 2 or any(OPTION_A.match(line.text) for line in lines):
+        return lines
+    return lines[:-1] if _PART_HEADING.match(lines[-1].text) else lines
+
+
+_LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")
+
+
+def _move_leading_keys(
+    found: list[tuple[Label | None, list[Piece], str | None]],
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Put keys printed right behind the numbers, `1.B Which …`, behind the stems, where nearly all questions have one."""
+    matches = [_LEADING_KEY.match(lines[0].text) if lines else None for _, lines, _ in found]
+    letters = [match.group(1) for match in matches if match]
+    if len(letters) < 2 or len(letters) < 0.8 * len(found) or set(letters) == {"A"}:
+        return found
+    moved: list[tuple[Label | None, list[Piece], str | None]] = []
+    for (label, lines, material), match in zip(found, matches, strict=True):
+        if match is None:
+            moved.append((label, lines, material))
+            continue
+        letter = lines[0].cut(match.start(1), match.end(1))
+        mark = replace(letter, text=f"Answer: {letter.text}", sources=(letter.start,) * 9, label_length=0)
+        head = replace(lines[0].cut(match.end()), start=lines[0].start)
+        moved.append((label, [head, *lines[1:], mark], material))
+    return moved
+
+
+_BONUS = re.compile(
+    r"\s*((?:Bonus|BONUS|Extra [Cc]redit|EXTRA CREDIT)(?: (?:[Qq]uestion|[Pp]roblem|QUESTION|PROBLEM))?|附加题)\s*(?=[:：（(\[])[:：]?\s*"
+)
+
+
+def _cut_bonus(
+    found: list[tuple[Label | None, list[Piece], str | None]],
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Make a question of `Bonus (5 pts): …` behind the last numbered one."""
+    label, lines, material = found[-1]
+    for place, line in enumerate(lines[1:], start=1):
+        bonus = _BONUS.match(line.text)
+        if bonus and (line.text[bonus.end() :].strip() or place + 1 < len(lines)):
+            own = Label("bonus", label.value + 1 if label is not None else 1, 0, bonus.group(1))
+            rest = [replace(line.cut(bonus.end()), start=line.start), *lines[place + 1 :]]
+            return [*found[:-1], (label, lines[:place], material), (own, rest, None)]
+    return found
+
+
+_ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
+
+
+def _cut_echo(line: Piece, value: int) -> Piece:
+    """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`: it repeats the number."""
+    echo = _ECHO.search(line.text) if line.text.rstrip().endswith("___") else None
+    return line.cut(0, echo.start()) if echo and int(echo.group(1)) == value else line
+
+
+def _goes_on(section: Section, carry: int | None) -> bool:
+    """Whether the numbers below short-answer passages continue from the section before: they count questions then."""
+    if not carry or section.fine is None or section.fine.question_type == "material_analysis":
+        return False
+    numbers = [piece.label.value for piece in section.pieces if piece.label and piece.label.style == "num"]
+    return len(numbers) > 1 and numbers == list(range(carry + 1, carry + 1 + len(numbers)))
+
+
+def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark]) -> bool:
+    """Whether the numbers below a free-response heading count the parts of one question, whose text precedes them."""
+    kind = section.fine.question_type if section.fine is not None else None
+    if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
+        return False
+    if picks[0][3].style == "word":
+        return False  # `Question 1:` never counts parts
+    text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
+    is_part_style = picks[0][3].style in ("nump", "paren", "circ")
+    return len(text) >= (12 if is_part_style else 60)
+
+
+def _lines_between(pieces: Sequence[Piece], index: int, begin: int, following: Mark | None) -> list[Piece]:
+    if following is not None and following[0] == index:
+        return [pieces[index].cut(begin, following[1])]
+    lines = [pieces[index].cut(begin)]
+    last = following[0] if following is not None else len(pieces)
+    lines.extend(pieces[index + 1 : last])
+    if following is not None and following[1]:
+        lines.append(pieces[last].cut(0, following[1]))
+    return [line for line in lines if line.text.strip()] or lines[:1]

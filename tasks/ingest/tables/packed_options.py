@@ -1,0 +1,116 @@
+"""Options that share a cell, stand in a stem, or come as the lists and objects of a record."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tasks.ingest.layout.options import option_text, split_options
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.cleaning import clean_line, clean_text
+
+
+def clean_cell(text: str, language: str | None) -> str:
+    """The text of a cell with its line breaks, cleaned as the lines of a paper are."""
+    if not text.strip():
+        return ""
+    lines = re.split(r"\r\n|\r|\n|<br\s*/?>", text)
+    return clean_text("\n".join(clean_line(line)[0] for line in lines), language)
+
+
+def strip_label(label: str, text: str) -> str:
+    """Drop a label that the cell repeats (`A.苹果` in column A)."""
+    match = re.match(rf"[（(]?{label}[)）]?\s*[.．、:：]\s*|[（(]{label}[)）]\s*", text)
+    return text[match.end() :].strip() if match and match.end() < len(text) else text
+
+
+def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:
+    """Split options that share one cell: `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`."""
+    stripped = text.strip()
+    if stripped[:1] in "[{":
+        try:
+            return read_options(json.loads(stripped), language)
+        except json.JSONDecodeError:
+            pass
+    labelled = list(
+        re.finditer(r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])[)）]?\s*[;；:：.．、,，=\-－]\s*", stripped)
+    )
+    chain: list[re.Match[str]] = []
+    for match in labelled:
+        if match.group(1) == chr(ord("A") + len(chain)):
+            chain.append(match)
+    if len(chain) >= 2 and chain[0].start() == 0:
+        pairs = []
+        for index, match in enumerate(chain):
+            end = chain[index + 1].start() if index + 1 < len(chain) else len(stripped)
+            pairs.append(
+                (match.group(1), clean_cell(stripped[match.end() : end].strip().strip(",，;；|$#"), language))
+            )
+        if all(value for _, value in pairs):
+            return pairs
+    pieces = [_as_piece(line) for line in stripped.splitlines() if line.strip()]
+    split = split_options(pieces, True)
+    if split is not None and not split.stem:
+        return [(label, clean_cell(option_text(found), language)) for label, found in split.options]
+    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
+        parts = [part.strip() for part in stripped.split(separator) if part.strip()]
+        if 2 <= len(parts) <= 10:
+            return [(chr(ord("A") + index), clean_cell(part, language)) for index, part in enumerate(parts)]
+    return []
+
+
+def _as_piece(line: str) -> Piece:
+    text, sources = clean_line(line)
+    return Piece(text, 0, len(line), tuple(sources))
+
+
+def take_options_from_stem(
+    stem: str, is_choice: bool, language: str | None
+) -> tuple[str, list[tuple[str, str]]]:
+    """Options written into the stem's own cell."""
+    split = split_options([_as_piece(line) for line in stem.splitlines()], is_choice)
+    if split is None or not split.stem or len(split.options) < 2:
+        return stem, []
+    pairs = [(label, clean_cell(option_text(found), language)) for label, found in split.options]
+    return clean_text("\n".join(piece.text for piece in split.stem), language), pairs
+
+
+def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
+    """Read the options of a record: a list of texts, of {label, text} objects, or an object by label."""
+    if isinstance(value, str):
+        return split_packed_options(value, language)
+    if isinstance(value, dict):
+        pairs = [
+            (str(key).strip().upper(), clean_cell(str(text), language))
+            for key, text in value.items()
+            if str(text).strip()
+        ]
+        if all(re.fullmatch(r"[A-J]", label) for label, _ in pairs):
+            return pairs
+        return [(chr(ord("A") + index), text) for index, (_, text) in enumerate(pairs)]
+    if not isinstance(value, list):
+        return []
+    pairs = []
+    for index, item in enumerate(value[:10]):
+        label = chr(ord("A") + index)
+        if isinstance(item, dict):
+            text = next(
+                (
+                    item[key]
+                    for key in ("text", "content", "value", "option", "内容", "选项内容")
+                    if key in item
+                ),
+                "",
+            )
+            named = next(
+                (item[key] for key in ("label", "key", "id", "name", "标号", "选项") if key in item), label
+            )
+            label = str(named).strip().upper() if re.fullmatch(r"[A-Ja-j]", str(named).strip()) else label
+        elif isinstance(item, list) and len(item) == 2:
+            label, text = str(item[0]).strip().upper()[:1] or label, item[1]
+        else:
+            text = item
+        cleaned = strip_label(label, clean_cell(str(text), language))
+        pairs.append((label, cleaned))
+    return [(label, text) for label, text in pairs if text]

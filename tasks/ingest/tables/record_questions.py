@@ -1,0 +1,149 @@
+"""One row or record, its cells known by their roles, made a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from tasks.ingest.content.choices import make_true_false, set_choice_answer
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.passages import split_material
+from tasks.ingest.layout.options import strip_separators
+from tasks.ingest.tables.packed_options import (
+    clean_cell,
+    split_packed_options,
+    strip_label,
+    take_options_from_stem,
+)
+from tasks.ingest.words.answers import read_key, read_truth, split_fillings
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.kinds import are_truth_options, infer_free_type
+from tasks.ingest.words.lexicon import FineType, match_type_name
+from tasks.questions.blanks import count_blanks
+
+
+def read_record(
+    record: Mapping[str, str],
+    options: Sequence[tuple[str, str]],
+    default: FineType | None,
+    language: str | None,
+) -> Draft:
+    """Make a question of one row or record. `options` are (label, text) with empty texts allowed."""
+    draft = Draft(fine=match_type_name(record.get("type", "")) or default)
+    stem = clean_cell(record.get("stem", ""), language)
+    draft.material = clean_cell(record.get("material", ""), language) or None
+    draft.explanation = clean_cell(record.get("explanation", ""), language) or None
+    draft.discipline = record.get("discipline", "").strip() or None
+    draft.sub_discipline = record.get("sub_discipline", "").strip() or None
+    marks = re.match(r"\s*(\d+(?:\.\d+)?)", record.get("marks", ""))
+    draft.marks = float(marks.group(1)) if marks else None
+    given = [(label, clean_cell(text, language)) for label, text in options]
+    pairs = [(label, strip_label(label, text)) for label, text in given if text]
+    if not pairs and record.get("options", "").strip():
+        pairs = split_packed_options(record["options"], language)
+    kind = draft.fine.question_type if draft.fine else None
+    if not pairs and kind in (None, "multiple_choice"):
+        stem, pairs = take_options_from_stem(stem, kind == "multiple_choice", language)
+    stem = re.sub(r"^\s*\d{1,4}\s*[.、．]\s*(?=\D)", "", stem) if record.get("number") else stem
+    draft.stem = stem
+    answer = clean_cell(record.get("answer", ""), language)
+    if record.get("type", "").strip() and match_type_name(record["type"]) is None:
+        draft.notes.append("type_unknown")
+    texts = strip_separators([text for _, text in pairs])
+    pairs = [(label, text) for (label, _), text in zip(pairs, texts, strict=True)]
+    if kind not in (None, "multiple_choice", "true_false") and pairs:
+        _settle_stored_answer(draft, pairs, answer, kind)
+        return draft
+    if pairs and len(pairs) >= 2:
+        draft.options = pairs
+        draft.question_type = "multiple_choice"
+        if kind == "true_false" or are_truth_options(texts):
+            _set_key(draft, answer)
+            if are_truth_options(texts) and not draft.number_keys:
+                make_true_false(draft)
+            return draft
+        _set_key(draft, answer)
+        if not answer:
+            _take_key_from_stem(draft, language)
+        return draft
+    _settle_plain(draft, pairs, answer, kind, language)
+    return draft
+
+
+def _set_key(draft: Draft, answer: str) -> None:
+    if not answer:
+        return
+    named = re.fullmatch(r"(?i)\s*(?:选项|备选项|option|choice|answer|opt)[\s_\-]*(\d)\s*", answer)
+    if named and 0 < int(named.group(1)) <= len(draft.options):
+        draft.answer = [draft.options[int(named.group(1)) - 1][0]]
+        return
+    if re.fullmatch(r"\s*\d+(?:\s*[,，;；、]\s*\d+)*\s*", answer):
+        # whether a number counts from 0 or from 1, or is itself an option, only the whole column can tell
+        draft.number_keys = [int(token) for token in re.findall(r"\d+", answer)]
+        if not any(text == answer for _, text in draft.options):
+            draft.notes.append("key_is_a_number")
+            return
+    set_choice_answer(draft, answer)
+
+
+def _take_key_from_stem(draft: Draft, language: str | None) -> None:
+    from tasks.ingest.words.answers import read_bracketed_key
+
+    found = read_bracketed_key(draft.stem, "".join(label for label, _ in draft.options))
+    if found is not None:
+        draft.answer, draft.stem = found.answer, clean_text(found.text, language)
+
+
+def _settle_stored_answer(draft: Draft, pairs: list[tuple[str, str]], answer: str, kind: str) -> None:
+    """A bank with option columns only: the answer of a free question stands in column A, its key says `A`."""
+    draft.question_type = kind
+    letters = read_key(answer, "".join(label for label, _ in pairs)) if answer else None
+    by_label = dict(pairs)
+    if letters is not None:
+        stored = [by_label[letter] for letter in letters]
+    elif not answer or answer in by_label.values():
+        stored = [text for _, text in pairs]
+    else:
+        stored = [answer]
+    if kind == "fill_in_the_blank" and len(pairs) > 1 and letters is not None and len(letters) == 1:
+        stored = [text for _, text in pairs]
+    draft.answer = stored if kind == "fill_in_the_blank" else ["\n".join(stored)]
+
+
+def _settle_plain(
+    draft: Draft, pairs: list[tuple[str, str]], answer: str, kind: str | None, language: str | None
+) -> None:
+    truth = read_truth(answer) if answer else None
+    if kind is None:
+        if truth is not None and answer not in ("1", "0"):
+            kind = "true_false"
+        else:
+            kind = infer_free_type(draft.stem, draft.material)
+    draft.question_type = kind
+    if kind == "material_analysis" and not draft.material:
+        draft.material, draft.stem = split_material(draft.stem)
+    if kind == "true_false":
+        word = truth or {"A": "true", "B": "false"}.get(answer.strip().upper())
+        if word is None and answer:
+            first = re.split(r"[\s,，。.;；:：]", answer.strip())[0]
+            word = read_truth(first)
+            if word is not None:
+                draft.explanation = (
+                    draft.explanation or answer.strip()[len(first) :].strip(" ,，。.;；:：") or None
+                )
+            else:
+                draft.notes.append("answer_unreadable")
+        draft.answer = [word] if word else []
+        draft.stem = re.sub(r"\s*[（(]\s*[)）]\s*[。.]?\s*$", "", draft.stem).rstrip() or draft.stem
+        return
+    if kind == "multiple_choice":
+        draft.notes.append("options_missing")
+        draft.answer = read_key(answer) or []
+        return
+    if not answer and pairs:
+        answer = "\n".join(text for _, text in pairs)
+    if answer:
+        draft.answer = (
+            split_fillings(answer, count_blanks(draft.stem)) if kind == "fill_in_the_blank" else [answer]
+        )
+    del language
