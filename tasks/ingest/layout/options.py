@@ -123,29 +123,43 @@ def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     return _find_best(pieces, is_choice) is not None or _split_boxes(pieces) is not None
 
 
-def _find_best(pieces: Sequence[Piece], is_choice: bool) -> list[Marker] | None:
+def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] | None:
     """Return the markers of the style that reads best as options."""
+    return _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
+
+
+@lru_cache(
+    maxsize=1 << 9
+)  # a question's lines are looked at for its number first, and soon after for its fields
+def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
-    scans = [_scan(piece.text, is_choice) for piece in pieces]
-    found = {style for scan in scans for style in scan}
+    scans = [_scan(text, is_choice) for text in texts]
+    found: dict[str, list[Marker]] = {}
+    for index, scan in enumerate(scans):
+        for style, marks in scan.items():
+            found.setdefault(style, []).extend([Marker(index, *mark) for mark in marks])
     for style, _ in _MARKERS:
-        if style not in found:
-            continue
-        chain = _find_chain(_find_markers(scans, style), pieces)
-        if style == "small_stopped" and not is_choice and not _are_plain_options(chain, pieces):
+        markers = found.get(style)
+        if markers is None or len(markers) < 2:
+            continue  # two options at least
+        handicap = 0.9 if style in _WEAK else 0
+        if best is not None and len(markers) * 1.3 - handicap <= best[0]:
+            continue  # even all of them together read no better
+        chain = _find_chain(markers, texts)
+        if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
             len(chain) == 2 and all(mark.at_start for mark in chain)
         ):
             continue
-        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - (0.9 if style in _WEAK else 0)
+        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - handicap
         if best is None or score > best[0]:
             best = (score, style, chain)
-    if best is None and is_choice:
-        return _find_circled(pieces) or _find_glued(pieces) or None
-    if best is None:
-        return None
-    return _add_lone_first(best[2], _find_markers(scans, best[1]))
+    if best is not None:
+        return tuple(_add_lone_first(best[2], found[best[1]]))
+    if is_choice:
+        return tuple(_find_circled(texts) or _find_glued(texts)) or None
+    return None
 
 
 def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Marker]:
@@ -165,16 +179,12 @@ def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Mark
 _BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
 
 
-def _may_begin(text: str, characters: str) -> bool:
-    return text.lstrip()[:1] in characters
-
-
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels, each behind a circle or box to be ticked; they are called A, B, C … in order."""
     marks = [
         (index, match.end())
         for index, piece in enumerate(pieces)
-        if _may_begin(piece.text, "○◯□☐▢") and (match := _BOX.match(piece.text))
+        if not piece.text[:1].isalnum() and (match := _BOX.match(piece.text))
     ]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
@@ -185,16 +195,16 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     return OptionSplit(list(pieces[: marks[0][0]]), options, [])
 
 
-def _find_circled(pieces: Sequence[Piece]) -> list[Marker] | None:
+def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
     """Return the circled numbers that offer answers where no letters do."""
     style, pattern = _CIRCLED_NUMBERS
     markers = [
         Marker(index, *mark)
-        for index, piece in enumerate(pieces)
-        if "①" in piece.text or "②" in piece.text or "③" in piece.text or "④" in piece.text
-        for mark in _find_marks(piece.text, style, pattern)
+        for index, text in enumerate(texts)
+        if "①" in text or "②" in text or "③" in text or "④" in text
+        for mark in _find_marks(text, style, pattern)
     ]
-    chain = _find_chain(markers, pieces) if len(markers) > 1 else []
+    chain = _find_chain(markers, texts) if len(markers) > 1 else []
     return chain if len(chain) > 1 else None
 
 
@@ -235,10 +245,10 @@ def _take_stars(
     return []
 
 
-def _find_glued(pieces: Sequence[Piece]) -> list[Marker]:
+def _find_glued(texts: Sequence[str]) -> list[Marker]:
     """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`); [] where there are none."""
-    for index, piece in enumerate(pieces):
-        match = _GLUED.fullmatch(piece.text)
+    for index, text in enumerate(texts):
+        match = _GLUED.fullmatch(text)
         if index and match:
             places = [match.start(group) for group in ("a", "b", "c", "d") if match.group(group)]
             return [
@@ -248,13 +258,13 @@ def _find_glued(pieces: Sequence[Piece]) -> list[Marker]:
     return []
 
 
-def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool:
+def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
     if len(chain) < 2 or not all(
-        mark.at_start or (len(chain) > 3 and _ends_wide(pieces[mark.piece].text, mark.begin))
-        for mark in chain
+        mark.at_start or (len(chain) > 3 and _ends_wide(lines[mark.piece], mark.begin)) for mark in chain
     ):
         return False
+    pieces = [Piece(line, 0, len(line), ()) for line in lines]
     texts = [
         option_text(_slice(pieces, mark, following))
         for mark, following in zip(chain, [*chain[1:], None], strict=True)
@@ -275,10 +285,6 @@ def _are_plain_options(chain: Sequence[Marker], pieces: Sequence[Piece]) -> bool
 
 _Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
 _NOTHING: _Scan = {}
-
-
-def _find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
-    return [Marker(index, *mark) for index, scan in enumerate(scans) if scan for mark in scan.get(style, ())]
 
 
 @lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
@@ -351,7 +357,7 @@ def _is_boundary(last: str, style: str) -> bool:
     return False
 
 
-def _find_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
+def _find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
     """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
     by_label: dict[str, list[int]] = {}
     for index, mark in enumerate(markers):
@@ -370,26 +376,26 @@ def _find_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Mark
                 (
                     places[place]
                     for place in range(bisect_right(places, at), len(places))
-                    if _has_text(pieces, chain[-1], markers[places[place]])
+                    if _has_text(texts, chain[-1], markers[places[place]])
                 ),
                 -1,
             )
             if at >= 0:
                 chain.append(markers[at])
-        if len(chain) < 2 or not _has_text(pieces, chain[-1], None):
-            chain = chain[:-1] if len(chain) > 2 and not _has_text(pieces, chain[-1], None) else chain
-        if len(chain) >= 2 and not _has_text(pieces, chain[0], chain[1]):
+        if len(chain) < 2 or not _has_text(texts, chain[-1], None):
+            chain = chain[:-1] if len(chain) > 2 and not _has_text(texts, chain[-1], None) else chain
+        if len(chain) >= 2 and not _has_text(texts, chain[0], chain[1]):
             continue
         key = (len(chain) + 0.5 * sum(1 for mark in chain if mark.at_start) / max(len(chain), 1), start)
         if len(chain) >= 2 and key >= best_key:
             best, best_key = chain, key
     if len(best) >= 4:
         return best
-    loose = _find_loose_chain(markers, pieces)
+    loose = _find_loose_chain(markers, texts)
     return loose if len(loose) > len(best) else best
 
 
-def _find_loose_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> list[Marker]:
+def _find_loose_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
     """Return markers at line starts or behind gaps whose labels are complete but out of order, or printed twice.
 
     Columns read across give A C B D, list restarts lost in conversion give A A B C.
@@ -403,7 +409,7 @@ def _find_loose_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> lis
     marks = [
         mark
         for index, mark in enumerate(marks[first:], start=first)
-        if _has_text(pieces, mark, marks[index + 1] if index + 1 < len(marks) else None)
+        if _has_text(texts, mark, marks[index + 1] if index + 1 < len(marks) else None)
     ]
     labels = [mark.label for mark in marks]
     if not 3 <= len(marks) <= MAX_OPTIONS:
@@ -422,16 +428,16 @@ def _find_loose_chain(markers: Sequence[Marker], pieces: Sequence[Piece]) -> lis
     return list(marks) if is_repeat or is_gap else []
 
 
-def _has_text(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> bool:
+def _has_text(texts: Sequence[str], mark: Marker, following: Marker | None) -> bool:
     """Whether anything but separators stands between a marker and the next: as in `_slice`, without cutting."""
     if following is not None and following.piece == mark.piece:
-        return _TEXT.search(pieces[mark.piece].text, mark.end, following.begin) is not None
-    if _TEXT.search(pieces[mark.piece].text, mark.end):
+        return _TEXT.search(texts[mark.piece], mark.end, following.begin) is not None
+    if _TEXT.search(texts[mark.piece], mark.end):
         return True
-    last = following.piece if following is not None else len(pieces)
-    if any(_TEXT.search(piece.text) for piece in pieces[mark.piece + 1 : last]):
+    last = following.piece if following is not None else len(texts)
+    if any(_TEXT.search(text) for text in texts[mark.piece + 1 : last]):
         return True
-    return following is not None and _TEXT.search(pieces[last].text, 0, following.begin) is not None
+    return following is not None and _TEXT.search(texts[last], 0, following.begin) is not None
 
 
 def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> list[Piece]:
