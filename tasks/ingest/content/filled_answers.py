@@ -74,12 +74,20 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
                 draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
 
 
+# one pattern for all numbers: a pattern of its own for each would be compiled for every question
+_OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
+_NUMBER = re.compile(r"(\d+)\s*[.．、]")
+
+
 def cut_own_number(draft: Draft) -> None:
     """Drop the question's own number before its answer: `答案：1.就绪，执行` below question 1."""
     if not draft.answer or draft.value is None or draft.question_type != "fill_in_the_blank":
         return
-    own = re.match(rf"{draft.value}\s*[.．、]\s*(?=\D)", draft.answer[0])
-    if own and not any(re.match(rf"{draft.value + 1}\s*[.．、]", text) for text in draft.answer[1:]):
+    own = _OWN_NUMBER.match(draft.answer[0])
+    if own is None or own.group(1) != str(draft.value):
+        return
+    others = (_NUMBER.match(text) for text in draft.answer[1:])
+    if not any(other is not None and other.group(1) == str(draft.value + 1) for other in others):
         draft.answer[0] = draft.answer[0][own.end() :]
 
 

@@ -18,8 +18,11 @@ _MIN_GROUPS = 3
 _TRUTH = re.compile(
     r"(?P<lead>^|\s)(?P<label>[TF√×YN]|true|false|True|False)\s*[.、．)）:：]\s*(?P<word>对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)"
 )
+# without one of these the pattern above, which begins anywhere, matches nothing
+_TRUTH_WORD = re.compile(r"[对错是否]|正确|rue|alse")
 # short signs before or behind an option that some options have and others have not
 _SIGN = re.compile(r"^\s*(?P<before>[#*✓✔√★☑=~@^]{1,3})\s*|\s*(?P<behind>[#*✓✔√★☑@^\uf00c]{1,3})\s*$")
+_SIGN_CHARACTER = re.compile(r"[#*✓✔√★☑=~@^\uf00c]")
 _OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-J])\s*[)）\].．、:：]\s*")
 
 
@@ -34,7 +37,7 @@ def _write_truths(pieces: list[Piece]) -> list[Piece]:
     """Write `T、对` and `F、错`, `true. 正确` and `false. 错误` as the options A and B."""
     changed: list[Piece] = []
     for piece in pieces:
-        match = _TRUTH.search(piece.text)
+        match = _TRUTH.search(piece.text) if _TRUTH_WORD.search(piece.text) else None
         if match is None:
             changed.append(piece)
             continue
@@ -136,7 +139,7 @@ def _take_sign(piece: Piece) -> tuple[str, Piece] | None:
     if option is None:
         return None
     rest = piece.text[option.end() :]
-    match = _SIGN.search(rest)
+    match = _SIGN.search(rest) if _SIGN_CHARACTER.search(rest) else None
     if match is None or match.end() - match.start() == len(rest):
         return None
     sign = match.group("before") or match.group("behind")

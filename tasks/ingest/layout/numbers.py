@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import (
     Section,
@@ -37,6 +37,7 @@ QUESTION_STYLES = (
 
 
 # begins with the digit and looks back from it: a search skips to digits
+_YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
 
 
@@ -100,7 +101,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
         rest = section.pieces[index].text[begin + label.end :]
-        if style == "num" and label.is_weak and not has_options and not re.match(r"\d{4}\s*年|\d{5,}", rest):
+        if style == "num" and label.is_weak and not has_options and not _YEAR.match(rest):
             hint += 1.0  # `3.14` at a line's start is rather a decimal
         if is_inline and kind == "term_explanation":
             hint -= 1.0
@@ -157,11 +158,9 @@ def _stop(label: Label) -> str:
 
 def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, expects_options: bool) -> bool:
     """Whether options begin on this line or on the next ones before the next number."""
-    window = [
-        pieces[index].cut(min(begin, len(pieces[index].text))),
-        *pieces[index + 1 : min(max(end, index + 1), index + 14)],
-    ]
-    return offers_options(window, expects_options)
+    following = pieces[index + 1 : min(max(end, index + 1), index + 14)]
+    window = [pieces[index].text[begin:], *[piece.text for piece in following]]
+    return offers_options_in(window, expects_options)
 
 
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:

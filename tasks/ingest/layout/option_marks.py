@@ -164,7 +164,7 @@ def _part_cells(pieces: list[Piece]) -> list[Piece]:
     cells = {
         index: marks
         for index, piece in enumerate(pieces)
-        if piece.kind != "table"
+        if piece.kind != "table" and piece.text.count(")") + piece.text.count("）") > 1
         for marks in [list(_CELL.finditer(piece.text))]
         if len(marks) > 1
         and not piece.text[: marks[0].start()].strip()

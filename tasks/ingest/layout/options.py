@@ -46,7 +46,6 @@ _CORRECT = re.compile(
 # without one of these characters the two above match nothing
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
-_LETTER = re.compile(r"[A-Ja-jⒶ-Ⓙ]")
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 _CJK = "[\u4e00-\u9fff“《]"
 _BREAK = re.compile(r"\s*\n\s*")
@@ -120,7 +119,15 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
 
 def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     """Whether `split_options` would find options; it costs half as much."""
-    return _find_best(pieces, is_choice) is not None or _split_boxes(pieces) is not None
+    return offers_options_in([piece.text for piece in pieces], is_choice)
+
+
+def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
+    """Whether `split_options` would find options in pieces with these texts."""
+    if _find_best_in(tuple(texts), is_choice) is not None:
+        return True
+    boxes = [index for index, text in enumerate(texts) if not text[:1].isalnum() and _BOX.match(text)]
+    return 2 <= len(boxes) <= MAX_OPTIONS and boxes[0] > 0
 
 
 def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] | None:
@@ -134,18 +141,18 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] |
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
     scans = [_scan(text, is_choice) for text in texts]
-    found: dict[str, list[Marker]] = {}
-    for index, scan in enumerate(scans):
+    counts: dict[str, int] = {}
+    for scan in scans:
         for style, marks in scan.items():
-            found.setdefault(style, []).extend([Marker(index, *mark) for mark in marks])
+            counts[style] = counts.get(style, 0) + len(marks)
     for style, _ in _MARKERS:
-        markers = found.get(style)
-        if markers is None or len(markers) < 2:
+        count = counts.get(style, 0)
+        if count < 2:
             continue  # two options at least
         handicap = 0.9 if style in _WEAK else 0
-        if best is not None and len(markers) * 1.3 - handicap <= best[0]:
+        if best is not None and count * 1.3 - handicap <= best[0]:
             continue  # even all of them together read no better
-        chain = _find_chain(markers, texts)
+        chain = _find_chain(_find_markers(scans, style), texts)
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
@@ -156,7 +163,7 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is not None:
-        return tuple(_add_lone_first(best[2], found[best[1]]))
+        return tuple(_add_lone_first(best[2], _find_markers(scans, best[1])))
     if is_choice:
         return tuple(_find_circled(texts) or _find_glued(texts)) or None
     return None
@@ -285,12 +292,19 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
 
 _Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
 _NOTHING: _Scan = {}
+# Without one of these a line holds no marker: where no heading announces options, and where one does.
+_ANY_STRONG = re.compile(r"[A-Ja-j]\s*[.．、:：)）\]】]|[Ⓐ-Ⓙ]")
+_ANY = re.compile(r"[A-J](?:\s|[.．、:：)）\]】,，;；\u4e00-\u9fff“《])|[a-j]\s*[.．、:：)）\]]|[Ⓐ-Ⓙ]")
+
+
+def _find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
+    return [Marker(index, *mark) for index, scan in enumerate(scans) if scan for mark in scan.get(style, ())]
 
 
 @lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
 def _scan(text: str, is_choice: bool) -> _Scan:
     """Return begin, end, label, `at_start` and `has_gap` of the markers in a line, by style; never changed."""
-    if not _LETTER.search(text):
+    if not (_ANY if is_choice else _ANY_STRONG).search(text):
         return _NOTHING
     found: _Scan = {}
     characters = set(text)

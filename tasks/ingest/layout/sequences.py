@@ -45,28 +45,26 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
     offered = [0, *accumulate(int(candidate.has_options) for candidate in candidates)]
     for index, candidate in enumerate(candidates):
         following: dict[tuple[int, int], tuple[float, _Path | None]] = {}
-
-        def offer(
-            state: tuple[int, int],
-            cost: float,
-            path: _Path | None,
-            table: dict[tuple[int, int], tuple[float, _Path | None]] = following,
-        ) -> None:
-            known = table.get(state)
-            if known is None or cost < known[0]:
-                table[state] = (cost, path)
-
+        may_be_text = candidate.is_weak or candidate.is_inline
+        as_question = (candidate.until or candidate.value, 0)
         for (last, nested), (cost, path) in states.items():
             price = _price_question(candidate, last, carry, start_price)
             if price is not None:
                 if expects_options and path is not None and offered[index] == offered[path.place]:
                     price += 1.5
-                offer(
-                    (candidate.until or candidate.value, 0), cost + price + candidate.hint, _Path(index, path)
-                )
-            offer(*_nest(candidate, last, nested, cost, expects_options), path)
-            if candidate.is_weak or candidate.is_inline:
-                offer((last, nested), cost + (0.0 if candidate.is_inline else 0.2), path)
+                total = cost + price + candidate.hint
+                known = following.get(as_question)
+                if known is None or total < known[0]:
+                    following[as_question] = (total, _Path(index, path))
+            state, total = _nest(candidate, last, nested, cost, expects_options)
+            known = following.get(state)
+            if known is None or total < known[0]:
+                following[state] = (total, path)
+            if may_be_text:
+                total = cost + (0.0 if candidate.is_inline else 0.2)
+                known = following.get((last, nested))
+                if known is None or total < known[0]:
+                    following[(last, nested)] = (total, path)
         is_first = False
         if len(following) > _BEAM:
             following = dict(sorted(following.items(), key=lambda item: item[1][0])[:_BEAM])

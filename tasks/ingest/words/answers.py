@@ -84,6 +84,7 @@ _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
+_OPENING = re.compile(r"[（(\[【]")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
 _TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
@@ -139,10 +140,13 @@ def read_truth(text: str) -> str | None:
 
 def read_bracketed_key(stem: str, labels: str) -> Found | None:
     """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`; several brackets give several labels."""
-    stem = _BLANK_KEY.sub(
-        lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
-        stem,
-    )
+    if "_" in stem:
+        stem = _BLANK_KEY.sub(
+            lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
+            stem,
+        )
+    if not _OPENING.search(stem):
+        return None
     answer: list[str] = []
     for match in _BRACKET_KEY.finditer(stem):
         letters = read_key(match.group(2), labels)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import islice
 
 from tasks.questions.blanks import is_call
 
@@ -47,6 +48,9 @@ _TABLE: dict[int, str] = {**_SPACES, **_REMOVED, **_WIDE, **_NARROW, **_VARIANTS
 # Characters that become none or several: only they move what stands behind them.
 _UNEVEN = re.compile(f"[{''.join(re.escape(chr(code)) for code, text in _TABLE.items() if len(text) != 1)}]")
 
+# All that vanish are no printable characters; these become several and are.
+_LONGER = re.compile(f"[{''.join(chr(code) for code, text in _TABLE.items() if len(text) > 1)}]")
+
 _CJK = r"\u3400-\u9fff\uf900-\ufaff"
 _GAPS = re.compile(r"[ \t\u3000]{2,}|[\t\u3000]")
 _IDLE_SPACE = re.compile(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])")
@@ -65,7 +69,7 @@ def clean_line(raw: str) -> tuple[str, Sequence[int]]:
     if raw.isascii() and raw.isprintable():
         return raw, range(len(raw))
     composed = unicodedata.normalize("NFC", raw)
-    if len(composed) == len(raw) and not _UNEVEN.search(composed):
+    if len(composed) == len(raw) and not (_LONGER if composed.isprintable() else _UNEVEN).search(composed):
         return composed.translate(_TABLE), range(len(raw))
     scale = len(raw) / len(composed) if composed else 1.0
     is_same = len(raw) == len(composed)
@@ -134,8 +138,8 @@ def match_brackets(text: str, language: str | None) -> str:
 
 def detect_language(text: str) -> str | None:
     """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
-    chinese = sum(map(len, _HAN_RUN.findall(text)))
-    words = len(_WORD.findall(text))
+    chinese = 0 if text.isascii() else sum(map(len, _HAN_RUN.findall(text)))
+    words = sum(1 for _ in (_WORD.finditer(text) if chinese else islice(_WORD.finditer(text), 2)))
     if chinese + words < 2:
         return "zh" if chinese else ("en" if words else None)
     # A Chinese character weighs about two thirds of an English word.

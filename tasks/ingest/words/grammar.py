@@ -46,21 +46,32 @@ def answer_mark() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _status() -> frozenset[str]:
-    return frozenset(_fold_status(line) for line in _read()["status_lines"])
+def _status() -> tuple[frozenset[str], frozenset[str]]:
+    """The status lines, folded, and the characters that they begin with."""
+    lines = frozenset(_fold_status(line) for line in _read()["status_lines"])
+    return lines, frozenset(line[:1] for line in lines)
+
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_SIGNS = re.compile(r"[^\w#/]+")
 
 
 def _fold_status(text: str) -> str:
-    numbers = re.sub(r"\d+(?:[.,]\d+)?", "#", text.casefold())
-    return re.sub(r"[^\w#/]+", " ", numbers).strip()
+    return _SIGNS.sub(" ", _NUMBER.sub("#", text.casefold())).strip()
 
 
 def is_status_line(text: str) -> bool:
     """Whether a line is what a learning platform or a form prints around questions: `Mark 1.00 out of 1.00`, `得分`."""
     if (len(text) > 60 and text[:1] not in "-—=*_~") or len(text) > 200 or text[:1] in "(（[":
         return False
+    lines, starts = _status()
+    first = text[:1]
+    if first.isalpha() and first not in starts and first.lower() not in starts and first < "\ua000":
+        return (
+            False  # most lines: neither case of a letter is written with several characters below there but ß
+        )
     folded = _fold_status(text)
-    return len(folded) <= 60 and folded in _status()
+    return len(folded) <= 60 and folded in lines
 
 
 _RULES_TITLE = re.compile(
