@@ -58,37 +58,70 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def hash_content(table: Table, frame: pl.DataFrame, ignore: Sequence[str] = ()) -> str:
-    """SHA-256 over the rows in any order and over the table's rules.
+    """`hash_contents` of one frame."""
+    return hash_contents(table, [frame], ignore)[0]
+
+
+def hash_contents(table: Table, frames: Sequence[pl.DataFrame], ignore: Sequence[str] = ()) -> list[str]:
+    """SHA-256 of each of the conformed frames, over its rows in any order and over the table's rules.
 
     Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
     again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
     """
     left_out = {*ignore, *WORK_TIMES.get(table.name, ())}
     rules = [(c.name, c.type, c.required, c.allowed, c.low, c.high, c.pattern) for c in table.own_columns]
-    digest = hashlib.sha256(repr((table.name, table.key, rules)).encode())
-    buffer = io.BytesIO()
-    frame.select([name for name in frame.columns if name not in left_out]).write_ndjson(buffer)
-    for line in sorted(buffer.getvalue().splitlines()):
-        digest.update(line)
-        digest.update(b"\n")
-    return digest.hexdigest()
+    names = [column.name for column in table.own_columns if column.name not in left_out]
+    start = hashlib.sha256(repr((table.name, table.key, rules)).encode())
+    return _hash_lines(frames, names, start)
 
 
 def hash_rows(frame: pl.DataFrame) -> str:
-    """SHA-256 over the rows in any order, and of nothing else.
+    """`hash_rows_of` one frame."""
+    return hash_rows_of([frame])[0]
+
+
+def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
+    """SHA-256 of each frame over its rows in any order, and of nothing else.
 
     A column that is null throughout does not count, nor does the order of columns: one that a later version adds leaves the
     hash of earlier rows as it is.
     """
-    names = sorted(name for name in frame.columns if frame[name].null_count() < frame.height)
-    digest = hashlib.sha256(json.dumps(names).encode())
-    if names:
+    # frames with the same columns in use are written out together
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for place, frame in enumerate(frames):
+        nulls = frame.null_count().row(0) if frame.height else ()
+        names = sorted(
+            name for name, count in zip(frame.columns, nulls, strict=False) if count < frame.height
+        )
+        key = (*names, "", *map(repr, (frame.schema[name] for name in names)))
+        alike.setdefault(key, []).append(place)
+    found: dict[int, str] = {}
+    for key, places in alike.items():
+        names = list(key[: key.index("")])
+        start = hashlib.sha256(json.dumps(names).encode())
+        hashes = _hash_lines([frames[place] for place in places], names, start)
+        found |= dict(zip(places, hashes, strict=True))
+    return [found[place] for place in range(len(frames))]
+
+
+def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
+    """The hash of each frame: `start` and its rows as lines of JSON, sorted. The frames have the same types."""
+    lines: list[bytes] = []
+    if names and frames:
         buffer = io.BytesIO()
-        frame.select(names).write_ndjson(buffer)
-        for line in sorted(buffer.getvalue().splitlines()):
+        pl.concat([frame.select(names) for frame in frames]).write_ndjson(buffer)
+        lines = buffer.getvalue().splitlines()
+    hashes: list[str] = []
+    first = 0
+    for frame in frames:
+        digest = start.copy()
+        last = first + (frame.height if names else 0)
+        for line in sorted(lines[first:last]):
             digest.update(line)
             digest.update(b"\n")
-    return digest.hexdigest()
+        first = last
+        hashes.append(digest.hexdigest())
+    return hashes
 
 
 def row_as_json(row: dict[str, object]) -> str:

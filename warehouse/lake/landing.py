@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.attach import quote_name, quote_text, spill_path
-from warehouse.lake.frames import conform_frame, hash_content, hash_rows, row_as_json
+from warehouse.lake.frames import conform_frame, hash_contents, hash_rows_of, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.statements import quote_list
 from warehouse.lake.validation import find_refusals
@@ -114,14 +116,32 @@ def check_batches(batches: Sequence[Batch]) -> None:
         seen.add((batch.table, batch.unit))
 
 
-def hash_batch(batch: Batch, ignore: Sequence[str]) -> HashedBatch:
-    """The batch conformed to its table, with the hash of its rows and of the rows that the stage refused."""
-    table = get_table(batch.table)
-    conformed = Batch(batch.table, batch.unit, conform_frame(table, batch.frame), batch.refused)
-    content_hash = hash_content(table, conformed.frame, ignore)
-    if batch.refused is not None and not batch.refused.is_empty():
-        content_hash = _hash_with_refused(content_hash, batch.refused)
-    return HashedBatch(conformed, content_hash)
+def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[HashedBatch]:
+    """Each batch conformed to its table, with the hash of its rows and of the rows that the stage refused.
+
+    All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they.
+    """
+    hashed: dict[str, HashedBatch] = {}
+    for name in dict.fromkeys(batch.table for batch in batches):
+        table = get_table(name)
+        own = [batch for batch in batches if batch.table == name]
+        frames = _conform_together(table, [batch.frame for batch in own])
+        for batch, frame, content_hash in zip(own, frames, hash_contents(table, frames, ignore), strict=True):
+            if batch.refused is not None and not batch.refused.is_empty():
+                content_hash = _hash_with_refused(content_hash, batch.refused)
+            conformed = Batch(batch.table, batch.unit, frame, batch.refused)
+            hashed[batch.landing_unit] = HashedBatch(conformed, content_hash)
+    return [hashed[batch.landing_unit] for batch in batches]
+
+
+def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The frames in the table's columns and types; those that are alike already are conformed as one."""
+    first = frames[0].schema
+    if any(frame.schema != first for frame in frames[1:]):
+        return [conform_frame(table, frame) for frame in frames]
+    joined = conform_frame(table, pl.concat(frames) if len(frames) > 1 else frames[0])
+    ends = [0, *accumulate(frame.height for frame in frames)]
+    return [joined.slice(start, end - start) for start, end in pairwise(ends)]
 
 
 def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[CheckedBatch]:
@@ -212,6 +232,8 @@ def _without_rows(frame: pl.DataFrame, broken: dict[int, list[str]]) -> pl.DataF
 
 
 def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], stage: str) -> pl.DataFrame:
+    if not broken:
+        return _own_frame("quarantine", [])
     now = datetime.now(UTC)
     rows: list[dict[str, object]] = []
     for position, rules in broken.items():
@@ -255,8 +277,15 @@ def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:
 
 def _own_frame(name: str, rows: list[dict[str, object]]) -> pl.DataFrame:
     """Rows of `landings` or `quarantine`, which belong to the landing of a table's unit."""
+    if not rows:
+        return _empty_frame(name)
     frame = get_table(name).frame(rows)
     return frame.with_columns(pl.concat_str("table_name", "unit", separator="/").alias(LANDING_UNIT.name))
+
+
+@lru_cache(maxsize=2)
+def _empty_frame(name: str) -> pl.DataFrame:
+    return get_table(name).frame([]).with_columns(pl.lit(None, pl.String).alias(LANDING_UNIT.name))
 
 
 def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> dict[str, pl.DataFrame]:
@@ -267,6 +296,7 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
     }
     frames["quarantine"] = pl.concat([one.quarantined for one in checked])
     now = datetime.now(UTC)
+    rows_hashes = hash_rows_of([one.accepted.drop(LANDING_UNIT.name) for one in checked])
     frames["landings"] = _own_frame(
         "landings",
         [
@@ -276,12 +306,12 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
                 "row_count": one.accepted.height,
                 "rejected_count": one.rejected_count,
                 "content_hash": one.content_hash,
-                "rows_hash": hash_rows(one.accepted.drop(LANDING_UNIT.name)),
+                "rows_hash": rows_hash,
                 "flow_run_id": flow_run_id,
                 "code_version": read_code_version(),
                 "landed_at": now,
             }
-            for one in checked
+            for one, rows_hash in zip(checked, rows_hashes, strict=True)
         ],
     )
     return frames

@@ -32,7 +32,7 @@ from warehouse.lake.landing import (
     Landing,
     check_batches,
     check_rules,
-    hash_batch,
+    hash_batches,
     name_landing,
     replace_units,
     stage_rows,
@@ -180,7 +180,7 @@ class Lake:
             )
         check_batches(batches)
         landed = self._read_landings(batch.landing_unit for batch in batches)
-        hashed = [hash_batch(batch, ignore) for batch in batches]
+        hashed = hash_batches(batches, ignore)
         changed = [
             one
             for one in hashed
