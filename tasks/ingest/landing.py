@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import DocumentError, StoreError
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
+from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
 from tasks.ingest.content.losses import NOT_READ
@@ -215,11 +217,9 @@ def _land_chunk(
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
     for parsed in chunk:
         archive_document(settings.archive_dir, parsed)
-        unit = str(parsed.document["document_id"])
-        batches.append(Batch("documents", unit, DOCUMENTS.frame([parsed.document | {"ingested_at": now}])))
-        texts = [] if parsed.text is None else [parsed.text]
-        batches.append(Batch("document_texts", unit, DOCUMENT_TEXTS.frame(texts)))
-        batches.append(Batch("questions", unit, QUESTIONS.frame(parsed.questions)))
+    batches += _list_batches(DOCUMENTS, chunk, [[one.document | {"ingested_at": now}] for one in chunk])
+    batches += _list_batches(DOCUMENT_TEXTS, chunk, [[one.text] if one.text else [] for one in chunk])
+    batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])
     landings = lake.land_together(batches, stage="ingest")
     summary.quarantined += sum(landing.rejected_count for landing in landings)
     for parsed in chunk:
@@ -242,6 +242,19 @@ def _land_chunk(
                 }
             )
     progress.advance(len(chunk))
+
+
+def _list_batches(
+    table: Table, chunk: Sequence[ParsedDocument], rows: Sequence[list[dict[str, Any]]]
+) -> list[Batch]:
+    """The rows of each document as a batch of its own, all parts of one frame: that is made once for a chunk."""
+    frame = table.frame([row for own in rows for row in own])
+    batches: list[Batch] = []
+    first = 0
+    for one, own in zip(chunk, rows, strict=True):
+        batches.append(Batch(table.name, str(one.document["document_id"]), frame.slice(first, len(own))))
+        first += len(own)
+    return batches
 
 
 def _write_atomically(path: Path, data: bytes) -> None:

@@ -57,11 +57,6 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def hash_content(table: Table, frame: pl.DataFrame, ignore: Sequence[str] = ()) -> str:
-    """`hash_contents` of one frame."""
-    return hash_contents(table, [frame], ignore)[0]
-
-
 def hash_contents(table: Table, frames: Sequence[pl.DataFrame], ignore: Sequence[str] = ()) -> list[str]:
     """SHA-256 of each of the conformed frames, over its rows in any order and over the table's rules.
 
