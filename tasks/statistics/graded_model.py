@@ -90,39 +90,56 @@ class Curves:
 
 def compute_log_chances(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
     """Log P(x) of each star: finite however far ability and difficulty lie apart."""
-    z = a[..., None] * ((ability - b)[..., None] - thresholds)
-    low = np.logaddexp(0.0, -z)  # -log P(x ≥ k)
+    z = _compute_places(ability, a, b, thresholds)
+    low = np.log1p(np.exp(-np.abs(z))) + np.maximum(-z, 0.0)  # -log P(x ≥ k)
     high = low + z  # -log P(x < k)
-    found = np.empty((*z.shape[:-1], len(thresholds) + 1))
-    found[..., 0] = -high[..., 0]
-    found[..., -1] = -low[..., -1]
+    found = np.empty((len(thresholds) + 1, *z.shape[1:]))
+    np.negative(high[0], out=found[0])
+    np.negative(low[-1], out=found[-1])
     if len(thresholds) > 1:
-        gap = np.log(-np.expm1(-a[..., None] * np.diff(thresholds)))
-        found[..., 1:-1] = gap - low[..., :-1] - high[..., 1:]
-    return found
+        gap = np.log(-np.expm1(-_compute_steps(a, thresholds, low.ndim - 1)))
+        np.subtract(gap, low[:-1], out=found[1:-1])
+        found[1:-1] -= high[1:]
+    return np.moveaxis(found, 0, -1)
 
 
 def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Curves:
     """Chances of the stars and their derivatives, without cancellation where a chance is all but 0."""
-    steep = a[..., None]
-    z = steep * ((ability - b)[..., None] - thresholds)
+    z = _compute_places(ability, a, b, thresholds)
     far = np.exp(-np.abs(z))
-    above = np.where(z >= 0, 1.0, far) / (1.0 + far)  # P(x ≥ k)
-    below = np.where(z >= 0, far, 1.0) / (1.0 + far)
-    shape = z.shape[:-1]
-    zero, one = np.zeros((*shape, 1)), np.ones((*shape, 1))
-    steps = steep * np.diff(thresholds)
-    gap = np.concatenate([one, -np.expm1(-steps) * one, one], axis=-1)
-    at_least, more = np.concatenate([one, above], axis=-1), np.concatenate([above, zero], axis=-1)
-    less, not_more = np.concatenate([zero, below], axis=-1), np.concatenate([below, one], axis=-1)
+    near = 1.0 / (1.0 + far)
+    far *= near
+    is_above = z >= 0
+    above, below = np.where(is_above, near, far), np.where(is_above, far, near)  # P(x ≥ k), P(x < k)
+    steps = _compute_steps(a, thresholds, z.ndim - 1)
+    chance, slope, stretch = (np.empty((len(thresholds) + 1, *z.shape[1:])) for _ in range(3))
     # P(x) = P(≥ x) · P(< x + 1) · (1 - exp(-a (c_{x+1} - c_x))): a product, so nothing cancels.
-    chance = at_least * not_more * gap
-    slope = steep * (less - more)
+    chance[0], chance[-1] = below[0], above[-1]
+    np.multiply(above[:-1], below[1:], out=chance[1:-1])
+    chance[1:-1] *= -np.expm1(-steps)
+    np.negative(above[0], out=slope[0])
+    slope[-1] = below[-1]
+    np.subtract(below[:-1], above[1:], out=slope[1:-1])
+    slope *= a
+    above *= z
+    below *= z
+    np.negative(above[0], out=stretch[0])
+    stretch[-1] = below[-1]
+    np.subtract(below[:-1], above[1:], out=stretch[1:-1])
     with np.errstate(over="ignore"):
-        inner = steps / np.expm1(steps) * one
-    stretch = np.concatenate([zero, z * below], axis=-1) - np.concatenate([z * above, zero], axis=-1)
-    stretch[..., 1:-1] += inner
-    return Curves(chance, slope, stretch)
+        stretch[1:-1] += steps / np.expm1(steps)
+    return Curves(*(np.moveaxis(part, 0, -1) for part in (chance, slope, stretch)))
+
+
+def _compute_places(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
+    """Where answers lie, a · (θ - b - c_k); thresholds come first, so that the arithmetic runs along abilities in memory."""
+    lag = np.asarray(ability - b)
+    return np.asarray(a * (lag - thresholds.reshape(-1, *(1,) * lag.ndim)))
+
+
+def _compute_steps(a: Floats, thresholds: Floats, axes: int) -> Floats:
+    """The distances a · (c_{k+1} - c_k), thresholds first, for results of so many axes."""
+    return np.asarray(a * np.diff(thresholds).reshape(-1, *(1,) * axes))
 
 
 def compute_bend(curves: Curves, a: Floats) -> Floats:

@@ -29,6 +29,8 @@ _LARGEST_PULL = 2.0
 _PULL_EVERY = 4  # rounds
 _NO_PRIOR = 1e-9
 
+Information = tuple[Floats, Floats, Floats]
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -147,14 +149,15 @@ class MaximisationStep:
         """Better parameters, on the common scale."""
         counts, total = posterior.counts, posterior.counts.sum(axis=2)
         curves = self._tabulate(now)
-        bb, ba, aa = self._sum_information(now, total, curves)
+        information = compute_information(curves)
+        bb, ba, aa = self._sum_information(now, total, information)
         slope_b = -(counts * curves.slope).sum(axis=(1, 2))
         slope_a = (counts * curves.stretch).sum(axis=(1, 2))
         season, known = self._rows.question_season, self._is_answered
         if self._has_priors:
             # The pull moves little from round to round and costs as much as the round.
             if self._round % _PULL_EVERY == 0:
-                self._pull = self._compute_pull(now, total, curves)
+                self._pull = self._compute_pull(now, total, information, (bb, ba, aa))
             self._round += 1
             slope_b -= (now.difficulty - now.season_mean[season]) / now.difficulty_sd**2 - self._pull[0]
             slope_a -= (
@@ -190,7 +193,8 @@ class MaximisationStep:
 
     def compute_errors(self, now: Parameters, posterior: Posterior) -> Errors:
         """What the answers to each question, and its prior, leave open."""
-        bb, ba, aa = self._sum_information(now, posterior.counts.sum(axis=2), self._tabulate(now))
+        information = compute_information(self._tabulate(now))
+        bb, ba, aa = self._sum_information(now, posterior.counts.sum(axis=2), information)
         determinant = bb * aa - ba**2
         return Errors(aa / determinant, -ba / determinant, bb / determinant)
 
@@ -198,25 +202,25 @@ class MaximisationStep:
         a = np.exp(now.log_discrimination + log_steeper)
         return compute_curves(self._grid.coarse[None, :], a[:, None], now.difficulty[:, None], now.thresholds)
 
-    def _sum_information(
-        self, now: Parameters, total: Floats, curves: Curves
-    ) -> tuple[Floats, Floats, Floats]:
+    def _sum_information(self, now: Parameters, total: Floats, of_answers: Information) -> Information:
         """Information of each question: of difficulty, of both, of log discrimination, with that of the priors."""
-        bb, ab, aa = ((total * part).sum(axis=1) for part in compute_information(curves))
+        bb, ab, aa = (np.einsum("qg,qg->q", total, part) for part in of_answers)
         if self._has_priors:
             return bb + now.difficulty_sd**-2, -ab, aa + now.discrimination_sd**-2
         return bb + _NO_PRIOR, -ab, aa + _NO_PRIOR
 
-    def _compute_pull(self, now: Parameters, total: Floats, curves: Curves) -> tuple[Floats, Floats]:
+    def _compute_pull(
+        self, now: Parameters, total: Floats, of_answers: Information, summed: Information
+    ) -> tuple[Floats, Floats]:
         """What moves each question from the mode of its posterior to the mean: minus the slope of log √|information|."""
         step = 0.01
-        bb, ba, aa = self._sum_information(now, total, curves)
-        steeper = self._sum_information(now, total, self._tabulate(now, step))
-        by_a = [(after - before) / step for after, before in zip(steeper, (bb, ba, aa), strict=True)]
+        bb, ba, aa = summed
+        steeper = self._sum_information(now, total, compute_information(self._tabulate(now, step)))
+        by_a = [(after - before) / step for after, before in zip(steeper, summed, strict=True)]
         # A higher difficulty is a lower ability.
         by_b = [
             sign * (total * np.gradient(part, _STEP, axis=1)).sum(axis=1)
-            for sign, part in zip((-1.0, 1.0, -1.0), compute_information(curves), strict=True)
+            for sign, part in zip((-1.0, 1.0, -1.0), of_answers, strict=True)
         ]
         determinant = bb * aa - ba**2
 
@@ -241,22 +245,28 @@ def _improve_thresholds(now: Parameters, counts: Floats, total: Floats, chance: 
     # Far apart, the gap's part in the slope is 0: that is what the overflow says.
     with np.errstate(over="ignore"):
         gap[:, 1:-1] = steep / np.expm1(np.maximum(steep * np.diff(thresholds), 1e-6))
-    at_least = np.cumsum(chance[..., ::-1], axis=-1)[..., ::-1]
+    above = np.zeros_like(total)
     gradient, information = np.zeros(size), np.eye(size) * 1e-6
-    lower_of: list[Floats] = []
-    for number in range(size):
-        above = at_least[..., number + 1]
+    upper_of_next: Floats | None = None
+    for number in reversed(range(size)):
+        above = above + chance[..., number + 1]
         # Threshold k is the lower end of k stars and the upper end of k - 1.
         lower = -steep * (1.0 - above) - gap[:, [number + 1]]
         upper = steep * above + gap[:, [number]]
-        gradient[number] = (counts[..., number + 1] * lower + counts[..., number] * upper).sum()
-        below = total * chance[..., number]
-        information[number, number] += (total * chance[..., number + 1] * lower**2 + below * upper**2).sum()
-        if number:
-            both = (below * lower_of[number - 1] * upper).sum()
-            information[number, number - 1] = information[number - 1, number] = both
-        lower_of.append(lower)
+        gradient[number] = _sum_products(counts[..., number + 1], lower)
+        gradient[number] += _sum_products(counts[..., number], upper)
+        drawn = total * chance[..., number + 1] * lower
+        information[number, number] += _sum_products(drawn, lower)
+        information[number, number] += _sum_products(total * chance[..., number] * upper, upper)
+        if upper_of_next is not None:
+            both = _sum_products(drawn, upper_of_next)
+            information[number, number + 1] = information[number + 1, number] = both
+        upper_of_next = upper
     moved = thresholds + np.clip(np.linalg.solve(information, gradient), -0.3, 0.3)
     # A star that nobody ever got would draw its thresholds together: they keep a gap.
     moved = moved[0] + np.concatenate([[0.0], np.cumsum(np.maximum(np.diff(moved), LEAST_GAP))])
     return np.asarray(moved - moved.mean())
+
+
+def _sum_products(first: Floats, second: Floats) -> float:
+    return float(np.einsum("qg,qg->", first, second))

@@ -117,18 +117,20 @@ def draw_seasons(
     anchor_share: float = 0.2,
     harder: float = 0.15,
     spread: float = 1.8,
+    first_sets: int = 1,
 ) -> Season:
     """One discipline over the seasons of `ability` (candidates × seasons; the last candidate is the reference).
 
-    Each season has one set: new questions and anchors from earlier seasons. The reference keeps its ability, answers every
-    new question once, and is one entry; every other candidate is an entry in each season.
+    Each season has one set, the first one `first_sets` of which a candidate sits one: new questions and anchors from earlier
+    sets. The reference keeps its ability, answers every new question once, and is one entry; every other candidate is an
+    entry in each season.
     """
     candidates, seasons = ability.shape
     centres = harder * np.arange(seasons)
     a, b, season = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
     columns: list[list[NDArray[np.int64]]] = [[], [], []]
-    for number in range(seasons):
-        anchors = round(questions * anchor_share) if number else 0
+    for number, own_set in [(0, one) for one in range(first_sets)] + [(one, -1) for one in range(1, seasons)]:
+        anchors = round(questions * anchor_share) if len(a) else 0
         new = len(a) + np.arange(questions - anchors)
         asked = np.concatenate([new, generator.choice(len(a), anchors, replace=False)]) if anchors else new
         bank = draw_bank(generator, len(new), centres[number], spread)
@@ -136,6 +138,8 @@ def draw_seasons(
         season = np.concatenate([season, np.full(len(new), number)])
         for candidate in range(candidates):
             is_reference = candidate == candidates - 1
+            if not is_reference and own_set not in (-1, candidate % first_sets):
+                continue
             those = new if is_reference else asked
             chance = draw_chances(ability[[candidate], number], a[those], b[those])[0]
             entry = candidate * seasons + (0 if is_reference else number)
