@@ -22,6 +22,7 @@ from tasks.claims import is_dead
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.budgets import Answer, close_share, list_shares, open_share, reserve_usd, settle_usd
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.writer import name_budget_row
 
 _ROUNDING_USD = 1e-9
 # How long a process may neither reserve nor settle before it is taken for dead (on this host it is known at once): longer
@@ -119,7 +120,8 @@ class SharedBudget(Budget):
                     amount_usd,
                     limit_usd=self.limit_usd,
                     lease_s=LEASE_S,
-                )
+                ),
+                name_budget_row(self._run_id),
             )
             if answer is Answer.RESERVED:
                 with self._lock:
@@ -147,7 +149,8 @@ class SharedBudget(Budget):
                 reserved_usd=reserved_usd,
                 cost_usd=cost_usd,
                 lease_s=LEASE_S,
-            )
+            ),
+            name_budget_row(self._run_id),
         )
 
     def _close_dead(self) -> None:

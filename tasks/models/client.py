@@ -27,6 +27,7 @@ from tasks.models.replies import SIMULATED_FINGERPRINT, compute_status
 from tasks.models.transport import Failure
 from warehouse.ledger.calls import FinishedCall, FoundCall, NewCall, finish_call, start_call
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.writer import LockedRow, Operation, name_call_row
 
 if TYPE_CHECKING:
     pass
@@ -169,7 +170,9 @@ class ModelClient:
         limiter = get_limiter(model, self._settings.call_concurrency)
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name)
         async with limiter.slots:
-            found = await self._ledger.writer.run_async(lambda connection: start_call(connection, call))
+            found = await self._ledger.writer.run_async(
+                lambda connection: start_call(connection, call), name_call_row(key)
+            )
             if found is not None and found.status == "done":
                 self.counts["replayed"] += 1
                 return _replay(key, found)
@@ -182,13 +185,13 @@ class ModelClient:
             except BudgetError:
                 if not flight.is_sent:
                     refused = FinishedCall(key, "failed", error="budget")
-                    await self._ledger.writer.run_async(_finish(refused))
+                    await self._ledger.writer.run_async(*_finish(refused))
                 raise
             except asyncio.CancelledError:
                 # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
                 # Who is cancelled does not wait.
                 if not flight.is_sent:
-                    self._ledger.writer.submit(_finish(FinishedCall(key, "failed", error="cancelled")))
+                    self._ledger.writer.submit(*_finish(FinishedCall(key, "failed", error="cancelled")))
                 raise
             return await self._record(key, model, sent)
 
@@ -203,7 +206,7 @@ class ModelClient:
         if isinstance(outcome, Failure):
             self.counts["failed"] += 1
             await run(
-                _finish(
+                *_finish(
                     FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error=outcome.error[:200])
                 )
             )
@@ -216,7 +219,7 @@ class ModelClient:
             )
         if outcome.fingerprint == SIMULATED_FINGERPRINT and not model.is_simulated:
             await run(
-                _finish(FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error="mislabelled"))
+                *_finish(FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error="mislabelled"))
             )
             raise RegistryError(
                 f"Model {model.name!r} is registered as real, but {model.provider!r} answers as a simulation. "
@@ -233,7 +236,7 @@ class ModelClient:
             "fingerprint": outcome.fingerprint,
         }
         await run(
-            _finish(
+            *_finish(
                 FinishedCall(
                     key,
                     "done",
@@ -294,8 +297,9 @@ def _compute_seed(request: CallRequest) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def _finish(call: FinishedCall) -> Any:
-    return lambda connection: finish_call(connection, call)
+def _finish(call: FinishedCall) -> tuple[Operation[None], LockedRow]:
+    """The operation that writes what came of a call, and the row that it locks."""
+    return lambda connection: finish_call(connection, call), name_call_row(call.call_key)
 
 
 def _replay(key: str, found: FoundCall) -> CallReply:

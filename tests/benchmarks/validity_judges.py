@@ -53,14 +53,18 @@ def draw_exam(
     questions: int = 1_000,
     ratings: int = 100,
     favour: float = 0.15,
+    taste: float = 0.0,
 ) -> Exam:
     """Candidates of several families judged by a judge of the first one, which gives its own family a star more.
 
+    `favour` is how often it does; `taste` is how often (standard deviation over the other families) it gives one of those a
+    star more, or less.
     People's stars are the truth with errors of their own, averaged over two raters; their errors cancel out on average.
     """
     generator = np.random.default_rng(seed)
     family = np.arange(candidates) % families
     ability = generator.normal(0, 0.8, candidates)
+    tastes = np.random.default_rng([seed, 1]).normal(0, taste, families)
     stars, judge = np.zeros((candidates, questions)), np.zeros((candidates, questions))
     truth = np.zeros(candidates)
     for candidate in range(candidates):
@@ -73,6 +77,9 @@ def draw_exam(
         given = np.clip(stars[candidate] + errs * step, 0, 3)
         if family[candidate] == 0:
             given = np.minimum(3, given + (generator.random(questions) < favour))
+        elif taste:
+            lean = tastes[family[candidate]]
+            given = np.clip(given + np.sign(lean) * (generator.random(questions) < abs(lean)), 0, 3)
         judge[candidate] = given
     owner, people, machine = [], [], []
     for candidate in range(candidates):

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select, union, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, select, union, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.statements import HotStatement, iter_chunks
@@ -63,7 +64,12 @@ _BY_KEY = _CALLS.call_key == bindparam("key")
 _FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
 _LAST = (*(name for name in FinishedCall.__dataclass_fields__ if name != "call_key"), "finished_at")
 _FIND = HotStatement(select(*(_CALLS[name] for name in FoundCall.__dataclass_fields__)).where(_BY_KEY))
-_START = HotStatement(insert(llm_calls).values({name: bindparam(name) for name in _FIRST}))
+_START = {
+    dialect: HotStatement(
+        insert(llm_calls).values({name: bindparam(name) for name in _FIRST}).on_conflict_do_nothing()
+    )
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 _RESTART = HotStatement(
     update(llm_calls).values(status=bindparam("new_status"), error=bindparam("new_error")).where(_BY_KEY)
 )
@@ -79,16 +85,25 @@ def start_call(connection: Connection, call: NewCall) -> FoundCall | None:
 
     A `done` call is returned with its reply and left as it is: it must not be sent again.
     """
-    row = _FIND.run(connection, {"key": call.call_key}).first()
-    if row is None:
-        _START.run(connection, {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()})
-        return None
-    found = FoundCall(*row)
-    if isinstance(found.reply, str):
-        found = replace(found, reply=json.loads(found.reply))
+    found = _find_call(connection, call.call_key)
+    if found is None:
+        values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
+        if _START[connection.dialect.name].run(connection, values).rowcount == 1:
+            return None
+        # Another process wrote the row since, and the insert waited for its commit.
+        found = _find_call(connection, call.call_key)
+        assert found is not None
     if found.status != "done":
         _RESTART.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
     return found
+
+
+def _find_call(connection: Connection, call_key: str) -> FoundCall | None:
+    row = _FIND.run(connection, {"key": call_key}).first()
+    if row is None:
+        return None
+    found = FoundCall(*row)
+    return replace(found, reply=json.loads(found.reply)) if isinstance(found.reply, str) else found
 
 
 def finish_call(connection: Connection, call: FinishedCall) -> None:
