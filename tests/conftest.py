@@ -20,9 +20,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first, end-to-end tests last; a module's tests stay in one worker, which makes its fixtures once.
 
     End-to-end tests share a demo whatever the worker, so each of them may go anywhere. Those that must stay together take
-    minutes: they start first, so that no worker is left alone with them at the end.
+    minutes: they start first, so that no worker is left alone with them at the end. One makes the demo while there is
+    other work for the others, who would only wait for it.
     """
-    items.sort(key=lambda item: (_find_phase(item), item.get_closest_marker("xdist_group") is None))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("makes_demo") is None,
+            item.get_closest_marker("xdist_group") is None,
+        )
+    )
+    items.sort(key=_find_phase)
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             phase = _find_phase(item)
@@ -42,6 +49,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _find_phase(item: pytest.Item) -> int:
+    if item.get_closest_marker("makes_demo"):
+        return 1
     phases = [place for place, name in enumerate(_LATER, start=1) if item.get_closest_marker(name)]
     return max(phases, default=0)
 

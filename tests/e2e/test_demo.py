@@ -39,6 +39,7 @@ def expect(rows: list[dict[str, object]]) -> list[object]:
     ]
 
 
+@pytest.mark.makes_demo
 def test_the_demo_examines_every_candidate_in_both_months(demo: Demo) -> None:
     rows = demo.home.read_json(
         "sql",

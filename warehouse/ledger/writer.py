@@ -145,9 +145,7 @@ class GroupCommitWriter:
                 return
         _tell(work, outcomes)
 
-    def _run_batch(
-        self, connection: Connection, work: list[_Work]
-    ) -> list[tuple[bool, Any]]:
+    def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         for item in work:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,10 +58,9 @@ class Process:
         def noted(connection: Connection) -> Any:
             found = operation(connection)
             self.done.append(name)
-            try:
+            # Broken: the other one waits for this one's rows, as it should.
+            with contextlib.suppress(threading.BrokenBarrierError):
                 self._meeting.wait(PAUSE_S)
-            except threading.BrokenBarrierError:
-                pass  # the other one waits for this one's rows, as it should
             return found
 
         return noted
