@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ STATEMENT = re.compile(
 )
 
 
+@cache
 def read_imports(path: Path, *, with_types: bool = True) -> set[str]:
     """Top-level names that a module imports, anywhere in it; those under `if TYPE_CHECKING` only on demand."""
     names: set[str] = set()
@@ -39,6 +41,7 @@ def read_imports(path: Path, *, with_types: bool = True) -> set[str]:
     return names
 
 
+@cache
 def list_strings(path: Path) -> list[str]:
     """Every string of a module but docstrings; of a formatted one its fixed parts."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
