@@ -250,7 +250,7 @@ CORRECTED_SCORES = Table(
             "estimator",
             "text",
             "`prediction_powered`: the candidate's own ratings correct the judge; `family_effects`: those of all "
-            "candidates of its family, drawn towards the mean of all families.",
+            "candidates, by the judge's score, by whether they are of its family, and most of all those of the candidate's family.",
             required=True,
             allowed=("prediction_powered", "family_effects"),
         ),

@@ -172,6 +172,8 @@ def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) 
     then = "proctor calibrate report"
     if counts["in_dispute"]:
         then = "proctor calibrate export FILE.xlsx --user USER --disputes"
+    elif not counts["settled"]:
+        then = "proctor calibrate export FILE.xlsx --user USER, and import for every rater"
     print_result(counts, as_json=as_json, then=then)
 
 

@@ -77,12 +77,13 @@ def correct_styles(
     shared = {
         "edition_id": edition["edition_id"],
         "month": edition["month"],
-        "ratings_hash": hash_rows(rated)[:12],
+        "ratings_hash": hash_rows(rated.drop("is_own_family"))[:12],
         "judge": edition["judge"],
         "prompt_version": edition["judge_prompt_version"],
         "corrected_at": now,
         "is_simulated": edition["is_simulated"],
     }
+    own_models = rated.filter("is_own_family")["model"].unique().to_list()
     rows: list[dict[str, object]] = []
     for (style,), of_style in scores.partition_by("prompt_style", as_dict=True, maintain_order=True).items():
         own = rated.filter(
@@ -91,7 +92,7 @@ def correct_styles(
         if own.height < LEAST_RATED:
             continue
         counts = rateable.filter(pl.col("prompt_style") == style)
-        judged = _arrange_scores(of_style, counts, weights)
+        judged = _arrange_scores(of_style, counts, weights, own_models)
         responses = _arrange_ratings(own, of_style["model"].to_list(), counts, weights)
         judge_weight = compute_judge_weight(responses)
         of_model = dict(own.group_by("model").len().iter_rows())
@@ -116,9 +117,18 @@ def correct_styles(
     return get_table("corrected_scores").frame(rows)
 
 
-def _arrange_scores(scores: pl.DataFrame, counts: pl.DataFrame, weights: Mapping[str, float]) -> JudgedScores:
-    """The judge's scores in stars; a candidate without a family is a family of its own."""
+def _arrange_scores(
+    scores: pl.DataFrame, counts: pl.DataFrame, weights: Mapping[str, float], own_models: list[str]
+) -> JudgedScores:
+    """The judge's scores in stars; a candidate without a family is a family of its own.
+
+    `own_models` are rated candidates of the judge's family or organisation: the others of their families are, too.
+    """
+    import polars as pl
+
     families: dict[str, int] = {}
+    own = scores.filter(pl.col("model").is_in(own_models))["family"].drop_nulls().implode()
+    is_own = pl.col("model").is_in(own_models) | pl.col("family").is_in(own).fill_null(value=False)
     for model, family in scores.select("model", "family").iter_rows():
         families.setdefault(f"family {family}" if family else f"alone {model}", len(families))
     shares = {
@@ -142,6 +152,7 @@ def _arrange_scores(scores: pl.DataFrame, counts: pl.DataFrame, weights: Mapping
             ],
             dtype=np.int64,
         ),
+        is_own_family=scores.select(is_own=is_own)["is_own"].to_numpy(),
     )
 
 

@@ -2,8 +2,11 @@
 
 Two estimators. Prediction-powered (Angelopoulos and others 2023): λ times the judge's mean over all responses, and the mean of
 people less λ times the judge over those that people rated; λ is one number for all candidates, so that a candidate with few
-ratings does not choose its own. Family effects: how far people and judge lie apart is a random effect of the candidate
-within its family, so that candidates of one family lend each other what is known of them.
+ratings does not choose its own. Family effects (an area model with covariates, Fay and Herriot 1979): how far people and judge
+lie apart follows the judge's score, since λ below 1 leaves a share of a candidate's level in that gap, and what the judge does to
+its own family, which is no draw from what it does to others and follows the score, too, since nobody is given more than three
+stars; what remains is a random effect of the candidate within its family, so that candidates of one family lend each other what
+is known of them.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.statistics.cells import Codes, Floats
 
@@ -18,6 +22,9 @@ MOST_STARS = 3.0
 _LEAST_RATED = 2
 _CONFIDENCE = 0.95
 _STEPS = 41
+# Candidates that people rated for each thing that the gap is made to depend on: fewer say nothing about it.
+_RATED_PER_COVARIATE = 4
+_LEAST_OWN_FOR_SLOPE = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class JudgedScores:
         answer_count: responses behind it.
         rateable_share: share of them that a person could rate; the others earn nothing whoever judges.
         family: code of the candidate's family.
+        is_own_family: the candidate is of the judge's own family.
     """
 
     stars: Floats
@@ -37,6 +45,7 @@ class JudgedScores:
     answer_count: Floats
     rateable_share: Floats
     family: Codes
+    is_own_family: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -110,21 +119,46 @@ def correct_by_families(judged: JudgedScores, rated: RatedRows, judge_weight: fl
         return Corrected(nothing, nothing, nothing, nothing)
     same = judged.family[:, None] == judged.family[None, :]
     seen = np.flatnonzero(is_rated)
-    noise = np.diag(_pool_variance(gap_variance, count)[seen])
-    own, shared = _fit_effects(gap[seen], noise, same[np.ix_(seen, seen)])
+    noise = _pool_variance(gap_variance, count, judged.is_own_family)[seen]
+    covariates, slopes = _choose_covariates(judged, seen)
+    known = covariates[seen]
+    own, shared = _fit_effects(gap[seen], noise, same[np.ix_(seen, seen)], known)
     effects = own * np.eye(size) + shared * same
-    whole = effects[np.ix_(seen, seen)] + noise
-    inverse = np.linalg.inv(whole)
-    ones = np.ones(len(seen))
-    precision = ones @ inverse @ ones
-    centre = (ones @ inverse @ gap[seen]) / precision
+    inverse = np.linalg.inv(effects[np.ix_(seen, seen)] + np.diag(noise))
+    coefficient_error = np.linalg.inv(known.T @ inverse @ known)
+    coefficients = coefficient_error @ (known.T @ inverse @ gap[seen])
     pull = effects[:, seen] @ inverse
-    found = centre + pull @ (gap[seen] - centre)
+    found = covariates @ coefficients + pull @ (gap[seen] - known @ coefficients)
     left = np.diag(effects) - np.einsum("ij,ij->i", pull, effects[:, seen])
-    of_centre = (1.0 - pull @ ones) ** 2 / precision
+    free = covariates - pull @ known
+    of_coefficients = np.einsum("ia,ab,ib->i", free, coefficient_error, free)
     stars = judge_weight * judged.stars + judged.rateable_share * found
-    variance = (judge_weight * judged.se) ** 2 + judged.rateable_share**2 * (left + of_centre)
+    # The judge's score counts with λ, and again through the gap that follows it.
+    sampling = ((judge_weight + judged.rateable_share * (slopes @ coefficients)) * judged.se) ** 2
+    variance = sampling + judged.rateable_share**2 * (left + of_coefficients)
     return _bound(stars, np.sqrt(variance), np.full(size, float(count.sum())))
+
+
+def _choose_covariates(judged: JudgedScores, seen: Codes) -> tuple[Floats, Floats]:
+    """What the gap depends on, and its derivative by the judge's score, candidates × covariates each.
+
+    A mean, the judge's score, the judge's own family, and the score within that. Few rated candidates say too little of the
+    score; where none or all of them are of the judge's family it says nothing.
+    """
+    size = len(judged.stars)
+    columns, slopes = [np.ones(size)], [np.zeros(size)]
+    level, is_own = judged.stars, judged.is_own_family
+    of_own = level[seen][is_own[seen]]
+    if len(seen) >= 2 * _RATED_PER_COVARIATE and float(np.ptp(level[seen])) > 0:
+        columns.append(level - level[seen].mean())
+        slopes.append(np.ones(size))
+        if len(seen) >= 3 * _RATED_PER_COVARIATE and 0 < len(of_own) < len(seen):
+            columns.append(is_own.astype(float))
+            slopes.append(np.zeros(size))
+            if len(of_own) >= _LEAST_OWN_FOR_SLOPE and float(np.ptp(of_own)) > 0:
+                columns.append(np.where(is_own, level - of_own.mean(), 0.0))
+                slopes.append(is_own.astype(float))
+    return np.stack(columns, axis=1), np.stack(slopes, axis=1)
 
 
 def _measure_gaps(
@@ -152,30 +186,44 @@ def _means(rated: RatedRows, value: Floats, count: int) -> Floats:
         return np.asarray(np.bincount(rated.candidate, weights=rated.weight * value, minlength=count) / total)
 
 
-def _pool_variance(variance: Floats, count: Floats) -> Floats:
-    """Variances of the means with the spread of single responses pooled over candidates: few ratings know little of theirs."""
+def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bool_]) -> Floats:
+    """Variances of the means with the spread of single responses pooled over candidates: few ratings know little of theirs.
+
+    The judge's own family is pooled apart where at least two candidates of each side were rated.
+    """
     known = count >= _LEAST_RATED
-    spread = float((variance[known] * count[known] * (count[known] - 1)).sum() / (count[known] - 1).sum())
+    sides = [known & is_own_family, known & ~is_own_family]
+    if any(side.sum() < _LEAST_RATED for side in sides):
+        sides = [known, known]
+    spreads = [
+        float((variance[side] * count[side] * (count[side] - 1)).sum() / (count[side] - 1).sum())
+        for side in sides
+    ]
+    spread = np.where(is_own_family, *spreads)
     with np.errstate(divide="ignore"):
         # A judge that was right wherever it was looked at is not certain to be right elsewhere.
-        return np.asarray(max(spread, 1e-4) / count)
+        return np.asarray(np.maximum(spread, 1e-4) / count)
 
 
-def _fit_effects(gap: Floats, noise: Floats, same: Floats) -> tuple[float, float]:
+def _fit_effects(gap: Floats, noise: Floats, same: Floats, covariates: Floats) -> tuple[float, float]:
     """Variances of the candidate's own effect and of its family's: those of the highest restricted likelihood on a grid."""
-    top = max(float(np.var(gap, ddof=1)) * 4.0, 1e-6)
+    apart = gap - covariates @ np.linalg.lstsq(covariates, gap, rcond=None)[0]
+    top = max(float(np.var(apart, ddof=1)) * 4.0, 1e-6)
     steps = np.concatenate([[0.0], np.geomspace(top * 1e-4, top, _STEPS - 1)])
-    ones = np.ones(len(gap))
     best, chosen = -np.inf, (0.0, 0.0)
     for own in steps:
-        for shared in steps:
-            whole = noise + own * np.eye(len(gap)) + shared * same
-            inverse = np.linalg.inv(whole)
-            precision = ones @ inverse @ ones
-            off = gap - (ones @ inverse @ gap) / precision
-            likelihood = -0.5 * (np.linalg.slogdet(whole)[1] + np.log(precision) + off @ inverse @ off)
-            if likelihood > best + 1e-9:
-                best, chosen = float(likelihood), (float(own), float(shared))
+        whole = np.diag(noise + own) + steps[:, None, None] * same
+        inverse = np.linalg.inv(whole)
+        through = covariates.T @ inverse
+        information = through @ covariates
+        coefficients = np.linalg.solve(information, (through @ gap)[..., None])
+        off = gap - (covariates @ coefficients)[..., 0]
+        distance = np.einsum("si,sij,sj->s", off, inverse, off)
+        spread = np.linalg.slogdet(whole)[1] + np.linalg.slogdet(information)[1]
+        likelihoods = -0.5 * (spread + distance)
+        highest = int(likelihoods.argmax())
+        if float(likelihoods[highest]) > best + 1e-9:
+            best, chosen = float(likelihoods[highest]), (float(own), float(steps[highest]))
     return chosen
 
 

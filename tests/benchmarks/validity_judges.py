@@ -101,6 +101,7 @@ def draw_exam(
         answer_count=np.full(candidates, float(questions)),
         rateable_share=np.ones(candidates),
         family=family.astype(np.int64),
+        is_own_family=family == 0,
     )
     return Exam(judged, rated, truth * _SCALE)
 
@@ -230,9 +231,18 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--histories", type=int, default=600)
     parser.add_argument("--choices", type=int, default=1_000)
     chosen = parser.parse_args(arguments)
-    print(f"{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
-    for name, (coverage, error, bias) in measure_correction(chosen.exams).items():
-        print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}")
+    worlds: tuple[tuple[str, dict[str, float]], ...] = (
+        ("a star more for its own family in 15%", {}),
+        ("in 60%", {"favour": 0.6}),
+        ("no favour", {"favour": 0.0}),
+        ("a taste for and against other families, too", {"taste": 0.1}),
+        ("the same, 30 ratings for a candidate", {"taste": 0.1, "ratings": 30}),
+    )
+    for title, world in worlds:
+        print(f"\n{title}\n{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
+        for name, (coverage, error, bias) in measure_correction(chosen.exams, **world).items():
+            print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}", flush=True)
+    print()
     print(
         f"{'judge errs in':<16}{'false alarms in 36 months':>28}{'.06 from month 1':>20}{'from month 13':>16}"
     )
