@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import DocumentError, StoreError
@@ -17,8 +17,6 @@ from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
-from tasks.ingest.assistance import AssistanceSummary, Assistant, find_stretches
-from tasks.ingest.content.losses import NOT_READ
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
@@ -29,9 +27,13 @@ from tasks.ingest.documents import (
 )
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
-from tasks.models.call_frames import read_call_frames
+from tasks.ingest.stretches import find_stretches
+from tasks.ingest.words.warnings import NOT_READ
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake, open_lake
+
+if TYPE_CHECKING:
+    from tasks.ingest.assistance import AssistanceSummary, Assistant
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
 DOCUMENTS_PER_LANDING = 100
@@ -95,7 +97,7 @@ def land_documents(
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
     options = replace(options, spool=spool)
-    summary = IngestSummary(assistance=AssistanceSummary() if assistant else None)
+    summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     try:
         with Progress("ingest: documents", len(sources)) as progress:
             new = _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
@@ -211,6 +213,8 @@ def _land_chunk(
     now = datetime.now(UTC)
     batches = []
     if assistant is not None and summary.assistance is not None:
+        from tasks.models.call_frames import read_call_frames
+
         asked = [str(one.document["document_id"]) for one in chunk if find_stretches(one)]
         chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))

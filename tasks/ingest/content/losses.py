@@ -18,9 +18,8 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import is_chapter, read_heading
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.labels import Label, parse_label
+from tasks.ingest.words.warnings import NOT_READ
 
-# How a warning about losses begins, by which the summary of an ingest finds it.
-NOT_READ = "Not read: "
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum")
 # Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
 MIN_COVERAGE = 0.6

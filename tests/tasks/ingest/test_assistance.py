@@ -16,16 +16,11 @@ import pytest
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest import assistance
-from tasks.ingest.assistance import (
-    AssistanceSummary,
-    Assistant,
-    find_stretches,
-    locate_questions,
-    merge_rows,
-    read_assist_model,
-)
+from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
+from tasks.ingest.located_questions import locate_questions
+from tasks.ingest.stretches import find_stretches, merge_rows
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from schemas.settings import Settings
-from tasks.ingest.content.losses import NOT_READ
 from tasks.ingest.landing import IngestSummary, land_documents
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.words.warnings import NOT_READ
 from tests.benchmarks.ingest_accuracy import compare, fold, read_landed, read_truths
 from tests.benchmarks.ingest_cache import use_cache
 from warehouse.lake.store import open_lake

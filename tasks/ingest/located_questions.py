@@ -1,0 +1,154 @@
+"""Questions of a model, looked up in the paper letter by letter: what is not there is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.fields import read_content
+from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.keys import find_region, read_region
+from tasks.ingest.content.questions import make_questions
+from tasks.ingest.documents import ParsedDocument
+from tasks.ingest.layout.pieces import make_pieces
+from tasks.ingest.places import Places, Span
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.stretches import Row
+from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.lexicon import match_type_name
+
+NOTE = "assisted"
+
+
+@dataclass(frozen=True)
+class Located:
+    """A question of the model found in the text: its draft, and how far it reaches there."""
+
+    draft: Draft
+    start: int
+    end: int
+
+
+def locate_questions(
+    entries: Sequence[Mapping[str, Any]], text: str, start: int, stop: int, language: str | None
+) -> tuple[list[Located], int]:
+    """Find the model's questions in `text[start:stop]`; those of which a piece is not there are refused, and counted.
+
+    Stems must follow one another. An answer counts only where it stands between its stem and the next one.
+    """
+    places = Places(text, start, stop)
+    spans: list[tuple[Mapping[str, Any], list[Span], list[Span]]] = []
+    cursor = start
+    refused = 0
+    for entry in entries:
+        stem = places.find_labelled(str(entry.get("number") or ""), entry.get("stem"), cursor)
+        material = places.find_lines(entry.get("material"), start)
+        if not stem or material is None:
+            refused += 1
+            continue
+        spans.append((entry, stem, material))
+        cursor = stem[-1][1]
+    located: list[Located] = []
+    for place, (entry, stem, material) in enumerate(spans):
+        limit = spans[place + 1][1][0][0] if place + 1 < len(spans) else stop
+        one = _locate_rest(entry, stem, material, places, limit, language)
+        if one is None:
+            refused += 1
+        else:
+            located.append(one)
+    return located, refused
+
+
+def _locate_rest(
+    entry: Mapping[str, Any],
+    stem: list[Span],
+    material: list[Span],
+    places: Places,
+    limit: int,
+    language: str | None,
+) -> Located | None:
+    """Options, answer and explanation of one question, and its draft; null where an option is not in the text."""
+    options: list[tuple[str, list[Span]]] = []
+    cursor = stem[-1][1]
+    raw = entry.get("options") or []
+    for option in raw if isinstance(raw, list) else []:
+        if not isinstance(option, dict):
+            return None
+        label = str(option.get("label") or "").strip(" .．、()（）").upper()
+        lines = places.find_labelled(label, option.get("text"), cursor) if label else None
+        if not lines or not re.fullmatch(r"[A-J]", label) or label in dict(options):
+            return None
+        options.append((label, lines))
+        # columns are read line by line: an option may stand before the one that is listed before it
+        cursor = min(lines[0][0], cursor) if lines[0][0] < limit else cursor
+    end = max([stem[-1][1], *(lines[-1][1] for _, lines in options)])
+    used = [*stem, *(span for _, lines in options for span in lines)]
+    answer = places.find_answer(entry.get("answer"), stem[-1][1], limit, used)
+    explanation = places.find_lines(entry.get("explanation"), stem[-1][1], limit) or []
+    pieces = [
+        *places.make_pieces(stem),
+        *(piece for label, lines in options for piece in places.make_pieces(lines, f"{label}. ")),
+        *(places.make_pieces(answer, "答案：") if answer else []),
+        *(places.make_pieces(explanation, "解析：") if explanation else []),
+    ]
+    draft = read_content(pieces, match_type_name(str(entry.get("type") or "")), language, is_answered=False)
+    if not draft.stem:
+        return None
+    number, begin = places.find_number(str(entry.get("number") or "").strip(), stem[0][0])
+    label_found = parse_label(f"{number} x") if number else None
+    draft.number_label = number
+    draft.value = label_found.value if label_found else None
+    if material:
+        draft.material = "\n".join(piece.text.strip() for piece in places.make_pieces(material))
+    draft.start = begin
+    draft.end = max([end, *(span[1] for span in [*answer, *explanation] if span[1] <= limit)])
+    draft.notes.append(NOTE)
+    return Located(draft, begin, draft.end)
+
+
+def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: float) -> list[Row]:
+    """Rows of the model's questions, with answers that the rules had found for them elsewhere in the paper."""
+    assert parsed.text is not None
+    drafts = [one.draft for one in located]
+    _inherit_answers(drafts, parsed.questions)
+    if parsed.document["status"] == "no_questions":
+        _match_printed_keys(drafts, str(parsed.text["text"]), parsed.document["language"])
+    notes = ["ocr"] if "rapidocr" in str(parsed.document["converter"]) else []
+    rows, _ = make_questions(drafts, parsed.document, parsed.document["language"], threshold, notes)
+    return rows
+
+
+def _inherit_answers(drafts: Sequence[Draft], rows: Sequence[Row]) -> None:
+    """Keys from the end of the paper stay with their question: the same number in the same place."""
+    for draft in drafts:
+        if draft.answer:
+            continue
+        labels = {label for label, _ in draft.options}
+        for row in rows:
+            if not row["answer"] or row["text_start"] is None or draft.value is None:
+                continue
+            label = parse_label(f"{row['number_label']} x")
+            overlaps = row["text_start"] < draft.end and draft.start < row["text_end"]
+            is_choice = row["question_type"] == "multiple_choice"
+            if not overlaps or label is None or label.value != draft.value:
+                continue
+            if is_choice == bool(labels) and (not is_choice or set(row["answer"]) <= labels):
+                draft.answer = list(row["answer"])
+                draft.explanation = draft.explanation or row["explanation"]
+
+
+def _match_printed_keys(drafts: Sequence[Draft], text: str, language: str | None) -> None:
+    """Give the answers printed at the end of the paper to the model's questions."""
+    lines = text.split("\n")
+    starts: list[int] = []
+    position = 0
+    for line in lines:
+        starts.append(position)
+        position += len(line) + 1
+    pieces = make_pieces([Line(line) for line in lines], starts)
+    region = find_region(pieces)
+    if region is not None:
+        match_keys(drafts, read_region(pieces[region + 1 :]), language)

@@ -1,0 +1,89 @@
+"""The stretches of a paper that its reading left doubtful, and what a second reading of them may replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tasks.ingest.documents import ParsedDocument
+
+Row = dict[str, Any]
+
+
+# Text between two questions belongs to a doubtful one up to this length; longer gaps are key tables and instructions.
+MOST_GAP = 1_500
+
+
+# Of the characters that the doubtful questions held, so many must stand in the model's questions.
+LEAST_COVERAGE = 0.9
+
+
+def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
+    """The stretches of the text that the rules left below the confidence threshold, as offsets.
+
+    All of it where no question was found; else every run of questions of low confidence, up to the sure questions
+    around it.
+    """
+    if parsed.text is None:
+        return []
+    text = str(parsed.text["text"])
+    if parsed.document["status"] == "no_questions":
+        return [(0, len(text))] if text.strip() else []
+    placed = sorted(
+        (row for row in parsed.questions if row["text_start"] is not None and row["text_end"] is not None),
+        key=lambda row: row["text_start"],
+    )
+    sure = [row for row in placed if row["status"] != "low_confidence"]
+    stretches: list[tuple[int, int]] = []
+    for row in placed:
+        if row["status"] != "low_confidence":
+            continue
+        before = max((one["text_end"] for one in sure if one["text_end"] <= row["text_start"]), default=0)
+        after = min(
+            (one["text_start"] for one in sure if one["text_start"] >= row["text_end"]), default=len(text)
+        )
+        start = before if row["text_start"] - before <= MOST_GAP else row["text_start"]
+        end = after if after - row["text_end"] <= MOST_GAP else row["text_end"]
+        if stretches and start <= stretches[-1][1]:
+            stretches[-1] = (stretches[-1][0], max(end, stretches[-1][1]))
+        else:
+            stretches.append((start, end))
+    return stretches
+
+
+def merge_rows(questions: Sequence[Row], rows: Sequence[Row], start: int, end: int) -> list[Row] | None:
+    """The document's questions with those of a stretch replaced by the model's; null where the rules' are no worse.
+
+    The model's must on average be surer than those that they replace, and must hold nearly all of their text; the
+    rules' questions that none of the model's touches stay.
+    """
+    if not rows:
+        return None
+    inside = [
+        row
+        for row in questions
+        if row["text_start"] is not None
+        and start <= row["text_start"] < end
+        and any(row["text_start"] < one["text_end"] and one["text_start"] < row["text_end"] for one in rows)
+    ]
+    if inside:
+        if _mean_confidence(rows) <= _mean_confidence(inside):
+            return None
+        held = _covered(inside)
+        if len(held & _covered(rows)) < LEAST_COVERAGE * len(held):
+            return None
+    replaced = {row["question_uuid"] for row in inside}
+    kept = [row for row in questions if row["question_uuid"] not in replaced]
+    known = {row["question_uuid"] for row in kept}
+    merged = [*kept, *(row for row in rows if row["question_uuid"] not in known)]
+    order = {id(row): place for place, row in enumerate(merged)}
+    merged.sort(key=lambda row: (row["text_start"] if row["text_start"] is not None else -1, order[id(row)]))
+    return [row | {"position": place} for place, row in enumerate(merged, start=1)]
+
+
+def _mean_confidence(rows: Sequence[Row]) -> float:
+    return sum(float(row["parse_confidence"]) for row in rows) / len(rows)
+
+
+def _covered(rows: Sequence[Row]) -> set[int]:
+    return {place for row in rows for place in range(row["text_start"], row["text_end"])}
