@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.documents import ParsedDocument
+from tasks.ingest.words.warnings import MAY_HOLD_MORE, NOT_READ
 
 Row = dict[str, Any]
 
@@ -19,10 +22,10 @@ LEAST_COVERAGE = 0.9
 
 
 def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
-    """The stretches of the text that the rules left below the confidence threshold, as offsets.
+    """The stretches of the text that the rules left in doubt, as offsets in order; what they are sure of is in none.
 
-    All of it where no question was found; else every run of questions of low confidence, up to the sure questions
-    around it.
+    All of it where no question was found; else every run of questions that are below the confidence threshold or may
+    hold more than their own, and every numbered line that belongs to no question, up to the sure questions around them.
     """
     if parsed.text is None:
         return []
@@ -33,22 +36,40 @@ def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
         (row for row in parsed.questions if row["text_start"] is not None and row["text_end"] is not None),
         key=lambda row: row["text_start"],
     )
-    sure = [row for row in placed if row["status"] != "low_confidence"]
+    sure = [row for row in placed if not _is_doubtful(row)]
+    doubtful = [(row["text_start"], row["text_end"]) for row in placed if _is_doubtful(row)]
+    for place in read_places(parsed.document.get("warnings", ())):
+        line_end = text.find("\n", place)
+        doubtful.append((place, line_end if line_end >= 0 else len(text)))
+    ends = sorted(one["text_end"] for one in sure)
+    starts = [one["text_start"] for one in sure]
     stretches: list[tuple[int, int]] = []
-    for row in placed:
-        if row["status"] != "low_confidence":
-            continue
-        before = max((one["text_end"] for one in sure if one["text_end"] <= row["text_start"]), default=0)
-        after = min(
-            (one["text_start"] for one in sure if one["text_start"] >= row["text_end"]), default=len(text)
-        )
-        start = before if row["text_start"] - before <= MOST_GAP else row["text_start"]
-        end = after if after - row["text_end"] <= MOST_GAP else row["text_end"]
+    for first, last in sorted(doubtful):
+        before = bisect_right(ends, first)
+        after = bisect_left(starts, last)
+        start = ends[before - 1] if before else 0
+        end = starts[after] if after < len(starts) else len(text)
+        start = start if first - start <= MOST_GAP else first
+        end = end if end - last <= MOST_GAP else last
         if stretches and start <= stretches[-1][1]:
             stretches[-1] = (stretches[-1][0], max(end, stretches[-1][1]))
         else:
             stretches.append((start, end))
     return stretches
+
+
+def _is_doubtful(row: Row) -> bool:
+    return row["status"] == "low_confidence" or not MAY_HOLD_MORE.isdisjoint(row.get("parse_notes") or ())
+
+
+def read_places(warnings: Sequence[str]) -> list[int]:
+    """The places of numbered lines that no question claims, as the warnings of a document name them."""
+    found = (_PLACES.search(warning) for warning in warnings if warning.startswith(NOT_READ))
+    return [int(place) for match in found if match for place in match.group(1).split(", ")]
+
+
+# as `content/losses.py` writes it
+_PLACES = re.compile(r"at characters (\d+(?:, \d+)*)")
 
 
 def merge_rows(questions: Sequence[Row], rows: Sequence[Row], start: int, end: int) -> list[Row] | None:

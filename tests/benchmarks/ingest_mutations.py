@@ -222,30 +222,31 @@ def read_lines(lines: Sequence[str]) -> dict[str, Any]:
     return read_extraction(extraction, Path("paper.txt"), document, {"confidence_threshold": 0.6})
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """The letters and digits of a text."""
     return "".join(character for character in text if character.isalnum())
 
 
-def _is_right(question: MadeQuestion, read: dict[str, Any]) -> bool:
+def is_right(question: MadeQuestion, read: dict[str, Any]) -> bool:
+    """Whether a question was read as it was made: stem, type, options, answer."""
     return (
         _same_stem(question, read)
         and read["question_type"] == question.question_type
-        and [_fold(option["text"]) for option in read["options"]]
-        == [_fold(text) for text in question.options]
-        and [_fold(text) for text in read["answer"]] == [_fold(text) for text in question.answer]
+        and [fold(option["text"]) for option in read["options"]] == [fold(text) for text in question.options]
+        and [fold(text) for text in read["answer"]] == [fold(text) for text in question.answer]
     )
 
 
 def _same_stem(question: MadeQuestion, read: dict[str, Any]) -> bool:
-    wanted = _fold(question.stem)
-    got = _fold((read["material"] or "") + read["stem"])
+    wanted = fold(question.stem)
+    got = fold((read["material"] or "") + read["stem"])
     # the line that only says to read and answer belongs to neither
     if got == wanted:
         return True
     lines = [read["material"] or "", *read["stem"].split("\n")]
     return (
         bool(read["material"])
-        and all(_fold(line) in wanted for line in lines)
+        and all(fold(line) in wanted for line in lines)
         and len(got) > 0.9 * len(wanted)
     )
 
@@ -259,14 +260,14 @@ def judge(name: str, lines: Sequence[str], paper: MadePaper) -> Outcome:
     asked = [question for place, question in enumerate(paper.questions) if place not in touched]
     result = read_lines(lines)
     landed = result["questions"]
-    right = [question for question in asked if any(_is_right(question, read) for read in landed)]
+    right = [question for question in asked if any(is_right(question, read) for read in landed)]
     sure = [read for read in landed if read["parse_confidence"] >= 0.9]
     excused = [question for place, question in enumerate(paper.questions) if place in touched]
     sure_wrong = [
         read
         for read in sure
-        if not any(_is_right(question, read) for question in asked)
-        and not any(_fold(question.stem)[:12] in _fold(read["stem"]) for question in excused)
+        if not any(is_right(question, read) for question in asked)
+        and not any(fold(question.stem)[:12] in fold(read["stem"]) for question in excused)
     ]
     missed = [question.stem[:40] for question in asked if question not in right]
     return Outcome(
@@ -288,8 +289,8 @@ def _is_touched(question: MadeQuestion, gone: Sequence[int], paper: MadePaper) -
         number = next(
             (index for index in range(own, -1, -1) if _FORM_OF_NUMBER.match(paper.lines[index])), None
         )
-        stem = _fold(paper.lines[number].replace("√", "").replace("×", "")) if number is not None else ""
-        if _fold(question.stem.split("\n")[0])[:20] in stem:
+        stem = fold(paper.lines[number].replace("√", "").replace("×", "")) if number is not None else ""
+        if fold(question.stem.split("\n")[0])[:20] in stem:
             return True
     return False
 

@@ -17,10 +17,15 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest import assistance
 from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.losses import note_losses
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
+from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.located_questions import locate_questions
-from tasks.ingest.stretches import find_stretches, merge_rows
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.stretches import find_stretches, merge_rows, read_places
+from tasks.ingest.words.warnings import NOT_READ
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
@@ -367,6 +372,31 @@ def test_a_doubtful_run_is_put_to_the_model_with_the_text_between_its_sure_neigh
     ]
     parsed = ParsedDocument({"status": "parsed"}, {"text": "x" * 9_000}, rows, Path("paper.txt"))
     assert find_stretches(parsed) == [(40, 130), (5_000, 5_050)]
+
+
+def test_what_may_have_been_swallowed_or_not_read_is_put_to_the_model_too() -> None:
+    rows = [
+        make_row(0, 40, 0.9, status="parsed"),
+        make_row(50, 90, 0.8, status="parsed", parse_notes=["number_gap_after"]),
+        make_row(100, 150, 0.9, status="parsed", parse_notes=["answer_without_mark"]),
+        make_row(400, 450, 0.9, status="parsed"),
+    ]
+    document = {
+        "status": "parsed",
+        "warnings": [
+            f"{NOT_READ}2 numbered lines belong to no question, heading or key (at characters 200, 230 of the text).",
+            "The macros were not run.",
+        ],
+    }
+    parsed = ParsedDocument(document, {"text": ("x" * 49 + "\n") * 180}, rows, Path("paper.txt"))
+    assert find_stretches(parsed) == [(40, 100), (150, 400)]
+
+
+def test_the_places_of_unread_lines_are_those_that_the_reading_names() -> None:
+    """Both ends of the sentence: as it is written about a paper, and as it is read here."""
+    drafts = [Draft(number_label="1", value=1, start=0, end=3)]
+    pieces = make_pieces([Line("1. a"), Line("5. another line")], [0, 5])
+    assert read_places(note_losses(drafts, pieces, set())) == [5]
 
 
 def test_landing_keeps_the_calls_and_marks_the_questions(

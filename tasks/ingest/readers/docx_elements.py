@@ -1,0 +1,84 @@
+"""The elements of a Word document: parsed without trust, and found in the wrappers that Word puts around them."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from schemas.errors import DocumentError
+from tasks.ingest.readers.numbering import local_name
+
+# Pictures lower or narrower than this (in English Metric Units, 12,700 to a point) are rules and dots.
+MIN_PICTURE_EMU = 5 * 12_700
+
+
+def parse_xml(data: bytes, part: str) -> etree._Element:
+    """Parse one part of a package; a document type definition is refused, entities are never expanded.
+
+    Raises:
+        DocumentError: `corrupt` when the part is no well-formed XML or declares a document type.
+    """
+    head = data[:4096]
+    if b"<!DOCTYPE" in head or b"<!\x00D\x00O\x00C\x00T\x00Y" in head:
+        raise DocumentError(
+            "corrupt", f"The part {part} declares a document type, which no office program writes."
+        )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True, load_dtd=False)
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise DocumentError(
+            "corrupt", f"The part {part} is no well-formed XML. Save the document again."
+        ) from error
+
+
+def is_deleted(node: etree._Element) -> bool:
+    """Whether a node lies in deleted or moved text."""
+    return any(local_name(ancestor) in ("del", "moveFrom") for ancestor in node.iterancestors())
+
+
+def is_inside(node: etree._Element, root: etree._Element) -> bool:
+    """Whether a node is `root` or lies in it."""
+    return node is root or any(ancestor is root for ancestor in node.iterancestors())
+
+
+def descend(element: etree._Element, name: str) -> list[etree._Element]:
+    """The children with this local name, also those in wrappers (content controls, insertions), in order."""
+    found: list[etree._Element] = []
+    for child in element:
+        child_name = local_name(child)
+        if child_name == name:
+            found.append(child)
+        elif child_name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"):
+            found.extend(descend(child, name))
+    return found
+
+
+def shows_picture(element: etree._Element) -> bool:
+    """Whether a drawing shows a picture, chart or diagram (not only lines and text boxes), at a size to be read."""
+    for node in element.iter():
+        name = local_name(node)
+        if name == "extent" and node.get("cx") and node.get("cy"):
+            try:
+                if min(int(node.get("cx") or 0), int(node.get("cy") or 0)) < MIN_PICTURE_EMU:
+                    return False
+            except ValueError:
+                continue
+        if name in ("blip", "imagedata", "chart", "relIds", "OLEObject") and not any(
+            local_name(ancestor) == "txbxContent"
+            for ancestor in node.iterancestors()
+            if is_inside(ancestor, element)
+        ):
+            return True
+    return False
+
+
+def blocks(cell: etree._Element) -> list[etree._Element]:
+    """The paragraphs and tables of a cell, also those in wrappers, in order."""
+    found: list[etree._Element] = []
+    for child in cell:
+        name = local_name(child)
+        if name in ("p", "tbl"):
+            found.append(child)
+        elif name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"):
+            found.extend(blocks(child))
+    return found
