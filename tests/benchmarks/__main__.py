@@ -21,6 +21,7 @@ ALL = (
     "ingest_accuracy",
     "ingest_mutations",
     "ingest_confidence",
+    "ingest_assistance",
     "ingest_speed",
     "normal_form_speed",
     "dedupe_speed",

@@ -24,6 +24,7 @@ from warehouse.lake.attach import (
     check_exists,
     is_initialised,
     is_postgres,
+    is_remote,
 )
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict
 from warehouse.lake.landing import (
@@ -82,6 +83,9 @@ def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.Duc
         if not is_initialised(settings):
             stack.enter_context(hold_writer_lock(settings, lock_timeout_s))
         connection = attach_lake(settings, read_only=False)
+    if not is_remote(settings.data_address):
+        # Rows go in through files that are read once; a process that lands for hours would keep them all in memory.
+        connection.execute("SET enable_external_file_cache = false")
     try:
         bring_up_to_date(settings, connection, lock_timeout_s)
     except BaseException:

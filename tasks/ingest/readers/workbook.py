@@ -12,6 +12,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.extraction import Extraction, Sheet
+from tasks.ingest.readers.ods_formulas import find_unsaved_in_ods
 from tasks.ingest.readers.scripts import lower_text, raise_text
 
 MAX_CELLS = 5_000_000
@@ -39,6 +40,8 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
             check_extents(package)
             unsaved = _find_unsaved(package)
             needs_formats = _has_formats(package) and len(data) <= MAX_SECOND_PASS_BYTES
+        elif kind == "ods":
+            unsaved = find_unsaved_in_ods(package)
     try:
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError as error:
@@ -228,6 +231,8 @@ def _read_formats(
             "Formats (superscripts, percentages) could not be read; the bare values were used."
         )
         return shown, marked
+    # a workbook has few styles and many cells: every style is looked at once
+    looks: dict[int, tuple[str, list[str]]] = {}
     for sheet in workbook.worksheets:
         cells: dict[tuple[int, int], str] = {}
         kinds: dict[str, set[tuple[int, int]]] = {"highlight": set(), "colour": set(), "bold": set()}
@@ -237,18 +242,24 @@ def _read_formats(
                 if value is None or cell.row is None or cell.column is None:
                     continue
                 place = (cell.row - 1, cell.column - 1)
+                number_format = "General"
+                emphasis: list[str] = []
+                if cell.has_style:
+                    style = cell.style_id
+                    if style not in looks:
+                        looks[style] = (cell.number_format or "General", _find_emphasis(cell))
+                    number_format, emphasis = looks[style]
                 if isinstance(value, CellRichText):
                     if any(isinstance(run, TextBlock) and run.font.vertAlign for run in value):
                         text = "".join(_write_run(run) for run in value)
                 elif isinstance(value, int | float) and not isinstance(value, bool):
-                    text = _write_number(value, cell.number_format or "General")
+                    text = _write_number(value, number_format)
                 elif isinstance(value, date):
-                    text = _write_date(value, cell.number_format or "General")
+                    text = _write_date(value, number_format)
                 if text is not None:
                     cells[place] = text
-                if cell.has_style:
-                    for kind in _find_emphasis(cell):
-                        kinds[kind].add(place)
+                for kind in emphasis:
+                    kinds[kind].add(place)
         shown[sheet.title], marked[sheet.title] = cells, kinds
     return shown, marked
 

@@ -18,7 +18,7 @@ from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import SheetSplit, split_sheets
 from tasks.ingest.words.columns import find_header, find_role
 from tasks.ingest.words.disciplines import name_discipline
-from tests.tasks.ingest.builders import make_xlsx
+from tests.tasks.ingest.builders import make_xlsx, make_zip
 
 
 def brief(result: SheetSplit) -> list[tuple[str, str, str, list[str]]]:
@@ -580,6 +580,38 @@ def test_formulas_without_a_saved_result_are_told_and_leave_no_silent_hole() -> 
         ([("A", "红"), ("B", "[formula]"), ("C", "绿")], []),
         ([("A", "白"), ("B", "黑"), ("C", "绿")], ["A"]),
     ]
+
+
+def test_formulas_without_a_result_are_told_in_open_documents_too() -> None:
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    text = "<table:table-cell office:value-type='string'><text:p>{}</text:p></table:table-cell>".format
+    lost = '<table:table-cell table:formula="of:=[.A1]"/>'
+    saved = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"><text:p>乙</text:p></table:table-cell>'
+    rows = [text("题目") + text("答案"), text("甲是什么？") + saved, text("丙是什么？") + lost]
+    content = (
+        f"<office:document-content{names}><office:body><office:spreadsheet><table:table table:name='题库'>"
+        + "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        + "</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    data = make_zip(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "content.xml": content,
+            "META-INF/manifest.xml": manifest,
+        }
+    )
+    read = read_workbook(data, "ods")
+    assert read.sheets[0].rows == [["题目", "答案"], ["甲是什么？", "乙"], ["丙是什么？", ""]]
+    assert [warning[:70] for warning in read.warnings] == [
+        "Sheet '题库': 1 cells are formulas whose results the file does not hold (the first in row 3, column 2)"[
+            :70
+        ]
+    ]
+    assert read.sheets[0].unsaved == {(2, 1)}
 
 
 def test_formulas_with_a_saved_result_are_read_as_their_result() -> None:
