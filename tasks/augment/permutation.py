@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from tasks.augment.true_false import refers_to_other_options
+from tasks.augment.option_references import refers_to_other_options
 from tasks.questions.draws import draw_order
 from tasks.questions.question import Option, Question
 from tasks.questions.variant import TEMPLATE, Variant, make_variant

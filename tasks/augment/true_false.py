@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 import polars as pl
 
+from schemas.questions import CONTENT
 from schemas.tables import get_table
-from tasks.augment.quarantine import build_refused_question, build_refused_variant
-from tasks.augment.wording import PROMPT_VERSION, render_option_question
+from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.quarantine import build_refused_question
+from tasks.augment.wording import PROMPT_VERSION, choose_frame
+from tasks.questions.identity import (
+    close_pieces,
+    compute_normal_uuid,
+    fold_piece,
+    join_pieces,
+    normalise_for_key,
+)
 from tasks.questions.question import Question, QuestionContent
 from tasks.questions.reviewed import ReviewedQuestion
-from tasks.questions.rules import find_broken_rules
+from tasks.questions.rules import find_broken_rules, is_sound_choice
 from tasks.questions.variant import TEMPLATE, Variant, make_variant
 
 METHOD = "multiple_choice_to_true_false"
-
-# Options that only mean something together with the others: “all of the above”, “A and C”, 以上都不对, A、B都是.
-_ABOVE = re.compile(
-    r"^(it could be )?(all|none|neither|both|any|each|either)( one)?( of)?( the)?"
-    r" (above|these|those|options|choices|others|other options|two above)\b"
-    r"|^(以上|上述|前述|前面|其余|其它|其他)[二两三四五几]?[项者个种]?"
-    r"(所有|全部|各项|选项|答案|说法|观点|情况|叙述|表述|解释|内容|所述|做法|几种|几项|[二两三四五])*"
-    r"(都|均|皆|全|没有|不是|无|兼)"
-    r"|^(都|均|皆|全|全都|全部)(不|不是|没)?(正确|对|错误|错|是|选|有)$",
-    re.IGNORECASE,
-)
-_LABELS_ONLY = re.compile(
-    r"^(only|both|either|neither|仅|只有|选项)?\s*(?P<labels>[A-H]((\s*[，,、;；&和与及或]\s*|\s+(and|or|nor)\s+)[A-H])+)"
-    r"\s*(都|均|皆|全|是|不|对|错|正确|错误|are|is|correct|true|wrong|false|\s)*$",
-    re.IGNORECASE,
-)
-# A longer text says something of its own, whatever it begins with.
-_LONGEST_REFERENCE = 60
-
 KEY_REFERS_TO_OTHER_OPTIONS = "key_does_not_refer_to_other_options"
+
+_TRUTHS = pl.Series("answer", [["false"], ["true"]], dtype=pl.List(pl.String))
+# Columns of the parent that its variants inherit as they are.
+_INHERITED = tuple(
+    column.name for column in CONTENT if column.name not in ("question_type", "stem", "options", "answer")
+)
 
 
 def augment_questions(
@@ -48,6 +44,7 @@ def augment_questions(
     A question that breaks a format rule gets no variants (nor does the bank take it); each of its broken rules is one
     row of `quarantine`. An option such as “all of the above” gets no variant of its own, and a question
     whose key is such an option gets none at all: the truth of its other options does not follow from their labels.
+    Questions that were made from others are left alone.
 
     Args:
         questions: accepted questions: the columns of `review_decisions`, any type; only multiple choice is expanded.
@@ -57,24 +54,26 @@ def augment_questions(
     Returns:
         Rows of `variants`, and rows of `quarantine`.
     """
-    variants: list[Variant] = []
+    originals = questions.filter(pl.col("question_uuid") == pl.col("lineage_uuid"))
+    made = _Made()
     refused: list[dict[str, object]] = []
-    for row in questions.iter_rows(named=True):
-        reviewed = ReviewedQuestion.from_row(row)
-        parent, made_at = reviewed.question, reviewed.decided_at or now
-        is_choice = parent.content.question_type == "multiple_choice"
-        rules = find_broken_rules(parent.content)
-        if not rules and is_choice and _key_refers_to_others(parent.content):
+    for place, choice in enumerate(_iterate(originals)):
+        rules: list[str] = []
+        if choice is None or not is_sound_choice(choice.stem, choice.labels, choice.texts, choice.answer):
+            row = originals.row(place, named=True)
+            rules = find_broken_rules(QuestionContent.from_row(row))
+        if not rules and choice is not None:
+            own = [not refers_to_other_options(text) for text in choice.texts]
+            if all(own) or all(own[choice.labels.index(key)] for key in choice.answer):
+                made.add(place, choice, own)
+                continue
             rules = [KEY_REFERS_TO_OTHER_OPTIONS]
         if rules:
-            refused += [build_refused_question(unit, parent, row, rule, made_at) for rule in rules]
-            continue
-        for variant in make_option_variants(parent, made_at) if is_choice else ():
-            rules = find_broken_rules(variant.content)
-            refused += [build_refused_variant(unit, variant, rule, made_at) for rule in rules]
-            if not rules:
-                variants.append(variant)
-    return build_variants_frame(variants), get_table("quarantine").frame(refused)
+            row = originals.row(place, named=True)
+            reviewed = ReviewedQuestion.from_row(row)
+            at = reviewed.decided_at or now
+            refused += [build_refused_question(unit, reviewed.question, row, rule, at) for rule in rules]
+    return made.build_frame(originals, now), get_table("quarantine").frame(refused)
 
 
 def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
@@ -85,14 +84,11 @@ def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
 def make_option_variants(parent: Question, made_at: datetime) -> list[Variant]:
     """One true/false variant per option that stands for itself; true exactly where the option's label is in the key."""
     content = parent.content
+    frame = choose_frame(content.stem, content.language, len(content.answer))
     return [
         make_variant(
             parent,
-            state_as_true_or_false(
-                content,
-                render_option_question(content.stem, option.text, content.language, len(content.answer)),
-                truth=option.label in content.answer,
-            ),
+            state_as_true_or_false(content, frame.render(option.text), truth=option.label in content.answer),
             method=METHOD,
             option_label=option.label,
             generator=TEMPLATE,
@@ -110,21 +106,105 @@ def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) 
     return replace(content, bare=bare, answer=("true" if truth else "false",))
 
 
-def refers_to_other_options(text: str) -> bool:
-    """Whether an option only means something together with the others (“none of the above”, “A and C”)."""
-    squeezed = " ".join(text.split()).strip(" .。()（）")
-    if len(squeezed) > _LONGEST_REFERENCE:
-        return False
-    if _ABOVE.search(squeezed):
-        return True
-    match = _LABELS_ONLY.match(squeezed)
-    if match is None:
-        return False
-    # “A、C” names options; “C、B、E、D” is an answer of its own, an order.
-    labels = re.sub(r"and|nor|or|[^A-H]", "", match["labels"], flags=re.IGNORECASE).upper()
-    return list(labels) == sorted(set(labels))
+class _Choice(NamedTuple):
+    """A choice as columns hold it."""
+
+    stem: str
+    language: str
+    material: str
+    labels: list[str]
+    texts: list[str]
+    answer: list[str]
 
 
-def _key_refers_to_others(content: QuestionContent) -> bool:
-    texts = {option.label: option.text for option in content.options}
-    return any(refers_to_other_options(texts[key]) for key in content.answer)
+def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
+    """Each question that is a choice; null in the place of another type. Columns, not rows: a bank has 78,009 of them."""
+    options = questions["options"].list
+    columns = (
+        questions["question_type"].to_list(),
+        questions["stem"].to_list(),
+        questions["language"].to_list(),
+        questions["material"].to_list(),
+        options.eval(pl.element().struct.field("label")).to_list(),
+        options.eval(pl.element().struct.field("text")).to_list(),
+        questions["answer"].to_list(),
+    )
+    for question_type, stem, language, material, labels, texts, answer in zip(*columns, strict=True):
+        if question_type != "multiple_choice":
+            yield None
+        else:
+            yield _Choice(
+                stem or "",
+                language,
+                material or "",
+                labels or [],
+                [text or "" for text in texts or ()],
+                [text or "" for text in answer or ()],
+            )
+
+
+@dataclass
+class _Made:
+    """Columns of the variants: what differs between them; the rest is gathered from their parents."""
+
+    uuids: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    stems: list[str] = field(default_factory=list)
+    truths: list[int] = field(default_factory=list)
+
+    def add(self, place: int, choice: _Choice, own: Sequence[bool]) -> None:
+        """The variants of the choice at `place`: one per option that stands for itself (`own`)."""
+        frame = choose_frame(choice.stem, choice.language, len(choice.answer))
+        material = normalise_for_key(choice.material) if choice.material else ""
+        # Stem and words are folded once for all options.
+        stem, before, after = fold_piece(frame.stem), fold_piece(frame.before), fold_piece(frame.after)
+        head = None if stem is None or before is None else join_pieces(stem, before)
+        for label, text, is_own in zip(choice.labels, choice.texts, own, strict=True):
+            if not is_own:
+                continue
+            text = text.strip()
+            option = None if head is None or after is None else fold_piece(text)
+            rendered = frame.render(text)
+            normal = normalise_for_key(rendered) if option is None else close_pieces(f"{head}{option}{after}")
+            self.uuids.append(compute_normal_uuid("true_false", normal, material, ()))
+            self.parents.append(place)
+            self.labels.append(label)
+            self.stems.append(rendered)
+            self.truths.append(label in choice.answer)
+
+    def build_frame(self, questions: pl.DataFrame, now: datetime) -> pl.DataFrame:
+        """Rows of `variants`; what they inherit is gathered from the rows of their parents."""
+        table = get_table("variants")
+        schema = {column.name: table.polars_schema[column.name] for column in table.own_columns}
+        height = len(self.uuids)
+        nothing = pl.Series("options", [[]], dtype=schema["options"])
+        made = pl.DataFrame(
+            {
+                "question_uuid": self.uuids,
+                "option_label": self.labels,
+                "stem": self.stems,
+            },
+            schema={name: pl.String for name in ("question_uuid", "option_label", "stem")},
+        )
+        gathered = questions.select(
+            pl.col("question_uuid").alias("parent_uuid"),
+            "lineage_uuid",
+            *_INHERITED,
+            pl.col("decided_at").fill_null(now).alias("created_at"),
+        )[pl.Series(self.parents, dtype=pl.UInt32)]
+        return (
+            pl.concat([made, gathered], how="horizontal")
+            .with_columns(
+                _TRUTHS.gather(pl.Series(self.truths, dtype=pl.UInt32)),
+                nothing.new_from_index(0, height),
+                revision=pl.lit(1, pl.Int64),
+                method=pl.lit(METHOD),
+                generator=pl.lit(TEMPLATE),
+                prompt_version=pl.lit(PROMPT_VERSION),
+                support=pl.lit(None, pl.String),
+                question_type=pl.lit("true_false"),
+            )
+            .select(*schema)
+            .cast(dict(schema))
+        )

@@ -24,6 +24,7 @@ ALL = (
     "ingest_assistance",
     "ingest_speed",
     "normal_form_speed",
+    "augment_speed",
     "dedupe_speed",
     "gscore_speed",
     "cgeval_run",

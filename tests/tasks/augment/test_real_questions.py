@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.augment.true_false import augment_questions, refers_to_other_options
+from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.true_false import augment_questions
 from tasks.questions.question import QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame

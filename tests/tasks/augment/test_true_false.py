@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.tables import get_table
 from tasks.augment.permutation import make_permuted_variant
-from tasks.augment.true_false import augment_questions, refers_to_other_options
+from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.true_false import augment_questions
 from tasks.augment.wording import PROMPT_VERSION
 from tasks.questions.question import Question
 from tasks.questions.variant import Variant
