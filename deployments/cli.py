@@ -16,6 +16,7 @@ import typer
 
 from deployments.command import INTERRUPTED, Command
 from deployments.commands import (
+    augment,
     bank,
     calibrate,
     cgeval,
@@ -34,6 +35,7 @@ from deployments.commands import (
     operations,
     query,
     review,
+    rules,
     scoring,
     stability,
     unparsed,
@@ -85,6 +87,8 @@ for module in (
     league,
     documents,
     review,
+    augment,
+    rules,
     bank,
     evaluate,
     models,

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.augment.task import augment_accepted
+from tasks.augment.task import augment_accepted, settle_variants, write_variants
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
+from tasks.review.task import open_variant_samples
 
 
 @flow(name="augment", flow_run_name=name_run)
-def augment() -> dict[str, object]:
-    """Make variants, by template, of every accepted question whose batch has none yet."""
+def augment(
+    generator: str = "",
+    methods: list[str] | None = None,
+    batch_id: str = "",
+    budget_usd: float | None = None,
+) -> dict[str, object]:
+    """Make variants of every accepted question that has none yet: by template, and by a model where one is named.
+
+    What a model wrote is held back until people have read a sample of it. An empty `batch_id` means every review batch.
+    """
     reconcile_stores()
-    result = augment_accepted()
+    settled = settle_variants()
+    made = augment_accepted(methods, generator, batch_id)
+    written = write_variants(generator, methods, batch_id, budget_usd)
+    opened = open_variant_samples()
+
+    result = settled | made | written | opened
     publish_summary(result)
     return result

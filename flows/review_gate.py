@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.augment.task import augment_accepted
+from tasks.augment.task import augment_accepted, settle_variants
 from tasks.dedupe.task import publish_bank
 from tasks.flow_runs.task import name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
@@ -20,9 +20,10 @@ def review_gate(batch_id: str = "") -> dict[str, object]:
     """
     reconcile_stores()
     closed = close_reviewed_batches(batch_id)
+    settled = settle_variants()
     variants = augment_accepted()
     bank = publish_bank()
 
-    result = closed | variants | bank
+    result = closed | settled | variants | bank
     publish_summary(result)
     return result

@@ -12,6 +12,7 @@ VARIANT_METHODS = (
     "material_to_true_false",
     "paraphrase",
     "permuted_options",
+    "free_response",
 )
 DUPLICATE_METHODS = ("exact", "near", "semantic")
 

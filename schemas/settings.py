@@ -68,6 +68,15 @@ class Settings(BaseSettings):
     review_daily_quota: int = Field(
         50, ge=1, description="Questions an annotator is given per day of the window."
     )
+    variant_sample_share: float = Field(
+        0.05, gt=0, le=1, description="Share of a model's variants that people review before any is used."
+    )
+    variant_failure_gate: float = Field(
+        0.05,
+        ge=0,
+        lt=1,
+        description="Share of that sample that may fail; above it the batch is refused as a whole.",
+    )
     near_duplicate_jaccard: float = Field(
         0.8, gt=0, le=1, description="Jaccard of character 3-grams that is a duplicate."
     )

@@ -80,6 +80,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",
     },
+    "validation": {
+        "questions": "every original and variant is held to the rules of a question",
+    },
     "reconcile": {
         "exam": "lands closed sessions and the audit log",
         "models": "lands paid calls",

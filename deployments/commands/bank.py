@@ -1,4 +1,4 @@
-"""Variants and the bank: augment, dedupe, bank."""
+"""The bank: dedupe, bank."""
 
 from __future__ import annotations
 
@@ -9,21 +9,8 @@ from deployments.commands.options import AsJson, NoServer
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
-    app.command()(augment)
     app.command()(dedupe)
     app.command()(bank)
-
-
-def augment(no_server: NoServer = False, as_json: AsJson = False) -> None:
-    """Make true/false variants of every accepted question that has none yet; part of the review gate's flow.
-
-    Example: proctor augment
-    """
-    from deployments.flow_runner import run_flow
-    from deployments.output import print_result
-
-    result = run_flow("augment", without_server=no_server)
-    print_result(result, as_json=as_json, then="proctor dedupe puts new variants into the bank")
 
 
 def dedupe(no_server: NoServer = False, as_json: AsJson = False) -> None:

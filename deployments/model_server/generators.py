@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from typing import Any
 
+from deployments.model_server.draws import draw_uniform
+from deployments.model_server.profile import WritingTraits
 from tasks.questions.blanks import fill_blanks, has_blank
 from tasks.questions.question import Option, write_options
 
+FAULTLESS = WritingTraits()
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")
 # A statement is made false by turning its verb round; the first pair that occurs is used.
 _TURNS = (
@@ -55,22 +59,38 @@ def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:
     return None
 
 
-def write_task_reply(task: dict[str, Any]) -> str:
-    """The reply to a task, as JSON text."""
+def write_task_reply(task: dict[str, Any], traits: WritingTraits = FAULTLESS, *place: object) -> str:
+    """The reply to a task, as JSON text, with the fault that the traits and the luck of `place` give it."""
     name = task["task"]
+    fault = draw_fault(traits, json.dumps(task, ensure_ascii=False, sort_keys=True), *place)
+    if fault == "unreadable":
+        return 'Here is what you asked for: {"statement": '
     if name == "declarative_rewrite":
         result: dict[str, Any] = {
             "statement": write_statement(str(task.get("stem", "")), str(task.get("option", "")))
         }
     elif name == "material_to_true_false":
-        result = {"statements": write_statements(str(task.get("material", "")), int(task.get("count", 4)))}
+        statements = write_statements(str(task.get("material", "")), int(task.get("count", 4)), fault)
+        result = {"statements": statements}
     elif name == "paraphrase":
         result = {"stem": write_paraphrase(str(task.get("stem", "")))}
     elif name == "split_paper":
         result = {"questions": split_paragraphs(str(task.get("text", "")))}
     else:
         result = {"error": "unknown task"}
+    if fault == "changed":
+        result = {key: _change(text) if isinstance(text, str) else text for key, text in result.items()}
     return json.dumps(result, ensure_ascii=False)
+
+
+def draw_fault(traits: WritingTraits, *place: object) -> str | None:
+    """The fault of one reply; null for none."""
+    luck = draw_uniform("writing", *place)
+    for item in fields(traits):
+        luck -= getattr(traits, item.name)
+        if luck < 0:
+            return item.name
+    return None
 
 
 def write_statement(stem: str, option: str) -> str:
@@ -86,7 +106,7 @@ def write_statement(stem: str, option: str) -> str:
     return statement + ("。" if is_chinese else ".")
 
 
-def write_statements(material: str, count: int) -> list[dict[str, str]]:
+def write_statements(material: str, count: int, fault: str | None = None) -> list[dict[str, str]]:
     """Statements about a material, true ones and false ones in turn, each with the sentence that decides it."""
     sentences = [match.group().strip() for match in _SENTENCE.finditer(material)]
     statements: list[dict[str, str]] = []
@@ -95,13 +115,13 @@ def write_statements(material: str, count: int) -> list[dict[str, str]]:
             break
         if len(sentence) < 6:
             continue
-        wanted_false = len(statements) % 2 == 1
+        wanted_false = len(statements) % 2 == 1 and fault not in ("one_sided", "copied")
         turned = _turn(sentence) if wanted_false else None
         statements.append(
             {
-                "statement": turned or sentence,
+                "statement": sentence if fault == "copied" else _report(turned or sentence),
                 "answer": "false" if turned else "true",
-                "support": sentence,
+                "support": f"{sentence[::-1]}" if fault == "foreign_support" else sentence,
             }
         )
     return statements
@@ -141,6 +161,24 @@ def split_paragraphs(text: str) -> list[dict[str, object]]:
                 }
             )
     return questions
+
+
+def _report(sentence: str) -> str:
+    """A sentence of the material as something that is said of it."""
+    if _is_chinese(sentence):
+        first = sentence.rstrip("。！？!?；;")[:100]
+        return f"从这段材料中可以看出，{first}，这一点写得很清楚。"
+    return (
+        f"What the text makes plain to its readers is that {sentence.rstrip('.!?;')[:160]}, and nothing less."
+    )
+
+
+def _change(text: str) -> str:
+    """The text with its first number raised by one, or, without a number, denied."""
+    number = re.search(r"\d+", text)
+    if number is not None:
+        return f"{text[: number.start()]}{int(number.group()) + 1}{text[number.end() :]}"
+    return f"并非{text}" if _is_chinese(text) else f"Not: {text}"
 
 
 def _turn(sentence: str) -> str | None:

@@ -57,6 +57,22 @@ class LeagueTraits:
 
 
 @dataclass(frozen=True)
+class WritingTraits:
+    """What a generator does wrong when it writes variants; each is a share of its replies, and each reply has one fault at most.
+
+    `unreadable` replies are no JSON, `foreign_support` cites sentences that the material does not have, `one_sided` states
+    nothing but truths, `copied` states the material's own sentences, `changed` changes a number or turns a negation round.
+    Asked again, it has luck again.
+    """
+
+    unreadable: float = 0.0
+    foreign_support: float = 0.0
+    one_sided: float = 0.0
+    copied: float = 0.0
+    changed: float = 0.0
+
+
+@dataclass(frozen=True)
 class SimulatedModel:
     """One model of the server.
 
@@ -84,6 +100,7 @@ class SimulatedModel:
         latency_spread: standard deviation of the latency's logarithm.
         faults: what goes wrong.
         league: how it plays in a league.
+        writing: what a generator does wrong.
     """
 
     name: str
@@ -111,6 +128,7 @@ class SimulatedModel:
     latency_spread: float = 0.5
     faults: Faults = field(default_factory=Faults)
     league: LeagueTraits = field(default_factory=LeagueTraits)
+    writing: WritingTraits = field(default_factory=WritingTraits)
 
 
 @dataclass(frozen=True)
@@ -153,6 +171,11 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profil
             {**(defaults.get("league") or {}), **((entry or {}).get("league") or {})},
             f"{origin}, model {name!r}, league",
         )
+        values["writing"] = _build(
+            WritingTraits,
+            {**(defaults.get("writing") or {}), **((entry or {}).get("writing") or {})},
+            f"{origin}, model {name!r}, writing",
+        )
         values["accuracy"] = _spread_accuracy(values.get("accuracy", 0.6))
         model = _build(SimulatedModel, {"name": str(name), **values}, f"{origin}, model {name!r}")
         if model.kind not in KINDS:
@@ -167,7 +190,7 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
     return {"default": float(value)}
 
 
-T = TypeVar("T", Faults, LeagueTraits, SimulatedModel)
+T = TypeVar("T", Faults, LeagueTraits, SimulatedModel, WritingTraits)
 
 
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:

@@ -154,7 +154,7 @@ class SimulatedServer:
             return complete_passage(model, passage, self.memory, draw, seed)
         task = find_task(messages)
         if task is not None:
-            return write_task_reply(task)
+            return write_task_reply(task, model.writing, seed, model.name, draw)
         question = extract_question(messages)
         entry = self.key.find(question) if question is not None else None
         if entry is None:

@@ -1,10 +1,13 @@
-"""Variants written by a model, off by default: every one is validated, and a template stands where one fails."""
+"""Variants written by a model: every one is held to rules, and what does not pass is refused by the rule's name.
+
+Where a statement in the place of an option does not pass, the template's stays; where statements about a material or a
+paraphrase do not, the question stays as it is.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -12,252 +15,313 @@ from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import ProctorError
 from schemas.tables import get_table
-from tasks.augment.permutation import make_permuted_variant
-from tasks.augment.quarantine import build_refused_variant
-from tasks.augment.requests import (
-    PROMPT_VERSION,
-    Statement,
-    build_messages,
+from tasks.augment.methods import MODEL_METHODS
+from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.quarantine import build_refused_reply, build_refused_variant
+from tasks.augment.requests import PROMPT_VERSION, Statement, build_messages, build_reply_schema
+from tasks.augment.true_false import build_variants_frame, is_expandable, state_as_true_or_false
+from tasks.augment.variant_rules import (
+    BOTH_TRUTHS_ARE_STATED,
+    REPLY_IS_READABLE,
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
+    has_both_truths,
 )
-from tasks.augment.true_false import augment_questions, build_variants_frame, state_as_true_or_false
-from tasks.questions.question import Question, QuestionContent
+from tasks.models.client import CallFailed, CallRequest, ModelClient
+from tasks.models.replies import parse_json_object
+from tasks.questions.doubts import find_doubts
+from tasks.questions.question import Option, Question, QuestionContent
 from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.rules import find_broken_rules
 from tasks.questions.variant import Variant, make_variant
 
 if TYPE_CHECKING:
-    from tasks.models.client import ModelClient
     from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 
-MODES = ("declarative_rewrite", "material_to_true_false", "paraphrase", "permuted_options")
+PURPOSE = "augment"
 STATEMENTS_PER_MATERIAL = 4
-# A reply that does not pass is asked for once more; after that the template stands.
+# A reply that does not pass is asked for once more; after that what was there stays.
 TRIES = 2
-# Coroutines at once; how many calls are in flight is the client's business.
+# Pieces of work at once; how many calls are in flight is the client's business.
 CHUNK = 500
+# A term has no other words, and to say a statement in other words is to risk its truth.
+_NOT_PARAPHRASED = ("term_explanation", "true_false")
+
+
+class VariantsIncomplete(ProctorError):
+    """Some calls got no reply; those that did are paid for and kept. `failed_count` says how many did not."""
+
+    def __init__(self, message: str, failed_count: int) -> None:
+        super().__init__(message)
+        self.failed_count = failed_count
 
 
 @dataclass(frozen=True)
-class ModelAugmentation:
-    """Variants by template and by model, what was refused, and counts: `written` and `fallback` by mode."""
+class WrittenVariants:
+    """What a model wrote by one method.
+
+    Attributes:
+        variants: rows of `variants`.
+        quarantine: rows of `quarantine`: replies and variants that broke a rule, once per rule.
+        parent_count: pieces of work: options, materials or questions.
+        fallback_count: pieces of which nothing passed.
+    """
 
     variants: pl.DataFrame = field(repr=False)
     quarantine: pl.DataFrame = field(repr=False)
-    written: Mapping[str, int]
-    fallback: Mapping[str, int]
+    parent_count: int
+    fallback_count: int
 
 
-async def augment_with_model(
+async def write_variants(
     client: ModelClient,
     model: RegisteredModel,
     questions: pl.DataFrame,
+    method: str,
     *,
+    run_id: str,
     unit: str,
     now: datetime,
-    modes: Collection[str] = ("declarative_rewrite",),
     statement_count: int = STATEMENTS_PER_MATERIAL,
-) -> ModelAugmentation:
-    """All variants of accepted questions, with those that `modes` name written by the model.
+    advance: Callable[[int], None] = lambda _: None,
+) -> WrittenVariants:
+    """Variants of accepted originals by one method of `MODEL_METHODS`; asking again pays for nothing twice.
 
-    `declarative_rewrite` puts a statement in the place of each template variant, with the template where the model's
-    statement does not pass; `material_to_true_false` adds statements about each material (once per material, whoever
-    shares it); `paraphrase` adds each choice in other words; `permuted_options` (no model) in another order.
-    Refused texts are rows of the quarantine with the rule that they broke. Running it again pays for nothing twice.
+    `declarative_rewrite`: a statement for each option of a choice, to stand in the place of the template's.
+    `material_to_true_false`: statements about each material, once per material, whoever shares it.
+    `paraphrase`: each question in other words.
 
     Args:
         client: the door to models.
         model: the generator.
         questions: rows of `review_decisions`, accepted ones.
-        unit: the review batch they come from; the calls are landed with it.
+        method: what to write.
+        run_id: what the calls count for in the budget.
+        unit: what the calls are landed with.
         now: when the variants are made; a question's own `decided_at` goes before.
-        modes: what to make, out of `MODES`.
         statement_count: statements asked for per material.
+        advance: told of pieces of work as they are done.
 
     Raises:
-        UsageError: an unknown mode.
-        CallFailed, BudgetError: from the client; nothing is returned then, and what was paid is replayed next time.
+        VariantsIncomplete: calls failed; what was paid is replayed next time.
+        BudgetError: from the client.
     """
-    if unknown := set(modes) - set(MODES):
-        raise UsageError(f"Unknown augmentation modes {sorted(unknown)}; the modes are {', '.join(MODES)}.")
-    by_template, refused = augment_questions(questions, unit=unit, now=now)
-    reviewed = [ReviewedQuestion.from_row(row) for row in questions.iter_rows(named=True)]
-    sound = {
-        found.question.question_uuid: found for found in reviewed if not find_broken_rules(found.content)
-    }
-    writer = _Writer(client, model, unit, now)
-    variants = [Variant.from_row(row) for row in by_template.iter_rows(named=True)]
-    if "declarative_rewrite" in modes:
-        variants = await _gather(
-            [
-                partial(writer.rewrite, sound[str(variant.question.parent_uuid)].question, variant)
-                for variant in variants
-            ]
-        )
-    if "material_to_true_false" in modes:
-        found_groups = await _gather(
-            [partial(writer.state, found, statement_count) for found in _list_materials(sound.values())]
-        )
-        variants += [variant for group in found_groups for variant in group]
-    if "paraphrase" in modes:
-        choices = [found for found in sound.values() if found.content.question_type == "multiple_choice"]
-        paraphrases = await _gather([partial(writer.paraphrase, found) for found in choices])
-        variants += [variant for variant in paraphrases if variant]
-    if "permuted_options" in modes:
-        made = [make_permuted_variant(found.question, found.decided_at or now) for found in sound.values()]
-        variants += [variant for variant in made if variant]
-    quarantine = pl.concat([refused, get_table("quarantine").frame(writer.refused)])
-    return ModelAugmentation(
-        variants=build_variants_frame(_unique(variants)),
+    originals = [
+        found
+        for row in questions.iter_rows(named=True)
+        if (found := ReviewedQuestion.from_row(row)).question.is_original
+        and not find_broken_rules(found.content)
+    ]
+    writer = _Writer(client, model, run_id, unit, now)
+    work: list[Callable[[], Coroutine[None, None, list[Variant]]]]
+    if method == "declarative_rewrite":
+        work = [
+            partial(writer.rewrite, found, option) for found in originals for option in _list_options(found)
+        ]
+    elif method == "material_to_true_false":
+        work = [partial(writer.state, found, statement_count) for found in _list_materials(originals)]
+    else:
+        assert method == "paraphrase", MODEL_METHODS
+        work = [
+            partial(writer.paraphrase, found)
+            for found in originals
+            if found.content.question_type not in _NOT_PARAPHRASED
+        ]
+    groups = await _gather(work, advance)
+    quarantine = get_table("quarantine").frame(writer.refused)
+    return WrittenVariants(
+        variants=build_variants_frame(_unique(variant for group in groups for variant in group)),
         quarantine=quarantine.unique(["row_key", "rule"], maintain_order=True),
-        written=dict(sorted(writer.written.items())),
-        fallback=dict(sorted(writer.fallback.items())),
+        parent_count=len(work),
+        fallback_count=sum(not group for group in groups),
     )
 
 
 class _Writer:
-    """One batch's calls to the generator and what came of them."""
+    """The calls to the generator, and what was refused of their replies."""
 
-    def __init__(self, client: ModelClient, model: RegisteredModel, unit: str, now: datetime) -> None:
+    def __init__(
+        self, client: ModelClient, model: RegisteredModel, run_id: str, unit: str, now: datetime
+    ) -> None:
         self.client = client
         self.model = model
+        self.run_id = run_id
         self.unit = unit
         self.now = now
         self.refused: list[dict[str, object]] = []
-        self.written: Counter[str] = Counter()
-        self.fallback: Counter[str] = Counter()
 
-    async def rewrite(self, parent: Question, template: Variant) -> Variant:
-        """The option's statement by the model, or the template."""
-        stem = parent.content.stem
-        option = next(
-            option.text for option in parent.content.options if option.label == template.option_label
-        )
-        messages = build_messages("declarative_rewrite", stem=stem, option=option)
+    async def rewrite(self, parent: ReviewedQuestion, option: Option) -> list[Variant]:
+        """The option as a statement; none where the model's does not pass."""
+        content = parent.content
         for attempt in range(TRIES):
-            reply = await self._ask(messages, attempt)
-            statement = reply.get("statement") if reply else None
-            if not isinstance(statement, str):
-                continue
-            content = state_as_true_or_false(
-                parent.content, statement.strip(), truth=template.content.answer == ("true",)
+            reply = await self._ask(
+                parent.question, "declarative_rewrite", attempt, stem=content.stem, option=option.text
             )
+            statement = _read_text(reply, "statement")
+            if statement is None:
+                continue
             variant = self._make(
                 parent,
-                content,
+                state_as_true_or_false(content, statement, truth=option.label in content.answer),
                 "declarative_rewrite",
-                template.created_at,
-                option_label=template.option_label,
+                option_label=option.label,
             )
-            if not self._refuse(variant, find_broken_statement_rules(stem, option, statement)):
-                self.written["declarative_rewrite"] += 1
-                return variant
-        self.fallback["declarative_rewrite"] += 1
-        return template
+            if not self._refuse(
+                content, variant, find_broken_statement_rules(content.stem, option.text, statement)
+            ):
+                return [variant]
+        return []
 
     async def state(self, parent: ReviewedQuestion, count: int) -> list[Variant]:
         """True/false statements about the parent's material, each with the sentence that supports it."""
         material = parent.content.material or ""
         # The parent's explanation is about the parent's question.
         unexplained = replace(parent.content, explanation=None)
-        messages = build_messages("material_to_true_false", material=material, count=count)
-        variants: list[Variant] = []
         for attempt in range(TRIES):
-            reply = await self._ask(messages, attempt)
-            statements = reply.get("statements") if reply else None
-            for fields in statements if isinstance(statements, list) else []:
-                if not isinstance(fields, dict):
-                    continue
-                statement = Statement.from_reply(fields)
+            reply = await self._ask(
+                parent.question, "material_to_true_false", attempt, material=material, count=count
+            )
+            sound: list[tuple[Statement, Variant]] = []
+            for statement in _read_statements(reply):
                 variant = self._make(
-                    parent.question,
+                    parent,
                     state_as_true_or_false(unexplained, statement.text.strip(), truth=statement.is_true),
                     "material_to_true_false",
-                    parent.decided_at,
                     support=statement.support.strip(),
                 )
-                if not self._refuse(variant, find_broken_support_rules(material, statement)):
-                    variants.append(variant)
-            if variants:
-                break
-        self.written["material_to_true_false"] += len(variants)
-        self.fallback["material_to_true_false"] += not variants
-        return variants[:count]
+                if not self._refuse(unexplained, variant, find_broken_support_rules(material, statement)):
+                    sound.append((statement, variant))
+            kept = _balance(sound, count)
+            if has_both_truths([statement for statement, _ in kept]):
+                return [variant for _, variant in kept]
+            for _, variant in sound:
+                self._refuse(unexplained, variant, [BOTH_TRUTHS_ARE_STATED])
+        return []
 
-    async def paraphrase(self, parent: ReviewedQuestion) -> Variant | None:
-        """The question in other words; null when the model's words do not pass."""
+    async def paraphrase(self, parent: ReviewedQuestion) -> list[Variant]:
+        """The question in other words; none when the model's words do not pass."""
         content = parent.content
-        messages = build_messages("paraphrase", stem=content.stem)
         for attempt in range(TRIES):
-            reply = await self._ask(messages, attempt)
-            stem = reply.get("stem") if reply else None
-            if not isinstance(stem, str):
+            reply = await self._ask(parent.question, "paraphrase", attempt, stem=content.stem)
+            stem = _read_text(reply, "stem")
+            if stem is None:
                 continue
-            reworded = replace(content, bare=replace(content.bare, stem=stem.strip()))
-            variant = self._make(parent.question, reworded, "paraphrase", parent.decided_at)
-            if not self._refuse(variant, find_broken_paraphrase_rules(content.stem, stem)):
-                self.written["paraphrase"] += 1
-                return variant
-        self.fallback["paraphrase"] += 1
-        return None
+            reworded = replace(content, bare=replace(content.bare, stem=stem))
+            variant = self._make(parent, reworded, "paraphrase")
+            if not self._refuse(content, variant, find_broken_paraphrase_rules(content.stem, stem)):
+                return [variant]
+        return []
 
     def _make(
         self,
-        parent: Question,
+        parent: ReviewedQuestion,
         content: QuestionContent,
         method: str,
-        made_at: datetime | None,
         *,
         option_label: str | None = None,
         support: str | None = None,
     ) -> Variant:
         return make_variant(
-            parent,
+            parent.question,
             content,
             method=method,
             generator=self.model.name,
             prompt_version=PROMPT_VERSION,
-            made_at=made_at or self.now,
+            made_at=parent.decided_at or self.now,
             option_label=option_label,
             support=support,
         )
 
-    async def _ask(self, messages: list[dict[str, str]], attempt: int) -> dict[str, object] | None:
-        from tasks.models.client import CallRequest
-        from tasks.models.replies import parse_json_object
-
+    async def _ask(
+        self, parent: Question, task: str, attempt: int, **fields: str | int
+    ) -> dict[str, object] | None:
+        """The reply's JSON object; null where there is none in the form that was asked for, which is then refused."""
         reply = await self.client.complete(
             self.model,
             CallRequest(
-                purpose="augment", messages=messages, unit=self.unit, salt=f"try {attempt}" if attempt else ""
+                purpose=PURPOSE,
+                messages=build_messages(task, **fields),
+                run_id=self.run_id,
+                unit=self.unit,
+                salt=f"try {attempt}" if attempt else "",
+                parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
             ),
         )
-        return parse_json_object(reply.text) if reply.status == "answered" else None
+        found = parse_json_object(reply.text) if reply.status == "answered" else None
+        if found is None or not _has_form(task, found):
+            self.refused.append(
+                build_refused_reply(self.unit, parent, task, attempt, reply.text, REPLY_IS_READABLE, self.now)
+            )
+            return None
+        return found
 
-    def _refuse(self, variant: Variant, broken: Sequence[str]) -> bool:
-        """Whether the variant breaks a rule; it is then kept for the quarantine."""
-        rules = list(dict.fromkeys([*broken, *find_broken_rules(variant.content)]))
+    def _refuse(self, parent: QuestionContent, variant: Variant, broken: Sequence[str]) -> bool:
+        """Whether the variant breaks a rule, or raises a doubt that its parent does not; it is then kept for the quarantine."""
+        known = find_doubts(parent)
+        doubts = [name for name in find_doubts(variant.content) if name not in known]
+        rules = list(dict.fromkeys([*broken, *find_broken_rules(variant.content), *doubts]))
         self.refused += [build_refused_variant(self.unit, variant, rule, self.now) for rule in rules]
         return bool(rules)
 
 
-async def _gather(work: Sequence[Callable[[], Coroutine[None, None, T]]]) -> list[T]:
-    """Results in order, a chunk at a time; the first failure stops the rest of its chunk and is raised as it is."""
+def _has_form(task: str, reply: dict[str, object]) -> bool:
+    if task == "material_to_true_false":
+        return isinstance(reply.get("statements"), list)
+    return isinstance(reply.get("statement" if task == "declarative_rewrite" else "stem"), str)
+
+
+def _read_text(reply: dict[str, object] | None, key: str) -> str | None:
+    return None if reply is None else str(reply[key]).strip()
+
+
+def _read_statements(reply: dict[str, object] | None) -> list[Statement]:
+    found = [] if reply is None else reply["statements"]
+    assert isinstance(found, list)
+    return [Statement.from_reply(fields) for fields in found if isinstance(fields, dict)]
+
+
+def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tuple[Statement, Variant]]:
+    """At most `count` of the statements, in order, with both truths among them where there are both."""
+    kept = list(sound[:count])
+    missing = {True, False} - {statement.is_true for statement, _ in kept}
+    other = next((one for one in sound[count:] if one[0].is_true in missing), None)
+    return [*kept[:-1], other] if other is not None and len(kept) > 1 else kept
+
+
+async def _gather(
+    work: Sequence[Callable[[], Coroutine[None, None, T]]], advance: Callable[[int], None]
+) -> list[T]:
+    """Results in order, a chunk at a time. A failure does not waste its chunk: all replies reach the ledger first."""
     results: list[T] = []
     for start in range(0, len(work), CHUNK):
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one()) for one in work[start : start + CHUNK]]
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        results += [task.result() for task in tasks]
+        chunk = work[start : start + CHUNK]
+        outcomes = await asyncio.gather(*(one() for one in chunk), return_exceptions=True)
+        failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        if failed:
+            other = next((error for error in failed if not isinstance(error, CallFailed)), None)
+            if other is not None:
+                raise other
+            raise VariantsIncomplete(
+                f"{len(failed)} calls of {len(chunk)} got no reply: {failed[0]} "
+                "What was answered is kept; run the same command again.",
+                len(failed),
+            )
+        results += [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        advance(len(chunk))
     return results
+
+
+def _list_options(parent: ReviewedQuestion) -> list[Option]:
+    """The options that get a statement: those that the template makes a variant of."""
+    content = parent.content
+    if content.question_type != "multiple_choice" or not is_expandable(content):
+        return []
+    return [option for option in content.options if not refers_to_other_options(option.text)]
 
 
 def _list_materials(questions: Iterable[ReviewedQuestion]) -> list[ReviewedQuestion]:
@@ -270,7 +334,7 @@ def _list_materials(questions: Iterable[ReviewedQuestion]) -> list[ReviewedQuest
     return list(first.values())
 
 
-def _unique(variants: Sequence[Variant]) -> list[Variant]:
+def _unique(variants: Iterable[Variant]) -> list[Variant]:
     """One variant per question, the first of each."""
     first: dict[str, Variant] = {}
     for variant in variants:

@@ -18,6 +18,7 @@ _LABELS_ONLY = re.compile(
     r"\s*(都|均|皆|全|是|不|对|错|正确|错误|are|is|correct|true|wrong|false|\s)*$",
     re.IGNORECASE,
 )
+_NAMED_LETTER = re.compile(r"(?<![A-Za-z])(?:[B-H]|A(?!\s+[a-z]))(?![A-Za-z])")
 # A longer text says something of its own, whatever it begins with.
 _LONGEST_REFERENCE = 60
 _AROUND = " .。()（）"
@@ -41,3 +42,8 @@ def refers_to_other_options(text: str) -> bool:
     # “A、C” names options; “C、B、E、D” is an answer of its own, an order.
     labels = re.sub(r"and|nor|or|[^A-H]", "", match["labels"], flags=re.IGNORECASE).upper()
     return list(labels) == sorted(set(labels))
+
+
+def names_an_option(text: str) -> bool:
+    """Whether a text names an option by its letter (“故选C”, “B follows from A”). “A tree” names none."""
+    return _NAMED_LETTER.search(text) is not None

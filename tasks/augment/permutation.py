@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime
 
-from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.option_references import names_an_option, refers_to_other_options
 from tasks.questions.draws import draw_order
 from tasks.questions.question import Option, Question
 from tasks.questions.variant import TEMPLATE, Variant, make_variant
 
 METHOD = "permuted_options"
 PROMPT_VERSION = "permuted-options/1"
-# An explanation or stem that names a letter would name the wrong one after the permutation. “A tree” names none.
-_NAMED_LETTER = re.compile(r"(?<![A-Za-z])(?:[B-H]|A(?!\s+[a-z]))(?![A-Za-z])")
 
 
 def make_permuted_variant(question: Question, made_at: datetime) -> Variant | None:
@@ -29,14 +26,15 @@ def make_permuted_variant(question: Question, made_at: datetime) -> Variant | No
         content.question_type != "multiple_choice"
         or len(options) < 2
         or any(refers_to_other_options(option.text) for option in options)
-        or _NAMED_LETTER.search(content.stem)
+        # After a permutation the letter would name another option.
+        or names_an_option(content.stem)
     ):
         return None
     order = _draw_order(question.question_uuid, len(options))
     labels = [option.label for option in options]
     moved = tuple(Option(label, options[place].text) for label, place in zip(labels, order, strict=True))
     new_label = {labels[place]: label for label, place in zip(labels, order, strict=True)}
-    names_letter = content.explanation and _NAMED_LETTER.search(content.explanation)
+    names_letter = content.explanation and names_an_option(content.explanation)
     permuted = replace(
         content,
         bare=replace(content.bare, options=moved),

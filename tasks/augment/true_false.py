@@ -100,6 +100,12 @@ def make_option_variants(parent: Question, made_at: datetime) -> list[Variant]:
     ]
 
 
+def is_expandable(content: QuestionContent) -> bool:
+    """Whether the truth of a choice's options follows from their labels: no key speaks of the other options."""
+    texts = {option.label: option.text for option in content.options}
+    return not any(refers_to_other_options(texts[key]) for key in content.answer)
+
+
 def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) -> QuestionContent:
     """A true/false question in the place of another; material, explanation and metadata stay."""
     bare = replace(content.bare, question_type="true_false", stem=stem, options=())
@@ -176,7 +182,7 @@ class _Made:
     def build_frame(self, questions: pl.DataFrame, now: datetime) -> pl.DataFrame:
         """Rows of `variants`; what they inherit is gathered from the rows of their parents."""
         table = get_table("variants")
-        schema = {column.name: table.polars_schema[column.name] for column in table.own_columns}
+        schema = pl.Schema({column.name: table.polars_schema[column.name] for column in table.own_columns})
         height = len(self.uuids)
         nothing = pl.Series("options", [[]], dtype=schema["options"])
         made = pl.DataFrame(
@@ -185,7 +191,7 @@ class _Made:
                 "option_label": self.labels,
                 "stem": self.stems,
             },
-            schema={name: pl.String for name in ("question_uuid", "option_label", "stem")},
+            schema=dict.fromkeys(("question_uuid", "option_label", "stem"), pl.String),
         )
         gathered = questions.select(
             pl.col("question_uuid").alias("parent_uuid"),
@@ -206,5 +212,5 @@ class _Made:
                 question_type=pl.lit("true_false"),
             )
             .select(*schema)
-            .cast(dict(schema))
+            .cast(schema)
         )

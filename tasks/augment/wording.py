@@ -73,7 +73,7 @@ def choose_frame(stem: str, language: str, key_count: int) -> OptionFrame:
     elif _MAY_OPEN_A_BLANK.search(stem) and has_blank(stem):
         shape = "blank"
     else:
-        shape = "unfinished" if _is_unfinished(stem, known) else "question"
+        shape = "unfinished" if is_unfinished(stem, known) else "question"
     return OptionFrame(stem, *_WORDING[known, shape])
 
 
@@ -82,7 +82,8 @@ def render_option_question(stem: str, option_text: str, language: str, key_count
     return choose_frame(stem, language, key_count).render(option_text)
 
 
-def _is_unfinished(stem: str, language: str) -> bool:
+def is_unfinished(stem: str, language: str) -> bool:
+    """Whether a stem without a blank breaks off where its options continue."""
     tail = stem[-_LAST_WORDS:]
     if not _BREAKS_OFF.search(tail[-2:]):
         return False

@@ -1,20 +1,31 @@
-"""The sample of model-written variants that people read."""
+"""The sample of a model's variants that people read before any of the batch is used."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from tasks.questions.draws import draw_share
+from schemas.errors import GateError
+from schemas.settings import Settings
+from tasks.review.annotators import read_annotators
+from tasks.review.assignment import assign_batch
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import now_text, open_ledger
 
 
-def draw_review_sample(variants: pl.DataFrame, share: float, salt: str) -> pl.DataFrame:
-    """A repeatable sample of `share` of the variants that a model wrote, at least one where there are any.
+def open_sample_batch(settings: Settings) -> dict[str, object]:
+    """Put the variants drawn from held batches into a review batch, where nobody has decided on them and nobody is about to.
 
-    Args:
-        variants: rows of the lake table `variants`.
-        share: part of them, 0 to 1; 0.05 is usual.
-        salt: what the draw depends on besides the questions, for example the batch they come from.
+    Returns ids and counts. Where there are too few annotators, or they have too much to do, the sample waits and
+    `sample_refusal` says why: the variants are written and stay held.
     """
-    written = variants.filter(pl.col("generator") != "template")
-    uuids = written["question_uuid"].to_list()
-    return written[draw_share(range(written.height), share, salt, name=uuids.__getitem__)]
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        waiting = lake.read("variant_samples").filter(pl.col("outcome").is_null())
+        nothing: dict[str, object] = {"waiting_samples": waiting.height, "sample_batch_id": None}
+        if waiting.is_empty() or not read_annotators(ledger):
+            return nothing
+        try:
+            # One that a closed batch left undecided is given out again.
+            summary = assign_batch(ledger, None, waiting, None, settings, now_text(), again=True)
+        except GateError as error:
+            return nothing | {"sample_refusal": str(error)}
+    return {"waiting_samples": waiting.height, "sample_batch_id": summary.batch_id}

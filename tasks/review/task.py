@@ -9,6 +9,7 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
 from tasks.review.landing import land_closed_batches
 from tasks.review.opening import open_waiting_batch
+from tasks.review.sample import open_sample_batch
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import now_text, open_ledger
 
@@ -18,6 +19,13 @@ from warehouse.ledger.engine import now_text, open_ledger
 def open_review_batch() -> dict[str, object]:
     """Put questions that nobody has reviewed into a batch, if there are annotators to give them to."""
     return open_waiting_batch(load_settings())
+
+
+@task(name="open_variant_samples")
+@hide_content
+def open_variant_samples() -> dict[str, object]:
+    """Give the sample of a model's variants to annotators, if there are any."""
+    return open_sample_batch(load_settings())
 
 
 @task(name="close_reviewed_batches")

@@ -21,6 +21,8 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
     "documents": ("ingested_at",),
     "review_decisions": ("decided_at",),
     "variants": ("created_at",),
+    "variant_drafts": ("created_at",),
+    "variant_batches": ("drafted_at", "settled_at"),
     "bank_versions": ("published_at",),
     "judgements": ("judged_at",),
     "league_rounds": ("finished_at",),

@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from deployments.model_server.server import RunningServer
-from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.augment.model_variants import ModelAugmentation, augment_with_model
-from tasks.augment.requests import (
-    Statement,
-    build_messages,
+from tasks.augment.model_variants import WrittenVariants, write_variants
+from tasks.augment.requests import Statement, build_messages, build_reply_schema
+from tasks.augment.variant_rules import (
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
+    is_copied,
 )
 from tasks.models.client import ModelClient
 from tasks.models.replies import parse_json_object
@@ -43,19 +42,28 @@ def server() -> Iterator[RunningServer]:
         yield running
 
 
-def augment(
+@pytest.fixture(scope="module")
+def wrong() -> Iterator[RunningServer]:
+    """Generators that do one thing wrong in every reply, each named for it."""
+    names = ("unreadable", "foreign_support", "one_sided", "copied", "changed")
+    with start_server(**{name: {"kind": "generator", "writing": {name: 1.0}} for name in names}) as running:
+        yield running
+
+
+def write(
     ledger: Ledger,
     server: RunningServer,
     *rows: dict[str, Any],
-    modes: tuple[str, ...],
+    method: str,
+    model: str = "writer",
     counts: dict[str, int] | None = None,
-) -> ModelAugmentation:
-    model = replace(make_model("writer"), roles=("generator",), parameters={"max_tokens": 2000})
+) -> WrittenVariants:
+    generator = replace(make_model(model), roles=("generator",), parameters={"max_tokens": 2000})
 
-    async def run() -> ModelAugmentation:
+    async def run() -> WrittenVariants:
         async with ModelClient(ledger, Settings(), simulated_url=server.url) as client:
-            result = await augment_with_model(
-                client, model, make_frame(*rows), unit="b1", now=NOW, modes=modes
+            result = await write_variants(
+                client, generator, make_frame(*rows), method, run_id="augment/b1", unit="b1", now=NOW
             )
             if counts is not None:
                 counts.update(client.counts)
@@ -64,81 +72,123 @@ def augment(
     return asyncio.run(run())
 
 
-def test_a_rewritten_statement_takes_the_templates_place_with_its_truth(
-    ledger: Ledger, server: RunningServer
-) -> None:
+def test_a_statement_by_the_model_has_the_truth_of_its_option(ledger: Ledger, server: RunningServer) -> None:
     parent = make_accepted(
         "最早的活字是（ ）。", language="zh", options=make_options("泥活字", "铅活字"), answer=["A"]
     )
-    result = augment(ledger, server, parent, modes=("declarative_rewrite",))
+    result = write(ledger, server, parent, method="declarative_rewrite")
     assert result.variants.select("stem", "answer", "method", "generator", "option_label").rows() == [
         ("最早的活字是泥活字。", ["true"], "declarative_rewrite", "writer", "A"),
         ("最早的活字是铅活字。", ["false"], "declarative_rewrite", "writer", "B"),
     ]
     assert set(result.variants["parent_uuid"]) == {parent["question_uuid"]}
-    assert (result.written, dict(result.fallback)) == ({"declarative_rewrite": 2}, {})
+    assert (result.parent_count, result.fallback_count) == (2, 0)
 
 
-def test_where_the_models_statement_does_not_pass_the_template_stands_and_the_rule_is_named(
+def test_a_statement_that_does_not_pass_is_refused_by_the_name_of_its_rule(
     ledger: Ledger, server: RunningServer
 ) -> None:
     # The simulated generator hangs the option behind the question, which then still asks.
     parent = make_accepted("下列哪个是质数", language="zh", options=make_options("八", "七"), answer=["B"])
-    result = augment(ledger, server, parent, modes=("declarative_rewrite",))
-    assert set(result.variants["method"]) == {"multiple_choice_to_true_false"}
-    assert result.fallback == {"declarative_rewrite": 2}
+    result = write(ledger, server, parent, method="declarative_rewrite")
+    assert (result.variants.height, result.fallback_count) == (0, 2)
     assert set(result.quarantine["rule"]) == {"statement_is_declarative"}
+
+
+def test_an_option_that_speaks_of_the_others_and_a_variant_get_no_statement(
+    ledger: Ledger, server: RunningServer
+) -> None:
+    above = make_accepted(options=make_options("39", "52", "None of the above"), answer=["A"])
+    keyed = make_accepted("Level 6 has ( ).", options=make_options("39", "All of the above"), answer=["B"])
+    variant = make_accepted("Level 7 has ( ).", lineage_uuid="0b8f1f0e-3d7c-5e0e-9c52-7b1f6a4d2c10")
+    result = write(ledger, server, above, keyed, variant, method="declarative_rewrite")
+    assert sorted(result.variants["option_label"]) == ["A", "B"]
+    assert set(result.variants["parent_uuid"]) == {above["question_uuid"]}
+
+
+def make_material(stem: str, answer: str, material: str = MATERIAL) -> dict[str, Any]:
+    return make_accepted(
+        stem,
+        question_type="material_analysis",
+        language="zh",
+        material=material,
+        options=[],
+        answer=[answer],
+    )
 
 
 def test_statements_about_a_material_carry_the_sentence_that_supports_them(
     ledger: Ledger, server: RunningServer
 ) -> None:
-    shared: dict[str, Any] = {
-        "question_type": "material_analysis",
-        "language": "zh",
-        "material": MATERIAL,
-        "options": [],
-    }
-    one = make_accepted("概括材料。", answer=["河流与山脉。"], **shared)
-    other = make_accepted("材料说明了什么？", answer=["地理。"], **shared)
-    result = augment(ledger, server, one, other, modes=("material_to_true_false",))
-    assert result.variants.height == 4
-    assert set(result.variants["method"]) == {"material_to_true_false"}
+    one, other = make_material("概括材料。", "河流与山脉。"), make_material("材料说明了什么？", "地理。")
+    result = write(ledger, server, one, other, method="material_to_true_false")
+    assert (result.variants.height, result.parent_count, result.fallback_count) == (4, 1, 0)
     assert set(result.variants["parent_uuid"]) == {min(one["question_uuid"], other["question_uuid"])}
     assert {tuple(answer) for answer in result.variants["answer"]} == {("true",), ("false",)}
     assert all(support in MATERIAL for support in result.variants["support"])
+    assert not any(is_copied(stem, MATERIAL) for stem in result.variants["stem"])
     assert set(result.variants["explanation"]) == {None}
+
+
+@pytest.mark.parametrize(
+    ("fault", "method", "rule"),
+    [
+        ("unreadable", "material_to_true_false", "reply_is_readable"),
+        ("unreadable", "declarative_rewrite", "reply_is_readable"),
+        ("foreign_support", "material_to_true_false", "support_stands_in_the_material"),
+        ("one_sided", "material_to_true_false", "both_truths_are_stated"),
+        ("copied", "material_to_true_false", "statement_is_not_copied"),
+        ("changed", "declarative_rewrite", "statement_keeps_the_numbers"),
+        ("changed", "paraphrase", "paraphrase_keeps_the_numbers"),
+    ],
+)
+def test_what_a_generator_does_wrong_is_refused_by_name_and_nothing_of_it_stands(
+    ledger: Ledger, wrong: RunningServer, fault: str, method: str, rule: str
+) -> None:
+    counts: dict[str, int] = {}
+    parent = (
+        make_material("概括材料。", "河流与山脉。") if method == "material_to_true_false" else make_accepted()
+    )
+    result = write(ledger, wrong, parent, method=method, model=fault, counts=counts)
+    assert result.variants.is_empty()
+    assert rule in set(result.quarantine["rule"])
+    # What does not pass is asked for once more.
+    assert counts["sent"] == 2 * result.parent_count == 2 * result.fallback_count
 
 
 def test_a_paraphrase_keeps_options_and_key(ledger: Ledger, server: RunningServer) -> None:
     parent = make_accepted("满二叉树第六层最多有（ ）个结点。", language="zh")
-    result = augment(ledger, server, parent, modes=("paraphrase", "permuted_options"))
-    row = result.variants.filter(result.variants["method"] == "paraphrase").row(0, named=True)
+    (row,) = write(ledger, server, parent, method="paraphrase").variants.to_dicts()
     assert (row["options"], row["answer"], row["question_type"]) == (
         parent["options"],
         parent["answer"],
         "multiple_choice",
     )
     assert row["stem"] != parent["stem"]
-    assert "permuted_options" in set(result.variants["method"])
 
 
-def test_making_them_again_sends_nothing_and_gives_the_same_rows(
+def test_questions_of_every_type_but_terms_and_statements_are_paraphrased(
+    ledger: Ledger, server: RunningServer
+) -> None:
+    rows = [
+        make_accepted(f"Question {place} with ____ here.", question_type=name, options=[], answer=["true"])
+        for place, name in enumerate(("fill_in_the_blank", "calculation", "essay", "true_false"))
+    ]
+    result = write(ledger, server, *rows, method="paraphrase")
+    assert sorted(result.variants["question_type"]) == ["calculation", "essay", "fill_in_the_blank"]
+
+
+def test_writing_them_again_sends_nothing_and_gives_the_same_rows(
     ledger: Ledger, server: RunningServer
 ) -> None:
     parent = make_accepted(
         "最早的活字是（ ）。", language="zh", options=make_options("泥活字", "铅活字"), answer=["A"]
     )
-    first = augment(ledger, server, parent, modes=("declarative_rewrite",))
+    first = write(ledger, server, parent, method="declarative_rewrite")
     counts: dict[str, int] = {}
-    again = augment(ledger, server, parent, modes=("declarative_rewrite",), counts=counts)
+    again = write(ledger, server, parent, method="declarative_rewrite", counts=counts)
     assert first.variants.equals(again.variants)
     assert (counts.get("sent", 0), counts["replayed"]) == (0, 2)
-
-
-def test_an_unknown_mode_is_refused(ledger: Ledger, server: RunningServer) -> None:
-    with pytest.raises(UsageError, match=r"Unknown augmentation modes \['poem'\]"):
-        augment(ledger, server, make_accepted(), modes=("poem",))
 
 
 @pytest.mark.parametrize(
@@ -182,6 +232,8 @@ def test_a_paraphrase_must_ask_the_same(paraphrase: str, rules: list[str]) -> No
         ({"answer": "maybe"}, ["truth_is_true_or_false"]),
         ({"answer": True}, ["truth_is_true_or_false"]),
         ({"statement": "长江是什么？"}, ["statement_is_declarative"]),
+        ({"statement": "黄河是第二长的河流。"}, ["statement_is_not_copied"]),
+        ({"statement": "秦岭，位于中国中部！"}, ["statement_is_not_copied"]),
     ],
 )
 def test_a_statement_about_a_material_must_have_its_support_in_it(
@@ -212,3 +264,9 @@ def test_a_request_ends_with_one_json_object_and_never_holds_the_key() -> None:
         "stem": "1+1=( )",
         "option": "2",
     }
+
+
+def test_a_reply_is_held_to_a_schema_where_the_endpoint_offers_that() -> None:
+    schema = build_reply_schema("material_to_true_false")["json_schema"]
+    (items,) = (field["items"] for field in schema["schema"]["properties"].values())
+    assert (schema["strict"], items["required"]) == (True, ["statement", "answer", "support"])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.tables import get_table
-from tasks.augment.permutation import make_permuted_variant
 from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.permutation import make_permuted_variant
 from tasks.augment.true_false import augment_questions
 from tasks.augment.wording import PROMPT_VERSION
 from tasks.questions.question import Question
