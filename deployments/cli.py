@@ -26,6 +26,7 @@ from deployments.commands import (
     drift,
     evaluate,
     exam,
+    exports,
     failures,
     gscore,
     imports,
@@ -103,6 +104,7 @@ for module in (
     gscore,
     cgeval,
     imports,
+    exports,
     query,
     validate,
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.table import Column, Table
 
-IMPORT_KINDS = ("inspect", "lm_eval", "scores", "responses", "ratings")
+IMPORT_KINDS = ("inspect", "lm_eval", "scores", "responses", "ratings", "records")
 
 IMPORTED_MARKS = Table(
     name="imported_marks",

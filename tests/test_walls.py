@@ -31,6 +31,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "models": "a registered model writes variants",
         "questions": "a variant is a question, held to the same format rules",
     },
+    "bank_exchange": {
+        "questions": "questions leave bare, as they are put, or as records",
+    },
     "dedupe": {
         "questions": "duplicates are found by a question's identity and normal form",
     },
@@ -58,6 +61,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "shares with their intervals",
     },
     "imports": {
+        "questions": "records of questions are read by the form in which they leave",
         "statistics": "rank correlation between benchmarks, with its p-value",
     },
     "editions": {

@@ -1,4 +1,4 @@
-"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|external`."""
+"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|records|external`."""
 
 from __future__ import annotations
 
@@ -113,6 +113,28 @@ def ratings(
     Example: proctor import ratings rated.csv --benchmark our-pilot --map rater=annotator --map mark=stars
     """
     _import_table(file, "ratings", benchmark, columns, metrics, as_json)
+
+
+@import_app.command()
+def records(
+    file: File,
+    benchmark: Benchmark,
+    model: Annotated[str, typer.Option("--model", help="Who answered; the records do not name it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Take in records of questions (LLMEval-Fair, figure 8): each response, with the stars and the text of its judge.
+
+    The published key names (gpt4res, gpt4judge) are read as well. A file with a faulty line is refused as a whole.
+
+    Example: proctor import records answers.jsonl --benchmark our-pilot --model qwen-7b
+    """
+    from schemas.settings import load_settings
+    from tasks.imports.landing import import_question_records
+    from warehouse.lake.store import open_lake
+
+    _check_file(file)
+    with open_lake(load_settings()) as lake:
+        _print(import_question_records(lake, file, benchmark, model), as_json)
 
 
 @import_app.command()

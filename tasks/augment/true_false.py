@@ -21,10 +21,10 @@ from tasks.questions.identity import (
     join_pieces,
     normalise_for_key,
 )
-from tasks.questions.question import Question, QuestionContent
+from tasks.questions.question import QuestionContent
 from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.rules import find_broken_rules, is_sound_choice
-from tasks.questions.variant import TEMPLATE, Variant, make_variant
+from tasks.questions.variant import TEMPLATE, Variant
 
 METHOD = "multiple_choice_to_true_false"
 KEY_REFERS_TO_OTHER_OPTIONS = "key_does_not_refer_to_other_options"
@@ -79,25 +79,6 @@ def augment_questions(
 def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
     """Rows of `variants`."""
     return get_table("variants").frame([variant.as_row() for variant in variants])
-
-
-def make_option_variants(parent: Question, made_at: datetime) -> list[Variant]:
-    """One true/false variant per option that stands for itself; true exactly where the option's label is in the key."""
-    content = parent.content
-    frame = choose_frame(content.stem, content.language, len(content.answer))
-    return [
-        make_variant(
-            parent,
-            state_as_true_or_false(content, frame.render(option.text), truth=option.label in content.answer),
-            method=METHOD,
-            option_label=option.label,
-            generator=TEMPLATE,
-            prompt_version=PROMPT_VERSION,
-            made_at=made_at,
-        )
-        for option in content.options
-        if not refers_to_other_options(option.text)
-    ]
 
 
 def is_expandable(content: QuestionContent) -> bool:

@@ -77,11 +77,6 @@ def choose_frame(stem: str, language: str, key_count: int) -> OptionFrame:
     return OptionFrame(stem, *_WORDING[known, shape])
 
 
-def render_option_question(stem: str, option_text: str, language: str, key_count: int) -> str:
-    """The stem with its blank, then whether `option_text` belongs there."""
-    return choose_frame(stem, language, key_count).render(option_text)
-
-
 def is_unfinished(stem: str, language: str) -> bool:
     """Whether a stem without a blank breaks off where its options continue."""
     tail = stem[-_LAST_WORDS:]

@@ -20,6 +20,7 @@ from tasks.imports.tables import (
     parse_scores,
     read_table,
 )
+from tasks.questions.record import import_records, render_record
 from warehouse.lake.store import Lake
 
 
@@ -79,6 +80,34 @@ def import_table(
         needed.append("rater")
     rows = parse_marks(apply_mapping(frame, mapping, MARK_FIELDS, needed, path.name), path.name)
     return _land_log(lake, path, kind, Log(benchmark, rows, len(rows)), benchmark)
+
+
+def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
+    """Land records of figure 8 (LLMEval-Fair): each response with the stars of its judge, where it has any.
+
+    Raises UsageError for a file with a faulty line, or without a response.
+    """
+    rows: list[dict[str, object]] = []
+    for record in import_records(path):
+        if record.response is None:
+            continue
+        stars = None if record.judge is None else record.judge.stars
+        rows.append(
+            {
+                "row_number": len(rows) + 1,
+                "category": record.category,
+                "task": record.sub_category,
+                "model": model,
+                "item_id": record.question_uuid,
+                "metric": None if record.judge is None else "stars",
+                "mark": None if stars is None else float(stars),
+                "response": record.response,
+                "record": render_record(record),
+            }
+        )
+    if not rows:
+        raise UsageError(f"{path.name} holds no response: there is nothing to take in.")
+    return _land_log(lake, path, "records", Log(benchmark, rows, len(rows)), benchmark)
 
 
 def import_external(
