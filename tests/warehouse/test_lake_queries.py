@@ -65,6 +65,7 @@ GIVEN = {
     "source": "bank",
     "transient": ["timeout"],
     "units": ["u"],
+    "variant_batch_id": "b/paraphrase/m/1",
 }
 QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 

@@ -292,11 +292,11 @@ def _kill_writing(settings: Settings, ledger: Ledger, url: str, target: int) -> 
         stdin=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + 600
         while count_done(ledger) < target:
             assert process.poll() is None, "it ended before it could be killed"
             assert time.monotonic() < deadline
-            time.sleep(0.005)
+            time.sleep(0.02)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -16,13 +16,18 @@ from schemas.settings import Settings
 from tasks.augment.model_variants import WrittenVariants, write_variants
 from tasks.augment.requests import Statement, build_messages, build_reply_schema
 from tasks.augment.variant_rules import (
+    BOTH_TRUTHS_ARE_STATED,
+    REPLY_IS_READABLE,
+    SAMPLE_PASSES_REVIEW,
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,
+    has_both_truths,
     is_copied,
 )
 from tasks.models.client import ModelClient
 from tasks.models.replies import parse_json_object
+from tasks.questions.rule_notes import RuleNote, read_rule_notes
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -270,3 +275,26 @@ def test_a_reply_is_held_to_a_schema_where_the_endpoint_offers_that() -> None:
     schema = build_reply_schema("material_to_true_false")["json_schema"]
     (items,) = (field["items"] for field in schema["schema"]["properties"].values())
     assert (schema["strict"], items["required"]) == (True, ["statement", "answer", "support"])
+
+
+VARIANT_RULES = [note for note in read_rule_notes().values() if note.about == "variant"]
+
+
+@pytest.mark.parametrize("note", VARIANT_RULES, ids=[note.name for note in VARIANT_RULES])
+def test_the_example_of_a_rule_of_variants_breaks_it(note: RuleNote) -> None:
+    example = dict(note.example)
+    if "reply" in example:
+        broken = [] if parse_json_object(example["reply"]) else [REPLY_IS_READABLE]
+    elif "answers" in example:
+        told = [Statement("A.", answer, "B.") for answer in example["answers"]]
+        broken = [] if has_both_truths(told) else [BOTH_TRUTHS_ARE_STATED]
+    elif "sample" in example:
+        share = example["failed"] / example["sample"]
+        broken = [SAMPLE_PASSES_REVIEW] if share > Settings().variant_failure_gate else []
+    elif example["method"] == "declarative_rewrite":
+        broken = find_broken_statement_rules(example["stem"], example["option"], example["statement"])
+    elif example["method"] == "paraphrase":
+        broken = find_broken_paraphrase_rules(example["stem"], example["paraphrase"])
+    else:
+        broken = find_broken_support_rules(example["material"], Statement.from_reply(example))
+    assert note.name in broken

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.tables import get_table
@@ -12,7 +12,8 @@ from tasks.augment.option_references import refers_to_other_options
 from tasks.augment.permutation import make_permuted_variant
 from tasks.augment.true_false import augment_questions
 from tasks.augment.wording import PROMPT_VERSION
-from tasks.questions.question import Question
+from tasks.questions.identity import compute_question_uuid
+from tasks.questions.question import BareQuestion, Question
 from tasks.questions.variant import Variant
 from tests.tasks.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 
@@ -70,6 +71,43 @@ def test_a_question_with_several_keys_gives_several_trues_and_says_that_there_ma
 def test_a_stem_without_a_blank_is_asked_as_a_question() -> None:
     variants, _ = augment_questions(make_frame(make_accepted("Which is prime?")), unit="b1", now=NOW)
     assert variants["stem"][0] == "Which is prime?\nWould “39” be a correct answer to the question above?"
+
+
+@pytest.mark.parametrize(
+    ("stem", "language", "asked"),
+    [
+        ("The capital of France is", "en", "Would the sentence above be completed correctly with “39”?"),
+        ("下列属于质数的是", "zh", "上面的话若以“39”补充完整，是否正确？"),
+        ("Find the prime", "en", "Would “39” be a correct answer to the question above?"),
+        ("太极拳由谁所创", "zh", "以“39”回答上面的问题，是否正确？"),
+        ("They met in May. What did they do?", "en", "Would “39” be a correct answer to the question above?"),
+    ],
+)
+def test_a_stem_that_its_options_continue_is_completed_and_a_question_is_answered(
+    stem: str, language: str, asked: str
+) -> None:
+    parent = make_accepted(stem, language=language)
+    variants, _ = augment_questions(make_frame(parent), unit="b1", now=NOW)
+    assert variants["stem"][0] == f"{stem}\n{asked}"
+
+
+@settings(deadline=None)
+@given(
+    st.text(alphabet="aZ9 _()（）[]?？.。“”：、汉\u0301\u3000ﬁ…", min_size=1, max_size=16),
+    st.lists(st.text(alphabet="aZ9 _()？。“”汉\u0301\u3000½", max_size=8), min_size=2, max_size=3),
+)
+def test_a_stem_folded_once_gives_the_uuid_of_each_whole_text(stem: str, texts: list[str]) -> None:
+    parent = make_accepted(stem, options=make_options(*texts), answer=["A"])
+    variants, _ = augment_questions(make_frame(parent), unit="b1", now=NOW)
+    for row in variants.iter_rows(named=True):
+        assert row["question_uuid"] == compute_question_uuid(BareQuestion.from_row(row))
+
+
+def test_a_variant_makes_no_variants() -> None:
+    variant = make_accepted(lineage_uuid="0b8f1f0e-3d7c-5e0e-9c52-7b1f6a4d2c10")
+    variants, broken = augment_questions(make_frame(variant), unit="b1", now=NOW)
+    assert variants.is_empty()
+    assert broken.is_empty()
 
 
 def test_making_variants_again_gives_the_same_rows() -> None:
@@ -163,6 +201,7 @@ def test_options_that_stand_for_themselves_are_left_alone(text: str) -> None:
     assert not refers_to_other_options(text)
 
 
+@settings(deadline=None)
 @given(
     st.integers(2, 8).flatmap(
         lambda count: st.tuples(st.just(count), st.sets(st.integers(0, count - 1), min_size=1))

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from tasks.augment.true_false import make_option_variants
+from tasks.augment.true_false import augment_questions
 from tasks.dedupe.duplicates import Entry
 from tasks.dedupe.exact import NormalForm, compute_content_key, normalise_content
 from tasks.questions.question import Question
-from tests.tasks.augment.conftest import NOW, make_accepted, make_options
+from tasks.questions.variant import Variant
+from tests.tasks.augment.conftest import NOW, make_accepted, make_frame, make_options
 
 
 def test_a_normal_form_holds_every_text_and_the_answer_in_words() -> None:
@@ -32,8 +33,9 @@ def test_an_answer_that_is_no_label_counts_by_its_own_words() -> None:
 
 
 def test_the_key_of_a_template_variant_is_the_uuid_that_its_content_gives() -> None:
-    parent = Question.from_row(make_accepted())
-    for variant in make_option_variants(parent, NOW):
+    variants, _ = augment_questions(make_frame(make_accepted()), unit="b1", now=NOW)
+    for row in variants.iter_rows(named=True):
+        variant = Variant.from_row(row)
         entry = Entry(variant.question, generator=variant.generator)
         assert entry.content_key == variant.question.question_uuid
         assert entry.content_key == compute_content_key(normalise_content(variant.content))

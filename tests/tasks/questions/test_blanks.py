@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deployments.model_server.generators import write_statement
-from tasks.augment.wording import render_option_question
+from tasks.augment.wording import choose_frame
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions.blanks import count_blanks, fill_blanks, has_blank, is_call
@@ -78,12 +78,12 @@ def test_what_one_stage_calls_a_blank_all_do(text: str) -> None:
     stem = f"甲 {text} 乙"
     assert infer_free_type(stem, None) == "fill_in_the_blank"
     assert blanks_match_answers(QuestionContent(BareQuestion("fill_in_the_blank", "zh", stem), ("丙",)))
-    assert "上文空缺处" in render_option_question(stem, "丙", "zh", 1)
+    assert "上文空缺处" in choose_frame(stem, "zh", 1).before
     assert write_statement(stem, "丙") == f"{fill_blanks(stem, '丙')}。"
 
 
 @pytest.mark.parametrize("text", NO_BLANKS)
 def test_what_one_stage_calls_no_blank_none_does(text: str) -> None:
     assert infer_free_type(text, None) != "fill_in_the_blank"
-    assert "上文空缺处" not in render_option_question(text, "丙", "zh", 1)
+    assert "上文空缺处" not in choose_frame(text, "zh", 1).before
     assert not blanks_match_answers(QuestionContent(BareQuestion("fill_in_the_blank", "zh", text), ("丙",)))

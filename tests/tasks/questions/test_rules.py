@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from tasks.questions.doubts import DOUBTS, find_doubts
 from tasks.questions.question import QuestionContent
-from tasks.questions.rules import ANSWERABLE, RULES, find_broken_rules, find_unanswerable
+from tasks.questions.rule_notes import RuleNote, read_rule_notes
+from tasks.questions.rules import ANSWERABLE, RULES, find_broken_rules, find_unanswerable, is_sound_choice
 from tests.tasks.augment.conftest import make_accepted, make_options
 
 
@@ -83,3 +85,48 @@ def test_a_short_answer_that_stands_in_its_stem_is_a_leak() -> None:
 
 def test_every_answerable_rule_is_a_rule() -> None:
     assert set(ANSWERABLE) < set(RULES)
+
+
+QUESTION_RULES = [note for note in read_rule_notes().values() if note.name in {**RULES, **DOUBTS}]
+
+
+def test_every_rule_and_doubt_is_told_in_words_with_an_example() -> None:
+    told = {note.name: note.refuses for note in read_rule_notes().values()}
+    assert {name: told[name] for name in RULES} == dict.fromkeys(RULES, True)
+    assert {name: told[name] for name in DOUBTS} == dict.fromkeys(DOUBTS, False)
+
+
+@pytest.mark.parametrize("note", QUESTION_RULES, ids=[note.name for note in QUESTION_RULES])
+def test_the_example_of_a_rule_breaks_it_and_a_sound_question_does_not(note: RuleNote) -> None:
+    find = find_broken_rules if note.refuses else find_doubts
+    assert note.name in find(QuestionContent.from_row(make_accepted(**note.example)))
+    assert find(QuestionContent.from_row(make_accepted())) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubts"),
+    [
+        ({"stem": "DNA复制时\ue00d需要哪种酶", "language": "zh"}, ["text_is_not_damaged"]),
+        ({"stem": "It cost â€“ a lot of ( ) nodes."}, ["text_is_not_damaged"]),
+        ({"stem": "如图所示，电路中的电流为（ ）。", "language": "zh"}, ["nothing_absent_is_referred_to"]),
+        ({"stem": "如图所示，电流为（ ）。", "language": "zh", "material": "电路由两个电阻串联。"}, []),
+        ({"stem": "在地图制图中使用最广泛的投影是（ ）。", "language": "zh"}, []),
+        ({"stem": "She sat at the table with ( ) guests."}, []),
+        ({"stem": "IBS", "question_type": "term_explanation", "options": [], "answer": ["A syndrome."]}, []),
+        ({"stem": "Water boils at ( ) °C ________ 水在标准大气压下的沸点"}, []),
+    ],
+)
+def test_doubts_are_raised_about_what_an_editor_should_see(
+    changes: dict[str, Any], doubts: list[str]
+) -> None:
+    assert find_doubts(QuestionContent.from_row(make_accepted(**changes))) == doubts
+
+
+@pytest.mark.parametrize("note", QUESTION_RULES, ids=[note.name for note in QUESTION_RULES])
+def test_the_quick_look_at_a_choice_agrees_with_the_rules(note: RuleNote) -> None:
+    content = QuestionContent.from_row(make_accepted(**note.example))
+    if content.question_type == "multiple_choice":
+        labels = [option.label for option in content.options]
+        texts = [option.text for option in content.options]
+        sound = is_sound_choice(content.stem, labels, texts, content.answer)
+        assert sound == (not find_broken_rules(content))

@@ -29,6 +29,14 @@ WITH held AS (
     FROM variants
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'variant_batches' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM variant_batches
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'variant_drafts' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM variant_drafts
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'duplicates' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM duplicates
     GROUP BY landing_unit
