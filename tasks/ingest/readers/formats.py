@@ -103,7 +103,11 @@ def _extract_pdf(data: bytes, options: Mapping[str, Any]) -> Extraction:
             "needs_ocr",
             f"Pages {names} hold pictures and no text. Install the extra `ocr` and switch OCR on to read them.",
         )
-    extraction.warnings.append(f"Pages {names} hold no readable text; OCR is off or not installed.")
+    extraction.warnings.append(
+        f"Pages {names} are scans or hold no readable text; OCR is off or not installed."
+    )
+    if any(line.page in set(unreadable) for line in extraction.lines):
+        extraction.notes.append("ocr")  # what a scanner took its picture for
     return extraction
 
 

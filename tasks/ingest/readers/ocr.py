@@ -5,32 +5,36 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.figures import find_labels
+from tasks.ingest.readers.levelling import level_picture
+from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf import (
+    OPTION,
     Page,
     Row,
     find_column_border,
     mark_furniture,
     mark_wraps,
-    order_rows,
+    order_columns,
     order_score,
+    same_as_known,
 )
+from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.words.cleaning import is_cjk
-from tasks.ingest.words.lexicon import find_type_in_title
+from tasks.ingest.words.labels import parse_label
 
 RESOLUTION = 150
 MAX_SIDE = 3000
 # A box read with less confidence than this is noise (smudges, stamps, figures).
 FLOOR = 0.5
 UNSURE = 0.8
-# Degrees: below the first a page counts as level, beyond the second it is not a page askew but turned.
-MIN_TILT = 0.4
-MAX_TILT = 8
 # From the start of a character to that of the next one, in pitches of the Chinese characters of its line.
 CJK_PITCH = 1.4
 LATIN_PITCH = 1.15
@@ -43,6 +47,10 @@ ENGINE = {
     "EngineConfig.onnxruntime.intra_op_num_threads": 2,
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
 }
+
+# So many rows at the top and at the foot of a page may be its header and footer.
+OUTER_ROWS = 2
+_DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
 
 _Box = tuple[list[tuple[float, float]], str, float]
 
@@ -58,6 +66,7 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
     Pages that do not fit into the time limit are left out and reported.
     """
     import pypdfium2
+    import pypdfium2.raw as raw
 
     started = time.monotonic()
     engine = _make_engine()
@@ -71,6 +80,7 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
             missed = [str(page) for page in pages[place:]]
             break
         page = document[number - 1]
+        remove_additions(page, raw)
         scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
         picture = page.render(scale=scale).to_numpy()
         read.append((number, _read_picture(engine, picture, scores)))
@@ -136,12 +146,10 @@ def _make_engine() -> Any:
 
 def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     """Return the rows of one picture in reading order; coordinates are pixels with the origin at the lower left."""
+    picture = level_picture(picture)
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
     found = _find_boxes(engine, picture)
-    tilt = measure_tilt(picture)
-    if abs(tilt) >= MIN_TILT:
-        found = _unite(found, _find_turned(engine, picture, tilt))
     boxes: list[Row] = []
     for corners, text, score in found:
         scores.append(score)
@@ -153,7 +161,10 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
         boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
-    page.rows = merge_boxes(boxes, float(width), _measure_slope([box[0] for box in found]))
+    labels = find_labels(picture, boxes)
+    lines = [box for index, box in enumerate(boxes) if index not in labels]
+    page.rows = merge_boxes(lines, float(width), _measure_slope([box[0] for box in found]))
+    page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
 
@@ -228,92 +239,6 @@ def _measure_grain(steps: Sequence[float]) -> float:
     return min(jumps, default=0.0)
 
 
-def _find_turned(engine: Any, picture: Any, angle: float) -> list[_Box]:
-    """Read the page turned by an angle (a tilted line is easily missed) and give the boxes in its own coordinates."""
-    import cv2
-
-    height, width = picture.shape[:2]
-    turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
-    back = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
-    turned = cv2.warpAffine(picture, turn, (width, height), borderValue=(255, 255, 255))
-    return [
-        (
-            [
-                (back[0][0] * x + back[0][1] * y + back[0][2], back[1][0] * x + back[1][1] * y + back[1][2])
-                for x, y in corners
-            ],
-            text,
-            score,
-        )
-        for corners, text, score in _find_boxes(engine, turned)
-    ]
-
-
-def _unite(first: list[_Box], second: list[_Box]) -> list[_Box]:
-    """Unite two readings of one page: of boxes that cover each other the one with more text, surely read, stays."""
-    kept = list(first)
-    for box in second:
-        rivals = [other for other in kept if _cover(box[0], other[0]) > 0.4]
-        if not rivals:
-            kept.append(box)
-        elif sum(len(other[1]) * other[2] for other in rivals) < 0.95 * len(box[1]) * box[2]:
-            kept = [other for other in kept if not any(other is rival for rival in rivals)]
-            kept.append(box)
-    return kept
-
-
-def _cover(one: list[tuple[float, float]], other: list[tuple[float, float]]) -> float:
-    """The share of the smaller of two boxes that the other covers, measured along their middle lines."""
-    left = max(min(x for x, _ in one), min(x for x, _ in other))
-    right = min(max(x for x, _ in one), max(x for x, _ in other))
-    width = min(max(x for x, _ in box) - min(x for x, _ in box) for box in (one, other))
-    if right <= left:
-        return 0.0
-    middle = (left + right) / 2
-    heights = [abs(box[3][1] - box[0][1]) for box in (one, other)]
-    distance = abs(_height_at(one, middle) - _height_at(other, middle))
-    return (right - left) / max(width, 1.0) if distance < 0.6 * max(heights) else 0.0
-
-
-def _height_at(box: list[tuple[float, float]], x: float) -> float:
-    """The height of a box's middle line at x; corners run clockwise from the upper left."""
-    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = box
-    start, end = ((x0 + x3) / 2, (y0 + y3) / 2), ((x1 + x2) / 2, (y1 + y2) / 2)
-    share = (x - start[0]) / (end[0] - start[0]) if end[0] != start[0] else 0.0
-    return start[1] + share * (end[1] - start[1])
-
-
-def measure_tilt(picture: Any) -> float:
-    """Return the angle in degrees by which turning makes the rows of ink and paper alternate most sharply."""
-    import cv2
-
-    gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
-    factor = 900 / max(gray.shape)
-    if factor < 1:
-        gray = cv2.resize(gray, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    # local thresholds: shadows and the dark surroundings of a photograph are not ink
-    ink = cv2.adaptiveThreshold(gray, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 15, 12)
-    height, width = ink.shape
-    # only marks of the size of characters count: borders, rules and the edges of a photograph lie level anyway
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
-    wide, tall = stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT]
-    is_character = (wide < 0.06 * width) & (tall < 0.04 * height) & (wide * tall >= 6)
-    ink[~is_character[labels]] = 0
-    if count < 30:
-        return 0.0
-
-    def sharpness(angle: float) -> float:
-        turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
-        rows = cv2.warpAffine(ink, turn, (width, height), flags=cv2.INTER_NEAREST).sum(
-            axis=1, dtype="float64"
-        )
-        return float(((rows[1:] - rows[:-1]) ** 2).sum())
-
-    coarse = max((step * 0.5 for step in range(-2 * MAX_TILT, 2 * MAX_TILT + 1)), key=sharpness)
-    best = max((coarse + step * 0.125 for step in range(-3, 4)), key=sharpness)
-    return best if sharpness(best) > 1.1 * sharpness(0.0) else 0.0
-
-
 def _measure_slope(boxes: Any) -> float:
     """The slope of the text lines of a page photographed askew: the median over the longer boxes."""
     slopes = [
@@ -336,21 +261,33 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         )
         for box in boxes
     ]
+    whole = _merge_rows(level)
     border = find_column_border(level, width) if len(level) >= 12 else None
-    if border is not None:
-        columns = order_rows(level, width)
-        by_column = [
-            [row for row in columns if row.right < border + 10],
-            [row for row in columns if row.left > border - 10],
-        ]
-        spanning = [row for row in columns if not (row.right < border + 10 or row.left > border - 10)]
-        # columns whose boxes pair up on the same heights are options side by side, not text columns
-        if not _are_paired(by_column[0], by_column[1]):
-            merged = [row for column in by_column for row in _merge_rows(column)]
-            ordered = order_rows([*merged, *_merge_rows(spanning)], width)
-            if order_score(ordered) >= order_score(_merge_rows(level)):
-                return ordered
-    return _merge_rows(level)
+    if border is None:
+        return whole
+    left, right, spanning = _part_columns(level, border, 0.1 * width)
+    # columns whose boxes pair up on the same heights are options side by side, not text columns
+    if _are_paired(left, right):
+        return whole
+    columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
+    return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
+
+
+def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[Row], list[Row], list[Row]]:
+    """The boxes of the left column, of the right one, and those across both: further than `reach` on either side."""
+    columns: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
+    for box in boxes:
+        is_across = box.left < border - reach and box.right > border + reach
+        is_right = (box.left + box.right) / 2 > border
+        columns[2 if is_across else int(is_right)].append(box)
+    return columns
+
+
+def _count_in_order(rows: list[Row]) -> int:
+    """How many rows begin with a question number, less three for every step back; columns read as one hide half of them."""
+    labels = [parse_label(row.text) for row in rows]
+    numbers = sum(1 for label in labels if label is not None and label.style == "num" and not label.is_weak)
+    return numbers + 3 * order_score(rows)
 
 
 def _are_paired(left: list[Row], right: list[Row]) -> bool:
@@ -400,6 +337,7 @@ def _join_row(row: list[Row]) -> Row:
 def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     pages = [page for _, page in read]
     mark_furniture(pages)
+    _mark_outer_rows(pages)
     mark_wraps(pages)
     lines: list[Line] = []
     for number, page in read:
@@ -409,107 +347,26 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     return repair_lines(lines)
 
 
-# What the Chinese numbers of headings are taken for: strokes look like dashes, equals signs and kana.
-_STROKES = {
-    **dict.fromkeys("—–-－ー_一", "一"),
-    **dict.fromkeys("=＝ニ二", "二"),
-    **dict.fromkeys("三≡Ξ彡", "三"),
-    **dict.fromkeys("+＋十", "十"),
-    **dict.fromkeys("入人八", "八"),
-}
-_HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*([、.．])\s*(?=[^\s\d])")
-_LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
-_CHINESE = "一二三四五六七八九十"
-_OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
-
-
-def repair_lines(lines: Sequence[Line]) -> list[Line]:
-    """Mend what OCR does to the marks of a paper: the strokes of 一、 and 二、, and options glued to their neighbour.
-
-    A lost number before `、` is given back where the line names a type of questions. Nothing else is touched.
-    """
-    repaired: list[Line] = []
-    last = 0
-    for line in lines:
-        text = line.text
-        heading = _HEADING.match(text)
-        lost = None if heading else _LOST_NUMBER.match(text)
-        if heading and (heading.group(2) == "、" or heading.group(1) in _CHINESE):
-            number = _STROKES.get(heading.group(1), heading.group(1))
-            text = f"{number}、{text[heading.end() :]}"
-            last = _CHINESE.index(number) + 1
-        elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
-            text = f"{_CHINESE[last]}、{text[lost.end() :]}"
-            last += 1
-        repaired.append(replace(line, text=_part_options(text)))
-    return _repair_options(_repair_numbers(repaired))
-
-
-_LETTER = re.compile(r"\s*[（(]?([A-F])\s*[)）.．、]")
-
-
-def _repair_options(lines: list[Line]) -> list[Line]:
-    """Give back the letters that ticks cover: lines between `A)` and `C)` are options where they are as many as are missing."""
-    letters = [
-        (index, match.group(1)) for index, line in enumerate(lines) if (match := _LETTER.match(line.text))
-    ]
-    repaired = list(lines)
-    for (first, left), (last, right) in pairwise(letters):
-        missing = ord(right) - ord(left) - 1
-        between = range(first + 1, last)
-        if (
-            missing < 1
-            or len(between) != missing
-            or any(_NUMBER.match(lines[index].text) for index in between)
-        ):
-            continue
-        if any(len(lines[index].text) > 120 or lines[index].kind == "furniture" for index in between):
-            continue
-        for place, index in enumerate(between, start=1):
-            text = re.sub(r"^\s*[（(]?[A-Za-z]?[)）.]\s*", "", lines[index].text).strip()
-            repaired[index] = replace(lines[index], text=f"{chr(ord(left) + place)}) {text}")
-    return repaired
-
-
-_NUMBER = re.compile(r"\s*(\d{1,2})\s*[.．、)）]\s*(?=\S)")
-# `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
-_GLUED_NUMBER = re.compile(
-    r"\s*(?:[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)"
-)
-_HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
-
-
-def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Give back the stop behind a number that goes on, and a number of which only the stop is left."""
-    repaired: list[Line] = []
-    last = 0
-    for line in lines:
-        text = line.text
-        number = _NUMBER.match(text)
-        glued = _GLUED_NUMBER.match(text) if number is None else None
-        headless = _HEADLESS.match(text) if number is None and glued is None else None
-        if number is not None:
-            last = int(number.group(1))
-        elif glued is not None and last <= int(glued.group(1)) <= last + 2:
-            last = int(glued.group(1))
-            text = f"{last}. {text[glued.end() :]}"
-        elif headless is not None and last:
-            last += 1
-            text = f"{last}. {text[headless.end() :]}"
-        repaired.append(replace(line, text=text))
-    return repaired
-
-
-def _part_options(text: str) -> str:
-    """`A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`, where the other labels of the line leave no doubt."""
-    labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
-    if len(labels) < 3 or labels != sorted(set(labels)):
-        return text
-    for letter in "ABCD":
-        glued = list(re.finditer(rf"(?<=[A-Za-z0-9]){letter}(?=[.．、]\s*\S)", text))
-        if letter not in labels and len(glued) == 1:
-            text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
-    return text
+def _mark_outer_rows(pages: list[Page]) -> None:
+    """Mark what comes back among the first or the last rows of pages: a photograph has no fixed height for its header."""
+    if len(pages) < 2:
+        return
+    for outer in (slice(None, OUTER_ROWS), slice(-OUTER_ROWS, None)):
+        places = [
+            (number, row)
+            for number, page in enumerate(pages)
+            for row in [row for row in page.rows if not row.is_furniture][outer]
+        ]
+        known: dict[str, str] = {}
+        seen: dict[str, set[int]] = defaultdict(set)
+        folded = [same_as_known(_DIGITS.sub("#", "".join(row.text.split())), known) for _, row in places]
+        for (number, _), key in zip(places, folded, strict=True):
+            seen[key].add(number)
+        for (_, row), key in zip(places, folded, strict=True):
+            label = parse_label(row.text)
+            is_plain = (label is None or label.is_weak) and not OPTION.match(row.text)
+            if is_plain and len(key) >= 6 and len(seen[key]) >= max(2, round(0.6 * len(pages))):
+                row.is_furniture = True
 
 
 def _judge(scores: list[float]) -> list[str]:

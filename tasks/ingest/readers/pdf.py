@@ -19,12 +19,14 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line
 from tasks.ingest.readers.pdf_rules import (
+    SCAN_COVER,
     Grid,
     PageObject,
     Rule,
     find_blanks,
     find_grids,
     list_objects,
+    measure_recreated,
     measure_scan,
     read_bounds,
     read_rules,
@@ -34,15 +36,16 @@ from tasks.ingest.words.cleaning import is_cjk, join_wrapped
 from tasks.ingest.words.headers import find_question_header
 from tasks.ingest.words.labels import parse_label
 
-_OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
+OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
 UNREADABLE_SHARE = 0.3
-# Pictures that cover so much of a page are the page; a stamp on it has fewer characters than a paper has.
-SCAN_COVER = 0.6
+# Where so much of a page's text is another program's OCR, the page is read by our own.
+RECREATED_SHARE = 0.5
 # A column that ends soon has at least this share of a page's rows.
 SHORT_COLUMN = 0.1
+# A stamp on a page that is a picture has fewer characters than a paper has.
 STAMP_CHARACTERS = 150
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
@@ -189,7 +192,12 @@ def _read_page(page: Any, raw: Any) -> Page:
 
 
 def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
-    """Whether a picture covers the page and its text is no print: a scanner's invisible reading, a stamp, a few strokes."""
+    """Whether a picture covers the page and its text is no print: a scanner's invisible reading, a stamp, a few strokes.
+
+    So is a scan that was made editable: its letters are cut out of the picture, its text is what that program took them for.
+    """
+    if measure_recreated(objects, raw) >= RECREATED_SHARE:
+        return True
     covered, hidden = measure_scan(objects, raw, page.width * page.height)
     return covered >= SCAN_COVER and (hidden >= 0.5 or page.characters < STAMP_CHARACTERS)
 
@@ -595,7 +603,7 @@ def mark_furniture(pages: list[Page]) -> None:
             if not (row.bottom > page.height * 0.9 or row.top < page.height * 0.1):
                 continue
             folded = _NUMBERS.sub("#", "".join(row.text.split()))
-            key = (_same_as_known(folded, known), round(row.bottom / 12))
+            key = (same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)
             places.append((number, row, key))
             if is_page_number(row.text, number + 1, len(pages)):
@@ -609,12 +617,12 @@ def mark_furniture(pages: list[Page]) -> None:
             count >= needed
             and len(pages) > 1
             and (label is None or label.is_weak)
-            and not _OPTION.match(row.text)
+            and not OPTION.match(row.text)
         ):
             row.is_furniture = True
 
 
-def _same_as_known(text: str, known: dict[str, str]) -> str:
+def same_as_known(text: str, known: dict[str, str]) -> str:
     """Return the text met before that this one is, give or take a letter that OCR misread."""
     if text in known:
         return known[text]
@@ -688,7 +696,7 @@ _ANSWER = re.compile(
 
 def _starts_anew(text: str) -> bool:
     """A row that begins with a number, an option label or the word for an answer begins something new."""
-    if _OPTION.match(text) or _ANSWER.match(text):
+    if OPTION.match(text) or _ANSWER.match(text):
         return True
     label = parse_label(text)
     return label is not None and not label.is_weak
@@ -806,6 +814,11 @@ def order_rows(rows: list[Row], width: float, border: float | None = None) -> li
     left = [row for row in rows if (row.left + row.right) / 2 < border and row.right < border + 10]
     right = [row for row in rows if row.left > border - 10]
     spanning = [row for row in rows if row not in left and row not in right]
+    return order_columns(left, right, spanning)
+
+
+def order_columns(left: list[Row], right: list[Row], spanning: list[Row]) -> list[Row]:
+    """Return the left column and the right one, from one row that spans both to the next."""
     ordered: list[Row] = []
     edges = sorted((row.bottom for row in spanning), reverse=True)
     last = float("inf")

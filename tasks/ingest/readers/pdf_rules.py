@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +18,8 @@ MAX_PATHS = 6000
 MAX_CROSSINGS = 200_000
 MAX_BLANKS = 400
 MAX_GRIDS = 40
+# Pictures that cover so much of a page are the page.
+SCAN_COVER = 0.6
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,88 @@ def measure_scan(objects: Sequence[PageObject], raw: Any, area: float) -> tuple[
             texts += 1
             hidden += raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
     return min(1.0, covered / max(area, 1.0)), max(hidden, before) / max(texts, 1)
+
+
+# A program that makes a scan editable names its fonts so: `*SimSun-Bold-9121`, `Fd1483`.
+_RECREATED_FONT = re.compile(rb"(?:[A-Z]{6}\+)?(?:\*.+-\d+|Fd\d{3,})$")
+MAX_FONTS_ASKED = 200
+
+
+def measure_recreated(objects: Sequence[PageObject], raw: Any) -> float:
+    """Return the share of a page's texts whose letters a program cut out of a scan: their text is its OCR, seen or not."""
+    texts = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_TEXT][:MAX_FONTS_ASKED]
+    name = ctypes.create_string_buffer(128)
+    found = 0
+    for item in texts:
+        font = raw.FPDFTextObj_GetFont(item)
+        if font and raw.FPDFFont_GetBaseFontName(font, name, len(name)):
+            found += bool(_RECREATED_FONT.match(name.value))
+    return found / max(len(texts), 1)
+
+
+def remove_additions(page: Any, raw: Any) -> int:
+    """Take away what is drawn over a page that only OCR reads: the strokes of a pen, and a slanting watermark.
+
+    All that a page prints which is one picture is in the picture; white areas stay, since they cover something. Returns how
+    many objects and annotations went. The page is for rendering only then.
+    """
+    objects = list_objects(page, raw)
+    width, height = page.get_size()
+    covered, _ = measure_scan(objects, raw, width * height)
+    removed = [
+        item
+        for kind, item in objects
+        if (kind in (raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_FORM) and _is_slanting(kind, item, raw))
+        or (covered >= SCAN_COVER and kind == raw.FPDF_PAGEOBJ_PATH and not _is_white(item, raw))
+    ]
+    for item in removed:
+        if raw.FPDFPage_RemoveObject(page.raw, item):
+            raw.FPDFPageObj_Destroy(item)
+    count = len(removed)
+    if covered < SCAN_COVER:
+        return count
+    names = ("INK", "HIGHLIGHT", "UNDERLINE", "SQUIGGLY", "STRIKEOUT", "LINE", "CIRCLE")
+    pens = {getattr(raw, f"FPDF_ANNOT_{name}") for name in names}
+    for index in range(raw.FPDFPage_GetAnnotCount(page.raw) - 1, -1, -1):
+        note = raw.FPDFPage_GetAnnot(page.raw, index)
+        kind = raw.FPDFAnnot_GetSubtype(note)
+        raw.FPDFPage_CloseAnnot(note)
+        if kind in pens:
+            count += bool(raw.FPDFPage_RemoveAnnot(page.raw, index))
+    return count
+
+
+def _is_slanting(kind: int, item: Any, raw: Any) -> bool:
+    """Whether a text, or all that a form holds, is text at a slant: neither level nor upright."""
+    if kind == raw.FPDF_PAGEOBJ_TEXT:
+        return _slants(_read_angle(item, raw))
+    turn = _read_angle(item, raw)
+    angles: list[float] = []
+    for index in range(min(raw.FPDFFormObj_CountObjects(item), 200)):
+        inner = raw.FPDFFormObj_GetObject(item, index)
+        if raw.FPDFPageObj_GetType(inner) != raw.FPDF_PAGEOBJ_TEXT:
+            return False
+        angles.append(turn + _read_angle(inner, raw))
+    return bool(angles) and all(_slants(angle) for angle in angles)
+
+
+def _slants(angle: float) -> bool:
+    return 0.3 < abs(math.sin(angle)) < 0.95
+
+
+def _read_angle(item: Any, raw: Any) -> float:
+    matrix = raw.FS_MATRIX()
+    return math.atan2(matrix.b, matrix.a) if raw.FPDFPageObj_GetMatrix(item, matrix) else 0.0
+
+
+def _is_white(item: Any, raw: Any) -> bool:
+    fill, is_stroked = ctypes.c_int(), ctypes.c_int()
+    raw.FPDFPath_GetDrawMode(item, fill, is_stroked)
+    if not fill.value or is_stroked.value:
+        return False
+    parts = [ctypes.c_uint() for _ in range(4)]
+    raw.FPDFPageObj_GetFillColor(item, *parts)
+    return all(part.value >= 250 for part in parts[:3])
 
 
 def _open_forms(objects: Sequence[PageObject], raw: Any) -> list[PageObject]:

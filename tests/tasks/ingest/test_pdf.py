@@ -333,13 +333,13 @@ def test_blanks_that_are_drawn_as_lines_are_read_as_blanks_and_underlined_words_
     ],
 )
 def test_what_ocr_does_to_marks_is_mended_and_nothing_else(read: str, meant: str) -> None:
-    from tasks.ingest.readers.ocr import repair_lines
+    from tasks.ingest.readers.ocr_repair import repair_lines
 
     assert [line.text for line in repair_lines([Line(read)])] == [meant]
 
 
 def test_a_lost_chinese_number_is_given_back_where_a_type_is_named() -> None:
-    from tasks.ingest.readers.ocr import repair_lines
+    from tasks.ingest.readers.ocr_repair import repair_lines
 
     lines = [Line("一、名词解释"), Line("1. 熵"), Line("、简答题（每题5分）"), Line("、其他")]
     assert [line.text for line in repair_lines(lines)][2:] == ["二、简答题（每题5分）", "、其他"]

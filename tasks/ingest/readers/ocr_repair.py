@@ -1,0 +1,286 @@
+"""Mending what OCR does to the marks of a paper: numbers of headings and questions, letters of options.
+
+A mark is mended where its neighbours leave no doubt what it was: the number between 4 and 6, the letter between B and D. Nothing
+else in a line is touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.lexicon import find_type_in_title
+
+# What the Chinese numbers of headings are taken for: strokes look like dashes, equals signs and kana.
+_STROKES = {
+    **dict.fromkeys("—–-－ー_一", "一"),
+    **dict.fromkeys("=＝ニ二", "二"),
+    **dict.fromkeys("三≡Ξ彡", "三"),
+    **dict.fromkeys("+＋十", "十"),
+    **dict.fromkeys("入人八", "八"),
+}
+_HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*([、.．])\s*(?=[^\s\d])")
+_LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
+_CHINESE = "一二三四五六七八九十"
+_OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
+
+
+def repair_lines(lines: Sequence[Line]) -> list[Line]:
+    """Mend what OCR does to the marks of a paper: the strokes of 一、 and 二、, and options glued to their neighbour.
+
+    A lost number before `、` is given back where the line names a type of questions. Nothing else is touched.
+    """
+    repaired: list[Line] = []
+    last = 0
+    for line in lines:
+        text = line.text
+        heading = _HEADING.match(text)
+        lost = None if heading else _LOST_NUMBER.match(text)
+        if heading and (heading.group(2) == "、" or heading.group(1) in _CHINESE):
+            number = _STROKES.get(heading.group(1), heading.group(1))
+            text = f"{number}、{text[heading.end() :]}"
+            last = _CHINESE.index(number) + 1
+        elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
+            text = f"{_CHINESE[last]}、{text[lost.end() :]}"
+            last += 1
+        repaired.append(replace(line, text=_part_options(text)))
+    return _repair_options(_fill_numbers(_repair_numbers(repaired)))
+
+
+_NUMBER = re.compile(r"\s*(?:(Q)\s?)?(\d{1,2})\s*([.．、)）])\s*(?=\S)")
+# `3How`, `L5. Write`: the stop lost, a stroke of a tick read as a letter
+_GLUED_NUMBER = re.compile(
+    r"\s*(?:Q\s?|[A-PR-Za-pr-z|/](?=\d{1,2}[.．]))?(\d{1,2})\s?(?:[.．]\s*)?(?=[A-Z][a-z]+\b)"
+)
+_HEADLESS = re.compile(r"\s*[.．]\s*(?=[A-Z][a-z])")
+# `Y0.`, `À.`: a token before a stop that holds what is left of a number; options are none
+_WORN_NUMBER = re.compile(r"\s*([^\s\u3000-\u9fff.．、]{1,2})\s?[.．、]\s*(?=[A-Z\u4e00-\u9fff“\"'(（])")
+# the heading of a part of the paper, behind which numbers begin again
+_PART = re.compile(r"(?i)\s*(?:part|section|unit)\b|\s*[一二三四五六七八九十]+\s*[、.．]")
+_NO_NUMBER = frozenset("ABCDEFGHabcdefgh①②③④⑤⑥⑦⑧⑨⑩·•-—(（)）")
+
+
+def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
+    """Give back the stop behind a number that goes on, and a number of which only the stop is left."""
+    repaired: list[Line] = []
+    last = 0
+    word = _find_number_word(lines)
+    for line in lines:
+        text = line.text
+        number = _NUMBER.match(text)
+        glued = _GLUED_NUMBER.match(text) if number is None else None
+        headless = _HEADLESS.match(text) if number is None and glued is None else None
+        if number is not None:
+            last = int(number.group(2))
+        elif glued is not None and last <= int(glued.group(1)) <= last + 2:
+            last = int(glued.group(1))
+            text = f"{word}{last}. {text[glued.end() :]}"
+        elif headless is not None and last:
+            last += 1
+            text = f"{word}{last}. {text[headless.end() :]}"
+        repaired.append(replace(line, text=text))
+    return repaired
+
+
+def _find_number_word(lines: Sequence[Line]) -> str:
+    """`Q` where most numbers of the paper stand behind it, else nothing."""
+    words = [match.group(1) for line in lines if (match := _NUMBER.match(line.text))]
+    return "Q" if sum(1 for word in words if word) > max(2, len(words) / 2) else ""
+
+
+def _fill_numbers(lines: list[Line]) -> list[Line]:
+    """Give back numbers of which a pen left a part: those that the numbers before and behind them call for."""
+    word = _find_number_word(lines)
+    known = [
+        (index, int(match.group(2)))
+        for index, line in enumerate(lines)
+        if line.kind != "furniture"
+        and (match := _NUMBER.match(line.text))
+        and bool(match.group(1)) == bool(word)
+    ]
+    repaired = list(lines)
+
+    def write(index: int, number: int, end: int) -> None:
+        repaired[index] = replace(lines[index], text=f"{word}{number}. {lines[index].text[end:].lstrip()}")
+
+    for (_, first), (middle, wrong), (_, last) in zip(known, known[1:], known[2:], strict=False):
+        match = _NUMBER.match(lines[middle].text)
+        if match is None:
+            continue
+        if first + 2 == last and wrong not in (first + 1, last):
+            write(middle, first + 1, match.end())
+        elif last == 2 and wrong > 2 and middle and _PART.match(lines[middle - 1].text):
+            write(middle, 1, match.end())
+    for (before, first), (behind, last) in pairwise([(-1, 0), *known, (len(lines), 0)]):
+        wanted: list[tuple[int, bool]] = []
+        if last == first + 2 and before >= 0:
+            wanted = [(first + 1, True)]
+        elif last <= 2:
+            wanted = [(first + 1, False)] if first > 1 else []
+            wanted += [(1, True)] if last == 2 and first != 1 else []
+        start = before + 1
+        for number, is_bound in wanted:
+            found = [
+                (index, end)
+                for index in range(start, behind)
+                if lines[index].kind != "furniture"
+                and (end := _find_worn(lines[index].text, number, is_bound))
+            ]
+            if len(found) == 1:
+                write(found[0][0], number, found[0][1])
+                start = found[0][0] + 1
+    return repaired
+
+
+def _find_worn(text: str, number: int, is_bound: bool) -> int:
+    """Where a line goes on behind what may be left of this number; 0 where it is none.
+
+    Where no number behind it binds it, a digit of it has to be left.
+    """
+    glued = re.match(rf"\s*(?:Q\s?)?{number}\s?(?=[A-Z][a-z]*\s|[\u4e00-\u9fff])", text)
+    if glued is not None and is_bound:
+        return glued.end()
+    worn = _WORN_NUMBER.match(text)
+    if worn is None:
+        return 0
+    token, digits = worn.group(1), str(number)
+    if len(token) != len(digits) or token[0] in _NO_NUMBER:
+        return 0
+    agreeing = [left == right for left, right in zip(token, digits, strict=True) if left.isdigit()]
+    return worn.end() if all(agreeing) and (is_bound or agreeing) else 0
+
+
+_LETTER = re.compile(r"\s*[（(]?([A-H])\s*[)）.．、]")
+_LETTERS = re.compile(r"(?:^|\s)[（(]?[A-H]\s*[)）.．、]")
+# one sign and a closing bracket: `0) 12`, `P) The`, `) Animals`
+_WORN_LETTER = re.compile(r"\s*[（(]?[^\s)）]?\s?[)）]\s*(?=\S)")
+_LOST_LETTER = re.compile(r"\s*[.．、]\s*(?=\S)")
+# what else the letter of an option is read as, before a stop
+_LETTER_LIKE = {"A": "4a", "B": "8&3b", "C": "Gc(", "D": "0OQod", "E": "Fe", "F": "Pf", "G": "6Cg", "H": "h"}
+_LONGEST_OPTION = 120
+
+
+def _repair_options(lines: list[Line]) -> list[Line]:
+    """Give back the letters that ticks cover: those that the letters before and behind them call for."""
+    repaired = list(lines)
+    usual = _find_usual_count(lines)
+    for stretch in _part_questions(lines):
+        letters = _read_letters(lines, stretch)
+        if letters is None or len(letters) < 2:
+            continue
+        for (first, left), (last, right) in pairwise(letters):
+            wanted = [chr(code) for code in range(ord(left) + 1, ord(right))]
+            places = _choose(lines, range(first + 1, last), wanted)
+            _write_letters(repaired, places, wanted)
+        top, letter = letters[0]
+        wanted = [chr(code) for code in range(ord("A"), ord(letter))]
+        above = range(max(stretch.start, top - len(wanted)), top)
+        if len(above) == len(wanted) and all(
+            _find_letter_end(lines[index].text, name) for index, name in zip(above, wanted, strict=True)
+        ):
+            _write_letters(repaired, list(above), wanted)
+        _repair_last(lines, repaired, stretch, letters[-1], usual)
+    return repaired
+
+
+def _part_questions(lines: Sequence[Line]) -> Iterator[range]:
+    """The lines between two question numbers (of the form that most have), the first one's own line left out."""
+    forms = [
+        (index, bool(match.group(1)), match.group(3) in ")）")
+        for index, line in enumerate(lines)
+        if (match := _NUMBER.match(line.text))
+    ]
+    usual = Counter(form[1:] for form in forms).most_common(1)
+    starts = [index for index, *form in forms if tuple(form) == usual[0][0]]
+    for first, last in pairwise([-1, *starts, len(lines)]):
+        yield range(first + 1, last)
+
+
+def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]] | None:
+    """The lines that begin with an option and its letter, as far as letters go on; None where options share a line."""
+    letters: list[tuple[int, str]] = []
+    for index in stretch:
+        match = _LETTER.match(lines[index].text)
+        if match is None:
+            continue
+        if len(_LETTERS.findall(lines[index].text)) > 1:
+            return None
+        if not letters or match.group(1) > letters[-1][1]:
+            letters.append((index, match.group(1)))
+    return letters
+
+
+def _find_usual_count(lines: Sequence[Line]) -> int:
+    """How many options most questions have that have them all from A on; 0 where that is not known."""
+    counts: Counter[int] = Counter()
+    for stretch in _part_questions(lines):
+        letters = _read_letters(lines, stretch) or []
+        if len(letters) > 1 and [letter for _, letter in letters] == list("ABCDEFGH"[: len(letters)]):
+            counts[len(letters)] += 1
+    usual = counts.most_common(1)
+    return usual[0][0] if usual and usual[0][1] > 1 else 0
+
+
+def _choose(lines: Sequence[Line], between: range, wanted: Sequence[str]) -> list[int]:
+    """The lines between two options that the missing letters belong to: all of them, or those with a worn letter."""
+    if not wanted:
+        return []
+    if any(len(lines[index].text) > _LONGEST_OPTION or lines[index].kind == "furniture" for index in between):
+        return []
+    if len(between) == len(wanted):
+        return list(between)
+    worn = [index for index in between if any(_find_letter_end(lines[index].text, name) for name in wanted)]
+    return worn if len(worn) == len(wanted) else []
+
+
+def _repair_last(
+    lines: Sequence[Line], repaired: list[Line], stretch: range, last: tuple[int, str], usual: int
+) -> None:
+    """Give back the letters behind the last one: worn ones, and a lost one before the next question."""
+    place, letter = last
+    while place + 1 < stretch.stop and letter < "H":
+        place, letter = place + 1, chr(ord(letter) + 1)
+        text = lines[place].text
+        is_short = ord(letter) - ord("A") < usual
+        end = _find_letter_end(text, letter) if is_short else 0
+        worn = re.match(r"\s*[A-Za-z0-9]\s*[)）]\s*(?=\S)", text)
+        if worn is not None:
+            end = worn.end()
+        is_alone = place + 1 == stretch.stop < len(lines) and ord(letter) - ord("A") + 1 == usual
+        if not end and not (is_alone and len(text) < _LONGEST_OPTION and lines[place].kind == "body"):
+            return
+        _write_letters(repaired, [place], [letter])
+
+
+def _find_letter_end(text: str, letter: str) -> int:
+    """Where a line goes on behind what may be left of this option's letter; 0 where it is none."""
+    forms = (
+        rf"\s*[（(]?{letter}\s?[yjlI|\]}}!]?\s?(?=[A-Z0-9\u4e00-\u9fff(（])",
+        rf"\s*[（(]?[{re.escape(_LETTER_LIKE[letter])}]\s?[.．、]\s*(?=\S)",
+    )
+    matches = (_WORN_LETTER.match(text), *(re.match(form, text) for form in forms), _LOST_LETTER.match(text))
+    return max((match.end() for match in matches if match is not None), default=0)
+
+
+def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[str]) -> None:
+    for place, letter in zip(places, letters, strict=False):
+        text = lines[place].text
+        lines[place] = replace(
+            lines[place], text=f"{letter}) {text[_find_letter_end(text, letter) :].strip()}"
+        )
+
+
+def _part_options(text: str) -> str:
+    """`A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`, where the other labels of the line leave no doubt."""
+    labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
+    if len(labels) < 3 or labels != sorted(set(labels)):
+        return text
+    for letter in "ABCD":
+        glued = list(re.finditer(rf"(?<=[A-Za-z0-9]){letter}(?=[.．、]\s*\S)", text))
+        if letter not in labels and len(glued) == 1:
+            text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
+    return text

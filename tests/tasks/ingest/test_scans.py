@@ -1,0 +1,288 @@
+"""Scans and photographs: bent pages, what is drawn over them, figures beside the text, and marks that a pen covers."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import math
+from typing import Any
+
+import pytest
+
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.ocr_repair import repair_lines
+from tasks.ingest.readers.pdf import Page, Row
+from tests.tasks.ingest.builders import make_pdf
+
+needs_cv2 = pytest.mark.skipif(
+    importlib.util.find_spec("cv2") is None, reason="the extra `ocr` is not installed"
+)
+
+
+def mend(text: str) -> list[str]:
+    return [line.text for line in repair_lines([Line(line) for line in text.strip().splitlines()])]
+
+
+CHOICE = """
+Q1. Which is an ocean?
+A) Alps
+B) Pacific
+C) Nile
+D) Gobi
+Q2. Which is a river?
+A) Alps
+B) Pacific
+C) Nile
+D) Gobi
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [
+        ("A Alps", "A) Alps"),
+        ("AAlps", "A) Alps"),
+        (") Alps", "A) Alps"),
+    ],
+)
+def test_the_letter_of_a_first_option_that_a_tick_covers_is_given_back(read: str, meant: str) -> None:
+    text = CHOICE + f"Q3. Which is a range?\n{read}\nB) Pacific\nC) Nile\nD) Gobi\nQ4. Which is a desert?"
+    assert mend(text)[11] == meant
+
+
+@pytest.mark.parametrize("read", ["ByPacific", "B Pacific", "8) Pacific", "Pacific", "B) Pacific"])
+def test_the_letter_between_two_options_is_given_back(read: str) -> None:
+    assert (
+        mend(CHOICE + f"Q3. Which is it?\nA) Alps\n{read}\nC) Nile\nD) Gobi\nQ4. And now?")[12]
+        == "B) Pacific"
+    )
+
+
+@pytest.mark.parametrize("read", ["0) Gobi", "D Gobi", ") Gobi", "Gobi", "B) Gobi"])
+def test_the_letter_of_a_last_option_is_given_back_where_other_questions_have_it(read: str) -> None:
+    text = CHOICE + f"Q3. Which is it?\nA) Alps\nB) Pacific\nC) Nile\n{read}\nQ4. And now?"
+    assert mend(text)[14] == "D) Gobi"
+
+
+def test_a_fifth_option_with_a_worn_letter_is_one_and_a_plain_line_is_none() -> None:
+    text = CHOICE + "Q3. Which is it?\nA) Alps\nB) Pacific\nC) Nile\nD) Gobi\nP) Etna\nRead on.\nQ4. And now?"
+    assert mend(text)[15:17] == ["E) Etna", "Read on."]
+
+
+def test_options_that_share_a_line_and_those_in_order_stay_as_they_are() -> None:
+    lines = ["1. 甲是（ ）", "A. 一  B. 二", "C. 三  D. 四", "2. 乙是（ ）", "A. 一", "B. 二", "C. 三"]
+    assert mend("\n".join(lines)) == lines
+
+
+def test_numbers_that_a_pen_left_a_part_of_are_those_that_their_neighbours_call_for() -> None:
+    read = """
+Part I: [10 x 1 = 10]
+Y. What is contrast?
+2. List the factors.
+3. Why is Venus hot?
+À. With respect to images, what is an RNN?
+5. Define a watershed.
+9. Why is the gas used?
+7. What is the approach?
+8. Why not?
+9. Which depth?
+Y0. What colour does land have?
+Part II
+I. From the graph derive the gain.
+2. According to the law, what else?
+Part III
+10. Explain segmentation.
+2. What is followed?
+"""
+    mended = mend(read)
+    assert [line.split(" ")[0] for line in mended] == [
+        *("Part", "1.", "2.", "3.", "4.", "5.", "6.", "7.", "8.", "9.", "10."),
+        *("Part", "1.", "2.", "Part", "1.", "2."),
+    ]
+
+
+def test_numbers_that_run_on_and_letters_that_are_none_are_left_alone() -> None:
+    lines = ["1. 熵", "A. 一种能", "3. 焓", "B. 另一种能", "7. 功"]
+    assert mend("\n".join(lines)) == lines
+
+
+def test_the_number_behind_q_keeps_its_word_where_the_stop_is_lost() -> None:
+    assert mend(CHOICE + "Q3Which Gestalt principle is it?\nQ4. And now?")[10] == (
+        "Q3. Which Gestalt principle is it?"
+    )
+
+
+def draw_lines(bend: float) -> Any:
+    """A page of lines of letters, each bent downwards in the middle by `bend` of the width."""
+    import cv2
+    import numpy
+
+    page = numpy.full((1000, 800, 3), 255, dtype=numpy.uint8)
+    for top in range(60, 960, 40):
+        for place, letter in enumerate("the quick brown fox jumps over the lazy dogs again and again" * 3):
+            x = 30 + place * 9
+            if x < 770:
+                y = top + round(bend * 800 * math.sin(math.pi * x / 800))
+                cv2.putText(page, letter, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (20, 20, 20), 1, cv2.LINE_AA)
+    return page
+
+
+@needs_cv2
+def test_bent_lines_are_straightened_and_level_ones_left_to_the_pixel() -> None:
+    from tasks.ingest.readers import levelling
+
+    level, bent = draw_lines(0.0), draw_lines(0.04)
+    assert levelling.level_picture(level) is level
+    straight = levelling.level_picture(bent)
+    steep = levelling._bend(levelling._measure_slopes(bent).slope)
+    assert steep > 0.08
+    assert levelling._bend(levelling._measure_slopes(straight).slope) < 0.25 * steep
+
+
+@needs_cv2
+def test_a_page_askew_is_turned_and_no_corner_is_cut_off() -> None:
+    import cv2
+
+    from tasks.ingest.readers.levelling import level_picture, measure_tilt
+
+    page = draw_lines(0.0)
+    turn = cv2.getRotationMatrix2D((400, 500), 3.0, 1.0)
+    askew = cv2.warpAffine(page, turn, (800, 1000), borderValue=(255, 255, 255))
+    assert abs(measure_tilt(askew) + 3.0) < 0.3
+    straight = level_picture(askew)
+    assert abs(measure_tilt(straight)) < 0.4
+    assert straight.shape[0] >= 1000 and straight.shape[1] >= 800
+
+
+def scan_with(draw: Any) -> bytes:
+    """A PDF with one page that is a picture, and what `draw(canvas)` puts over it."""
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(200, 200))
+    canvas.drawImage(ImageReader(Image.new("RGB", (50, 50), (250, 250, 250))), 0, 0, width=200, height=200)
+    draw(canvas)
+    canvas.save()
+    return stream.getvalue()
+
+
+def find_dark(data: bytes) -> bool:
+    """Whether anything dark shows once what was added to the page is removed."""
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    from tasks.ingest.readers.pdf_rules import remove_additions
+
+    document = pypdfium2.PdfDocument(data)
+    page = document[0]
+    remove_additions(page, raw)
+    return bool(page.render(scale=1).to_numpy().min() < 200)
+
+
+def test_strokes_of_a_pen_over_a_scan_go_and_what_a_white_area_covers_stays_covered() -> None:
+    def write(canvas: Any) -> None:
+        canvas.setStrokeColorRGB(0, 0, 0.6)
+        canvas.bezier(20, 20, 60, 90, 100, 10, 150, 120)
+
+    def cover(canvas: Any) -> None:
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.rect(10, 10, 50, 50, stroke=0, fill=1)
+
+    assert not find_dark(scan_with(write))
+    assert not find_dark(scan_with(cover))
+
+
+def test_a_slanting_watermark_goes_and_level_text_stays() -> None:
+    def slant(canvas: Any) -> None:
+        canvas.translate(60, 60)
+        canvas.rotate(45)
+        canvas.drawString(0, 0, "WATERMARK")
+
+    assert not find_dark(scan_with(slant))
+    assert find_dark(scan_with(lambda canvas: canvas.drawString(20, 100, "level")))
+
+
+def test_lines_drawn_on_a_page_of_text_are_not_taken_away() -> None:
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    from tasks.ingest.readers.pdf_rules import remove_additions
+
+    page = pypdfium2.PdfDocument(make_pdf([[(60, 700, "1. 甲")]], lines=[[(60, 600, 300, 600)]]))[0]
+    assert remove_additions(page, raw) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "is_recreated"),
+    [
+        (b"*SimSun-Bold-9121", True),
+        (b"Fd1483", True),
+        (b"ABCDEF+*Heiti-77", True),
+        (b"ABCDEF+SimSun-Bold", False),
+        (b"Arial-12", False),
+    ],
+)
+def test_fonts_cut_out_of_a_scan_are_known_by_their_names(name: bytes, is_recreated: bool) -> None:
+    from tasks.ingest.readers.pdf_rules import _RECREATED_FONT
+
+    assert bool(_RECREATED_FONT.match(name)) is is_recreated
+
+
+@needs_cv2
+def test_words_of_a_figure_beside_the_text_are_set_aside_and_a_table_below_it_is_not() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers.figures import find_labels
+
+    page = numpy.full((1000, 800), 255, dtype=numpy.uint8)
+    cv2.rectangle(page, (600, 300), (760, 420), 0, 2)
+    boxes = [
+        Row("a line of the text that runs on", 60, 540, 1000 - y - 9, 1000 - y + 9, 15)
+        for y in range(300, 420, 24)
+    ]
+    words = [Row("Gain", 640, 700, 640, 658, 12), Row("255", 730, 760, 590, 608, 12)]
+    assert find_labels(page, [*boxes, *words]) == {5, 6}
+    # the same words without running text beside them are a table, or a figure of its own
+    assert find_labels(page, words) == set()
+
+
+def test_what_comes_back_at_the_top_or_foot_of_photographed_pages_is_furniture_at_any_height() -> None:
+    from tasks.ingest.readers.ocr import _mark_outer_rows
+
+    def page(heights: list[float], texts: list[str]) -> Page:
+        rows = [
+            Row(text, 50, 300, height, height + 12, 12) for text, height in zip(texts, heights, strict=True)
+        ]
+        return Page(600, 800, rows)
+
+    pages = [
+        page(
+            [700, 640, 600, 500, 300],
+            ["End Sem Exam 27 April", "1. 甲甲甲甲甲甲", "2. 乙", "3. 丙", "Do your own work!"],
+        ),
+        page(
+            [760, 720, 600, 560, 520],
+            ["End Sem Exarn 27 April", "4. 丁丁丁丁丁丁", "5. 戊", "6. 己", "Do your own work!"],
+        ),
+    ]
+    _mark_outer_rows(pages)
+    assert [[row.is_furniture for row in page.rows] for page in pages] == [
+        [True, False, False, False, True]
+    ] * 2
+
+
+def test_two_columns_stay_apart_where_a_short_word_stands_across_the_border() -> None:
+    from tasks.ingest.readers.ocr import merge_boxes
+
+    boxes = [Row("across", 470, 520, 588, 600, 12)]
+    for side, first in ((0, 1), (500, 7)):
+        for row in range(6):
+            at = 700 - row * 30
+            boxes.append(
+                Row(f"{first + row}. a question of this column", 30 + side, 440 + side, at, at + 12, 12)
+            )
+    read = [row.text.split(".")[0] for row in merge_boxes(boxes, 1000.0) if row.text[0].isdigit()]
+    assert read == [str(number) for number in range(1, 13)]
