@@ -53,12 +53,13 @@ class _Engine:
             self._engine = self._engine or self._make()
             found = self._engine(picture, **options)
             return SimpleNamespace(
+                # a piece of a page that is read without looking for boxes has none
                 boxes=None
-                if found.boxes is None
+                if getattr(found, "boxes", None) is None
                 else [list(map(tuple, box)) for box in found.boxes.tolist()],
                 txts=None if found.txts is None else list(found.txts),
                 scores=None if found.scores is None else [float(score) for score in found.scores],
-                word_results=found.word_results,
+                word_results=getattr(found, "word_results", None),
             )
 
         return SimpleNamespace(**vars(_keep(f"ocr-{key}", see)))

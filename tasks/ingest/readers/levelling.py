@@ -173,9 +173,9 @@ def _measure_slopes(picture: Any) -> _Slopes:
     """Measure along every line of marks how it rises or falls."""
     import numpy
 
-    marks, size = _find_marks(picture)
+    marks, size = find_marks(picture)
     found: list[tuple[float, float, float, float]] = []
-    for line in _link_marks(marks, size):
+    for line in link_marks(marks, size):
         middles = marks[line, 0] + marks[line, 2] / 2
         feet = marks[line, 1] + marks[line, 3]
         for reach in REACHES:
@@ -195,7 +195,7 @@ def _measure_slopes(picture: Any) -> _Slopes:
     return _Slopes(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
 
 
-def _find_marks(picture: Any) -> tuple[Any, float]:
+def find_marks(picture: Any) -> tuple[Any, float]:
     """The boxes (left, top, width, height) of the marks of ink that have the size of characters, and their usual height."""
     import cv2
     import numpy
@@ -217,7 +217,7 @@ def _find_marks(picture: Any) -> tuple[Any, float]:
     return marks[is_usual], size
 
 
-def _link_marks(marks: Any, size: float) -> list[list[int]]:
+def link_marks(marks: Any, size: float) -> list[list[int]]:
     """Link every mark with the next one on its line; returns the lines, as numbers of marks from left to right."""
     import numpy
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.figures import find_labels
-from tasks.ingest.readers.levelling import level_picture
+from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf import (
     OPTION,
@@ -48,6 +48,10 @@ ENGINE = {
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
 }
 
+# A line that no box holds is read again from so many marks on, and kept where it is read so surely; so many lines a page.
+LEAST_AGAIN = 8
+SURE_AGAIN = 0.85
+MAX_AGAIN = 400
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -150,6 +154,7 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
     found = _find_boxes(engine, picture)
+    found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
     for corners, text, score in found:
         scores.append(score)
@@ -167,6 +172,35 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
+
+
+def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
+    """Read the lines of marks that lie in no box: what the detector passed over, formulas beside them most often."""
+    import cv2
+    import numpy
+
+    height, width = picture.shape[:2]
+    covered = numpy.zeros((height, width), dtype=numpy.uint8)
+    for box in corners:
+        cv2.fillPoly(covered, [numpy.array(box, dtype=numpy.int32)], 255)
+    marks, size = find_marks(picture)
+    found: list[_Box] = []
+    for line in link_marks(marks, size)[:MAX_AGAIN]:
+        across = marks[line, 0] + marks[line, 2] / 2
+        down = marks[line, 1] + marks[line, 3] / 2
+        if len(line) < LEAST_AGAIN or float((covered[down.astype(int), across.astype(int)] > 0).mean()) > 0.2:
+            continue
+        left, top = marks[line, :2].min(axis=0) - 0.3 * size
+        right, foot = (marks[line, :2] + marks[line, 2:]).max(axis=0) + 0.3 * size
+        if foot - top > 3 * size:
+            continue
+        piece = picture[max(0, int(top)) : int(foot) + 1, max(0, int(left)) : int(right) + 1]
+        seen = engine(numpy.ascontiguousarray(piece), use_det=False, use_cls=False, use_rec=True)
+        if seen.txts and seen.scores[0] >= SURE_AGAIN:
+            box = [(float(left), float(top)), (float(right), float(top))]
+            box += [(float(right), float(foot)), (float(left), float(foot))]
+            found.append((box, str(seen.txts[0]), float(seen.scores[0])))
+    return found
 
 
 def _find_boxes(engine: Any, picture: Any) -> list[_Box]:

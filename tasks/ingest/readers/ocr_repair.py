@@ -274,13 +274,18 @@ def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[s
         )
 
 
+# `1). 10 ms`: the two strokes of a D, apart
+_SPLIT_D = re.compile(r"(?:^|(?<=\s))\s*[1lI|][)）]\s?[.．,，]\s*(?=\S)")
+
+
 def _part_options(text: str) -> str:
     """`A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`, where the other labels of the line leave no doubt."""
+    text = _SPLIT_D.sub("D. ", text, count=1)
     labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
     if len(labels) < 3 or labels != sorted(set(labels)):
         return text
     for letter in "ABCD":
-        glued = list(re.finditer(rf"(?<=[A-Za-z0-9]){letter}(?=[.．、]\s*\S)", text))
+        glued = list(re.finditer(rf"(?<=[A-Za-z0-9\u2160-\u217f]){letter}(?=[.．、]\s*\S)", text))
         if letter not in labels and len(glued) == 1:
             text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
     return text

@@ -20,6 +20,9 @@ MAX_BLANKS = 400
 MAX_GRIDS = 40
 # Pictures that cover so much of a page are the page.
 SCAN_COVER = 0.6
+# Pictures pasted on a page that is a picture: how many, and which share of the page each covers.
+MAX_PASTED = 3
+MIN_PASTED, MAX_PASTED_SIZE = 0.005, 0.35
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,8 @@ def remove_additions(page: Any, raw: Any) -> int:
     count = len(removed)
     if covered < SCAN_COVER:
         return count
+    for item in _find_pasted(page, objects, raw):
+        count += bool(raw.FPDFPage_RemoveObject(page.raw, item))
     names = ("INK", "HIGHLIGHT", "UNDERLINE", "SQUIGGLY", "STRIKEOUT", "LINE", "CIRCLE")
     pens = {getattr(raw, f"FPDF_ANNOT_{name}") for name in names}
     for index in range(raw.FPDFPage_GetAnnotCount(page.raw) - 1, -1, -1):
@@ -183,6 +188,35 @@ def remove_additions(page: Any, raw: Any) -> int:
         if kind in pens:
             count += bool(raw.FPDFPage_RemoveAnnot(page.raw, index))
     return count
+
+
+def _find_pasted(page: Any, objects: Sequence[PageObject], raw: Any) -> list[Any]:
+    """The few small, opaque pictures in shades that lie over the one that is the page: pasted on it, no layer of the scan.
+
+    A scanner's layers are many, or as large as the page, or see-through, or in black and white.
+    """
+    width, height = page.get_size()
+    pictures = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE]
+    sizes = [_measure_area(item, raw) / (width * height) for item in pictures]
+    if not sizes or max(sizes) < SCAN_COVER:
+        return []
+    over = list(zip(pictures, sizes, strict=True))[sizes.index(max(sizes)) + 1 :]
+    if len(over) > MAX_PASTED:
+        return []
+    details = raw.FPDF_IMAGEOBJ_METADATA()
+    return [
+        item
+        for item, size in over
+        if MIN_PASTED <= size <= MAX_PASTED_SIZE
+        and not raw.FPDFPageObj_HasTransparency(item)
+        and raw.FPDFImageObj_GetImageMetadata(item, page.raw, details)
+        and details.bits_per_pixel >= 8
+    ]
+
+
+def _measure_area(item: Any, raw: Any) -> float:
+    left, bottom, right, top = read_bounds(item, raw)
+    return max(0.0, right - left) * max(0.0, top - bottom)
 
 
 def _is_slanting(kind: int, item: Any, raw: Any) -> bool:

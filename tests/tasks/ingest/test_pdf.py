@@ -326,6 +326,8 @@ def test_blanks_that_are_drawn_as_lines_are_read_as_blanks_and_underlined_words_
         ("ニ、判断题", "二、判断题"),
         ("十、论述题", "十、论述题"),
         ("A.地址 B.端口 C.协议IPD.掩码", "A.地址 B.端口 C.协议IP D.掩码"),
+        ("A. 仅I  B. 仅Ⅱ  C. 仅I、ⅡD. 仅Ⅲ", "A. 仅I  B. 仅Ⅱ  C. 仅I、Ⅱ D. 仅Ⅲ"),
+        ("A. 25  B. 20  C. 15  1), 10", "A. 25  B. 20  C. 15  D. 10"),
         ("— 表示破折号", "— 表示破折号"),
         ("、其余部分照旧。", "、其余部分照旧。"),
         ("A. RAID  B. PLC. Both", "A. RAID  B. PLC. Both"),

@@ -194,6 +194,21 @@ def test_strokes_of_a_pen_over_a_scan_go_and_what_a_white_area_covers_stays_cove
     assert not find_dark(scan_with(cover))
 
 
+def test_a_picture_pasted_on_a_scan_goes_and_many_that_are_its_layers_stay() -> None:
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+
+    def paste(count: int) -> Any:
+        dark = [ImageReader(Image.new("RGB", (9, 9), (30 + place, 30, 30))) for place in range(count)]
+        return lambda canvas: [
+            canvas.drawImage(picture, 10 + 30 * place, 50, width=25, height=80)
+            for place, picture in enumerate(dark)
+        ]
+
+    assert not find_dark(scan_with(paste(2)))
+    assert find_dark(scan_with(paste(5)))
+
+
 def test_a_slanting_watermark_goes_and_level_text_stays() -> None:
     def slant(canvas: Any) -> None:
         canvas.translate(60, 60)
