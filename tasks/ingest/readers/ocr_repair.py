@@ -275,7 +275,7 @@ def _write_letters(lines: list[Line], places: Sequence[int], letters: Sequence[s
 
 
 # `1). 10 ms`: the two strokes of a D, apart
-_SPLIT_D = re.compile(r"(?:^|(?<=\s))\s*[1lI|][)）]\s?[.．,，]\s*(?=\S)")
+_SPLIT_D = re.compile(r"(?:^|(?<=\s))[1lI|][)）]\s?[.．,，]\s*(?=\S)")
 
 
 def _part_options(text: str) -> str:
