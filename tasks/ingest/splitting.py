@@ -14,6 +14,7 @@ from tasks.ingest.content.filled_answers import (
     cut_own_number,
     find_filled,
     prints_answers,
+    read_answers_below,
     read_filled,
     read_trailing_letters,
 )
@@ -79,6 +80,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         found = read_region([piece for piece in region if piece.table < 0]) if region else []
         part_drafts = merge_repeated(part_drafts, answered, language)
         unmatched = match_keys(part_drafts, [*part_keys, *found], language)
+        read_answers_below(part_drafts)
         keys.extend((part, section) for section in unmatched)
         drafts.extend(part_drafts)
     result.keys = [section for _, section in keys]

@@ -74,6 +74,51 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
                 draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
 
 
+_ASKS = re.compile(
+    r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
+    re.IGNORECASE,
+)
+_POINTS_ON = re.compile(
+    r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
+    re.IGNORECASE,
+)
+_LEAST_BELOW = 4
+
+
+def read_answers_below(drafts: Sequence[Draft]) -> None:
+    """Read answers printed without a mark below their questions, where most of a section of free-response questions do so.
+
+    The first line asks, and nothing below it does. One question tells nothing: data and code stand below questions, too.
+    """
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if draft.fine is not None and draft.question_type in ("short_answer", "term_explanation"):
+            groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        if len(group) < _LEAST_BELOW or any(draft.answer or draft.options for draft in group):
+            continue
+        shaped = [draft for draft in group if _is_answered_below(draft.stem)]
+        if len(shaped) < max(_LEAST_BELOW, 0.75 * len(group)):
+            continue
+        for draft in shaped:
+            draft.stem, _, answer = draft.stem.partition("\n")
+            draft.answer = [answer.strip()]
+            draft.notes.append("answer_without_mark")
+
+
+def _is_answered_below(stem: str) -> bool:
+    first, _, below = stem.partition("\n")
+    asks = first.rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
+    return (
+        asks
+        and bool(below.strip())
+        and _POINTS_ON.search(first) is None
+        and "？" not in below
+        and "?" not in below
+        and not any(_ASKS.match(line.lstrip("（(0123456789)）.、 ")) for line in below.split("\n"))
+    )
+
+
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
 _OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
 _NUMBER = re.compile(r"(\d+)\s*[.．、]")
