@@ -145,6 +145,22 @@ def test_more_real_papers_with_text_are_read_as_well_as_is_said(more: dict[str, 
 
 
 @pytest.mark.long
+def test_more_real_scans_and_photographs_are_read_as_well_as_is_said(more: dict[str, dict[str, Any]]) -> None:
+    """Floors a little below docs/ingest.md, of listed questions and of numbers of questions."""
+    scans = [
+        compare(more[name]["document"], more[name]["questions"], truth)
+        for name, truth in read_truths(SHARED / "exams_more").items()
+        if "scan" in name and more[name]["document"]["status"] != "needs_ocr"
+    ]
+    if not scans:
+        pytest.skip("the extra `ocr` is not installed")
+    right, listed = (sum(row[name] for row in scans) for name in ("right_count", "listed_count"))
+    assert right >= 0.8 * listed, [(row["file"], row["wrong"]) for row in scans]
+    off = sum(abs(row["count"] - row["truth_count"]) / row["truth_count"] for row in scans)
+    assert off <= 0.03 * len(scans), [(row["file"], row["truth_count"], row["count"]) for row in scans]
+
+
+@pytest.mark.long
 def test_a_paper_with_numbered_lines_that_nothing_claims_is_never_silent(
     landed: Landed, more: dict[str, dict[str, Any]]
 ) -> None:
