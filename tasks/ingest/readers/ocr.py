@@ -14,7 +14,7 @@ from typing import Any
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.figures import find_labels
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
-from tasks.ingest.readers.ocr_repair import repair_lines
+from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.pdf import (
     OPTION,
     Page,
@@ -35,11 +35,6 @@ MAX_SIDE = 3000
 # A box read with less confidence than this is noise (smudges, stamps, figures).
 FLOOR = 0.5
 UNSURE = 0.8
-# From the start of a character to that of the next one, in pitches of the Chinese characters of its line.
-CJK_PITCH = 1.4
-LATIN_PITCH = 1.15
-SURE_PITCH = 2.2
-
 # The classifier of direction turns lines of photographed pages upside down that stand upright: half of what was missed.
 ENGINE = {
     "Global.log_level": "critical",
@@ -228,49 +223,6 @@ def _read_starts(words: Sequence[Any]) -> list[tuple[str, float]]:
             (letter, left + place * (right - left) / len(letters)) for place, letter in enumerate(letters)
         ]
     return starts
-
-
-def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
-    """Put back the spaces that OCR drops between Chinese terms and before option labels.
-
-    `starts` are the characters of the text, without spaces, with the abscissa at which each begins. What is wider than
-    the usual pitch of the Chinese characters of the box by nearly half (places are known to a quarter) is a gap.
-    """
-    letters = [letter for letter in text if not letter.isspace()]
-    if letters != [letter for letter, _ in starts] or len(letters) < 5:
-        return text
-    steps = [right - left for (_, left), (_, right) in pairwise(starts)]
-    pitches = sorted(
-        step
-        for step, one, other in zip(steps, letters, letters[1:], strict=False)
-        # stops have a width of their own
-        if is_cjk(one) and is_cjk(other) and one.isalnum() and other.isalnum()
-    )
-    if len(pitches) < 4:
-        return text
-    pitch = pitches[len(pitches) // 2]
-    # where places are known only to half a pitch, a step of one and a half says nothing
-    sure = SURE_PITCH if _measure_grain(pitches) > 0.3 * pitch else 0.0
-    parts: list[str] = []
-    place = -1
-    for index, character in enumerate(text):
-        parts.append(character)
-        if character.isspace():
-            continue
-        place += 1
-        following = text[index + 1 : index + 2]
-        if not following or following.isspace() or not following.isalnum() or not character.isalnum():
-            continue
-        usual = max(CJK_PITCH if is_cjk(character) else LATIN_PITCH, sure)
-        if steps[place] > usual * pitch:
-            parts.append(" " * max(1, min(round(steps[place] / pitch - 1), 8)))
-    return "".join(parts)
-
-
-def _measure_grain(steps: Sequence[float]) -> float:
-    """The finest distance between two sizes of steps (sorted), sizes within two pixels being one; 0 for one size."""
-    jumps = [right - left for left, right in pairwise(steps) if right - left > 2]
-    return min(jumps, default=0.0)
 
 
 def _measure_slope(boxes: Any) -> float:

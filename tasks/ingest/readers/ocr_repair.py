@@ -13,7 +13,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.lexicon import find_type_in_title
+
+# From the start of a character to that of the next one, in pitches of the Chinese characters of its line.
+CJK_PITCH = 1.4
+LATIN_PITCH = 1.15
+SURE_PITCH = 2.2
 
 # What the Chinese numbers of headings are taken for: strokes look like dashes, equals signs and kana.
 _STROKES = {
@@ -289,3 +295,48 @@ def _part_options(text: str) -> str:
         if letter not in labels and len(glued) == 1:
             text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
     return text
+
+
+def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
+    """Put back the spaces that OCR drops between Chinese terms and before option labels.
+
+    `starts` are the characters of the text, without spaces, with the abscissa at which each begins. What is wider than
+    the usual pitch of the Chinese characters of the box by nearly half (places are known to a quarter) is a gap.
+    """
+    letters = [letter for letter in text if not letter.isspace()]
+    if letters != [letter for letter, _ in starts] or len(letters) < 5:
+        return text
+    steps = [right - left for (_, left), (_, right) in pairwise(starts)]
+    pitches = sorted(
+        step
+        for step, one, other in zip(steps, letters, letters[1:], strict=False)
+        # stops have a width of their own
+        if is_cjk(one) and is_cjk(other) and one.isalnum() and other.isalnum()
+    )
+    if len(pitches) < 4:
+        return text
+    pitch = pitches[len(pitches) // 2]
+    if pitch <= 0:  # of a blurred line all places may be one
+        return text
+    # where places are known only to half a pitch, a step of one and a half says nothing
+    sure = SURE_PITCH if _measure_grain(pitches) > 0.3 * pitch else 0.0
+    parts: list[str] = []
+    place = -1
+    for index, character in enumerate(text):
+        parts.append(character)
+        if character.isspace():
+            continue
+        place += 1
+        following = text[index + 1 : index + 2]
+        if not following or following.isspace() or not following.isalnum() or not character.isalnum():
+            continue
+        usual = max(CJK_PITCH if is_cjk(character) else LATIN_PITCH, sure)
+        if steps[place] > usual * pitch:
+            parts.append(" " * max(1, min(round(steps[place] / pitch - 1), 8)))
+    return "".join(parts)
+
+
+def _measure_grain(steps: Sequence[float]) -> float:
+    """The finest distance between two sizes of steps (sorted), sizes within two pixels being one; 0 for one size."""
+    jumps = [right - left for left, right in pairwise(steps) if right - left > 2]
+    return min(jumps, default=0.0)

@@ -348,19 +348,20 @@ def test_a_lost_chinese_number_is_given_back_where_a_type_is_named() -> None:
 
 
 def test_spaces_that_ocr_drops_between_chinese_terms_come_back_by_the_places_of_characters() -> None:
-    from tasks.ingest.readers.ocr import restore_gaps
+    from tasks.ingest.readers.ocr_repair import restore_gaps
 
     places = [211, 231, 253, 285, 306, 337, 358, 385, 405, 430, 448, 464, 498, 517]
     starts = list(zip("信号量线程地址映射PCB文件", places, strict=True))
     assert restore_gaps("信号量线程地址映射 PCB 文件", starts) == "信号量 线程 地址映射 PCB 文件"
     glued = list(zip("优先比HRD轮转算法表", [0, 20, 40, 60, 70, 104, 116, 136, 156, 176, 196], strict=False))
     assert restore_gaps("优先比HRD轮转算法表", glued) == "优先比HR D轮转算法表"
-    # where text and places do not agree nothing is guessed
+    # where text and places do not agree, or all places are one, nothing is guessed
+    assert restore_gaps("信号量线程", [(letter, 7.0) for letter in "信号量线程"]) == "信号量线程"
     assert restore_gaps("信号量线程", starts) == "信号量线程"
 
 
 def test_a_coarse_reading_of_places_makes_no_gaps_but_wide_ones_stay() -> None:
-    from tasks.ingest.readers.ocr import restore_gaps
+    from tasks.ingest.readers.ocr_repair import restore_gaps
 
     text = "平面波能量密度和能流"
     coarse = [0, 18, 45, 63, 81, 108, 126, 153, 171, 189]
