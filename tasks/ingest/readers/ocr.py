@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line
-from tasks.ingest.readers.figures import find_labels
+from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.pdf import (
@@ -161,7 +161,7 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
         boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
-    labels = find_labels(picture, boxes)
+    labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
     lines = [box for index, box in enumerate(boxes) if index not in labels]
     page.rows = merge_boxes(lines, float(width), _measure_slope([box[0] for box in found]))
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]

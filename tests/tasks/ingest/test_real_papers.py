@@ -179,13 +179,15 @@ def test_a_paper_with_numbered_lines_that_nothing_claims_is_never_silent(
 
 def test_a_numbered_line_outside_of_questions_and_answers_is_found() -> None:
     question = {"text_start": 0, "text_end": 8, "answer": ["Because it is so."], "explanation": None}
-    text = "1. Why?\n\n2. How?\n1. Because it\n1-3 ABC\n"
+    text = "1. Why?\n\n2. How?\n1. Because it\n1-3 ABC\n(2.5 marks each)\n"
     assert find_unclaimed(text, [question]) == ["2. How?"]
 
 
 _NUMBERED = re.compile(r"[ \t\u3000]*[（(\[【]?(\d{1,3})[)）\]】.、．:：]\s*(?=\S)")
 # `【答案】【1】n-1`: the answer to a blank, below the number of its question
 _ANSWER_MARK = re.compile(r"【答案】(?:【\d{1,2}】)?")
+# `(2.5 marks each)` is a weight, no number
+_WEIGHT = re.compile(r"\s*[（(]\d+(?:\.\d+)?\s*(?:marks?|points?|分)[^（()）]*[)）]\s*$", re.IGNORECASE)
 # what may stand for a numbered line: a loss, an answer without its question, a question printed twice
 _TELLS = re.compile(
     rf"^{NOT_READ}|answers (?:.* )?match no question|questions repeat another of this document"
@@ -199,7 +201,7 @@ def find_unclaimed(text: str, questions: Sequence[dict[str, Any]]) -> list[str]:
     found: list[str] = []
     place = 0
     for line in text.split("\n"):
-        number = _NUMBERED.match(line)
+        number = None if _WEIGHT.match(line) else _NUMBERED.match(line)
         here = place + (number.start(1) if number else 0)
         place += len(line) + 1
         if number is None or any(first <= here < last for first, last in spans):

@@ -264,6 +264,17 @@ def test_words_of_a_figure_beside_the_text_are_set_aside_and_a_table_below_it_is
     assert find_labels(page, words) == set()
 
 
+def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
+    from tasks.ingest.readers.figures import find_margin
+
+    lines = [Row("一行很长很长很长的正文文字", 120, 560, at, at + 12, 12) for at in range(100, 700, 40)]
+    margin = [Row(text, 30, 44, 100 + 90 * at, 112 + 90 * at, 12) for at, text in enumerate("装订线密封")]
+    numbers = [Row(f"{at}.", 90, 104, 60 + 40 * at, 72 + 40 * at, 12) for at in range(1, 9)]
+    numbers += [Row("二、", 80, 104, 640, 652, 12)]
+    assert find_margin([*lines, *margin, *numbers], 600.0) == set(range(15, 20))
+    assert find_margin([*lines, *numbers], 600.0) == set()
+
+
 def test_what_comes_back_at_the_top_or_foot_of_photographed_pages_is_furniture_at_any_height() -> None:
     from tasks.ingest.readers.ocr import _mark_outer_rows
 
