@@ -26,7 +26,6 @@ from deployments.commands import (
     drift,
     evaluate,
     exam,
-    exports,
     failures,
     gscore,
     imports,
@@ -104,7 +103,6 @@ for module in (
     gscore,
     cgeval,
     imports,
-    exports,
     query,
     validate,
 ):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from deployments.output import print_error, print_note
 from schemas.errors import ProctorError, UsageError, is_interruption
@@ -25,6 +25,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "demo": lambda _: True,
     "restore": lambda _: True,
     "doctor": lambda _: True,
+    "dedupe check": lambda _: True,
     "gscore": lambda _: True,
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
@@ -53,6 +54,18 @@ class Command(TyperCommand):
                 as_json=as_json,
             )
             raise typer.Exit(INTERRUPTED) from None
+
+
+def group_with_default(default: str) -> type[TyperGroup]:
+    """A group of commands of which one is meant where none is named: `proctor bank` is `proctor bank stats`."""
+
+    class GroupWithDefault(TyperGroup):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+                args = [default, *args]
+            return super().parse_args(ctx, args)
+
+    return GroupWithDefault
 
 
 def check_home(settings: Settings) -> None:

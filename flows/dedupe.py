@@ -10,9 +10,9 @@ from tasks.reconcile.task import reconcile_stores
 
 
 @flow(name="dedupe", flow_run_name=name_run)
-def dedupe() -> dict[str, object]:
-    """Find duplicates over the whole bank and publish a new version, if anything changed."""
+def dedupe(rebuild: bool = False) -> dict[str, object]:
+    """Compare what is new with the bank and publish a new version, if anything changed; `rebuild` compares everything."""
     reconcile_stores()
-    result = publish_bank()
+    result = publish_bank(is_rebuilt=rebuild)
     publish_summary(result)
     return result

@@ -31,6 +31,7 @@ GLOSSARY: dict[str, str] = {
     "current_bank.revision": "Revision of the question, from 1.",
     "current_questions.revision": "Revision of the question, from 1.",
     "document_id": "The document it was found in.",
+    "exit_reason": "Why it left the bank; null while it is in it.",
     "document_name": "File name of the document as it came in.",
     "question_type": "Kind of question.",
     "sub_discipline": "Sub-discipline; null where unknown.",

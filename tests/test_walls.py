@@ -35,7 +35,11 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "questions leave bare, as they are put, or as records",
     },
     "dedupe": {
+        "gscore": "stems are compared by Gscore's embedding model where that is asked for",
         "questions": "duplicates are found by a question's identity and normal form",
+    },
+    "bank": {
+        "dedupe": "a question that is retired leaves with the next version, published at once",
     },
     "exam": {
         "judging": "a reference's sitting serves only as long as the judge's prompt is the same",

@@ -1,32 +1,140 @@
-"""The bank: dedupe, bank."""
+"""Duplicates and the bank: dedupe, bank."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from deployments.command import group_with_default
+from deployments.commands.exports import export_bank
 from deployments.commands.options import AsJson, NoServer
+
+dedupe_app = typer.Typer(
+    cls=group_with_default("run"),
+    help="Find duplicates. Without a command: `run`, over the bank and what arrived.",
+)
+bank_app = typer.Typer(
+    cls=group_with_default("stats"),
+    help="Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
+)
+
+Question = Annotated[str, typer.Argument(help="UUID of the question, or its beginning (six characters).")]
 
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
-    app.command()(dedupe)
-    app.command()(bank)
+    app.add_typer(dedupe_app, name="dedupe")
+    bank_app.command("export")(export_bank)
+    app.add_typer(bank_app, name="bank")
 
 
-def dedupe(no_server: NoServer = False, as_json: AsJson = False) -> None:
-    """Find duplicates over the whole bank and publish a new version, if anything changed.
+@dedupe_app.command("run")
+def run_dedupe(
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Compute the index anew and compare everything, not only what changed."
+        ),
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare what review and augmentation brought with the bank, and publish a new version, if anything changed.
 
     Example: proctor dedupe
     """
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
 
-    result = run_flow("dedupe", without_server=no_server)
+    result = run_flow("dedupe", rebuild=rebuild, without_server=no_server)
     print_result(result, as_json=as_json, then="proctor bank shows what is published")
 
 
-def bank(as_json: AsJson = False) -> None:
-    """What the bank holds: its versions, and the latest one by discipline and type.
+@dedupe_app.command("check")
+def check_duplicates(
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSONL or Parquet file with a question in each row.")
+    ],
+    text: Annotated[str, typer.Option("--text", help="The column that holds what is asked.")],
+    options: Annotated[
+        str,
+        typer.Option(
+            "--options",
+            help="The column of offered answers (a list, a JSON list, or lines), or one column for each: A,B,C,D.",
+        ),
+    ] = "",
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0.5, max=1.0, help="Jaccard that counts as nearly the same.")
+    ] = 0.8,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the groups as a CSV file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find questions that are the same or nearly the same in any table; needs no home and changes nothing.
+
+    Example: proctor dedupe check questions.csv --text question --options A,B,C,D
+    """
+    from deployments.commands.options import split_names
+    from deployments.output import print_frame, print_note, print_result
+    from tasks.dedupe.check import find_clusters
+    from tasks.imports.tables import read_table
+
+    table = read_table(file)
+    clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)
+    left_out = clusters.filter(~clusters["is_kept"])
+    if out is not None:
+        clusters.write_csv(out)
+    if as_json:
+        print_result(
+            {"rows": table.height, "duplicates": left_out.height, "clusters": clusters.to_dicts()},
+            as_json=True,
+        )
+        return
+    if clusters.height and out is None:
+        print_frame(clusters, title="Groups of questions that ask the same")
+    print_note(
+        f"{table.height} rows: {left_out.height} duplicates in {clusters['cluster'].n_unique()} groups"
+        f"{f', written to {out}' if out is not None else ''}."
+    )
+
+
+@dedupe_app.command("semantic")
+def find_semantic_pairs(
+    embedding: Annotated[str, typer.Option("--embedding", help="Embedding model (name or folder).")],
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0.5, max=1.0, help="Cosine from which a pair is shown.")
+    ] = 0.95,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the pairs as a CSV file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find questions of the bank that mean the same in other words, for people to look at: nothing is taken out.
+
+    Retire the one that should go: `proctor bank retire`.
+
+    Example: proctor dedupe semantic --embedding BAAI/bge-large-zh-v1.5
+    """
+    from deployments.output import print_frame, print_note, print_result
+    from schemas.settings import load_settings
+    from tasks.dedupe.semantic import land_semantic_pairs
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        pairs = land_semantic_pairs(lake, settings, embedding, threshold)
+    if out is not None:
+        pairs.write_csv(out)
+    if as_json:
+        print_result({"pairs": pairs.to_dicts()}, as_json=True)
+        return
+    if out is None:
+        print_frame(pairs, title="Pairs to look at")
+    print_note(f"{pairs.height} pairs{f', written to {out}' if out is not None else ''}.")
+
+
+@bank_app.command("stats")
+def show_statistics(as_json: AsJson = False) -> None:
+    """What the bank holds: its versions, the latest one by discipline and type, and what augmentation added.
 
     Example: proctor bank
     """
@@ -37,9 +145,121 @@ def bank(as_json: AsJson = False) -> None:
     with LakeReader(load_settings()) as lake:
         versions = lake.read("published_versions")
         counts = lake.read("latest_bank_counts")
+        statistics = lake.run_named("bank_statistics")
     if as_json:
-        print_result({"versions": versions.as_records(), "latest": counts.as_records()}, as_json=True)
+        result = {
+            "versions": versions.as_records(),
+            "latest": counts.as_records(),
+            "augmentation": statistics.as_records(),
+        }
+        print_result(result, as_json=True)
         return
     print_rows(versions, title="Bank versions")
     print_rows(counts, title="Latest version")
+    print_rows(statistics, title="Before and after augmentation (percent)")
     print_note("Next: proctor exam plan" if versions.rows else "Next: proctor review status")
+
+
+@bank_app.command("versions")
+def list_versions(as_json: AsJson = False) -> None:
+    """List the published versions: how many questions, lineages and duplicates, and when.
+
+    Example: proctor bank versions
+    """
+    from deployments.output import print_rows
+    from schemas.settings import load_settings
+    from warehouse.lake.reading import LakeReader
+
+    with LakeReader(load_settings()) as lake:
+        versions = lake.read("published_versions")
+    print_rows(versions, format="json" if as_json else "table")
+
+
+@bank_app.command("diff")
+def show_difference(
+    before: Annotated[int, typer.Argument(help="A version of the bank.")],
+    after: Annotated[int, typer.Argument(help="A later one. Default: the latest.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show what entered, left or was edited between two versions, and why it left.
+
+    Example: proctor bank diff 1 2
+    """
+    from collections import Counter
+
+    from deployments.output import print_note, print_result, print_rows
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from warehouse.lake.reading import LakeReader
+
+    with LakeReader(load_settings()) as lake:
+        known = [row["bank_version"] for row in lake.read("published_versions").as_records()]
+        last = after or (known[-1] if known else 0)
+        for version in (before, last):
+            if version not in known:
+                named = ", ".join(map(str, known)) or "none yet"
+                raise UsageError(f"There is no version {version} of the bank. The versions are: {named}.")
+        rows = lake.read("bank_difference", {"before_version": before, "after_version": last})
+    counts = Counter(row["change"] for row in rows.as_records())
+    if as_json:
+        print_result(
+            {"before": before, "after": last, "counts": dict(counts), "questions": rows.as_records()},
+            as_json=True,
+        )
+        return
+    print_rows(rows, title=f"Version {before} → {last}")
+    said = ", ".join(f"{count} {change}" for change, count in sorted(counts.items())) or "nothing changed"
+    print_note(said[0].upper() + said[1:] + ".")
+
+
+@bank_app.command("show")
+def show_question(question: Question, as_json: AsJson = False) -> None:
+    """Show a question's card: text, lineage, reviews, duplicates, who met it, how hard it is, what it earned.
+
+    It shows the answer: not for the eyes of candidates.
+
+    Example: proctor bank show 6f1c52b8
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.bank.card import read_card
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        card = read_card(lake, question)
+    print_result(card, as_json=as_json)
+
+
+@bank_app.command("retire")
+def retire(
+    question: Question,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the question.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a question out of the bank, and publish the version without it; an original takes its variants with it.
+
+    Earlier versions, runs and editions keep it. What was left out as its duplicate is compared again and may come in.
+
+    Example: proctor bank retire 6f1c52b8 --reason "the key is wrong"
+    """
+    import sys
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.bank.retirement import find_question, retire_question
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        found = find_question(lake, question)
+        if not yes and not as_json and sys.stdin.isatty():
+            typer.confirm(f"Retire {found['question_uuid']} ({found['discipline']})?", abort=True)
+        retirement = retire_question(lake, settings, str(found["question_uuid"]), reason)
+    lines = [
+        f"Retired {retirement.question_uuid}{' with its lineage' if retirement.is_whole_lineage else ''}: "
+        f"version {retirement.bank_version} is without {retirement.left_count} questions"
+        f"{f', and {retirement.entered_count} came in for them' if retirement.entered_count else ''}."
+    ]
+    print_result(asdict(retirement), as_json=as_json, lines=lines, then="proctor bank versions")

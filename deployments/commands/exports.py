@@ -1,4 +1,4 @@
-"""Questions that leave: `export bank`."""
+"""Questions that leave: `bank export`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from typing import Annotated
 import typer
 
 from deployments.commands.options import AsJson
-
-export_app = typer.Typer(no_args_is_help=True, help="Slices of the bank for other tools.")
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    export_app.command("bank")(export_bank)
-    app.add_typer(export_app, name="export")
 
 
 def export_bank(
@@ -47,7 +39,7 @@ def export_bank(
     `inspect` writes a dataset and a task for Inspect, `lm-eval` a task for lm-evaluation-harness, `record` the records of figure 8
     (LLMEval-Fair), which never hold the reference answer.
 
-    Example: proctor export bank law_slice --format inspect --discipline Law --size 200
+    Example: proctor bank export law_slice --format inspect --discipline Law --size 200
     """
     from deployments.output import print_result
     from schemas.errors import UsageError

@@ -1,193 +1,215 @@
 """Which questions say the same, which of them stays, and why. Pure.
 
 Questions are taken in order of preference and kept unless one that was kept before says the same: every dropped
-question names one that it was compared with directly, and no chain of small differences joins strangers. When an
-original is dropped its whole lineage goes with it; a dropped variant goes alone.
+question names one that it was compared with directly, and no chain of small differences joins strangers. A question that
+is in the bank stays there. When an original is dropped its whole lineage goes with it; a dropped variant goes alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
-from tasks.dedupe.exact import NormalForm, compute_content_key, normalise_content
-from tasks.dedupe.near import asks_the_same, build_text, compute_similarity, list_candidate_pairs
-from tasks.questions.question import ORIGINAL, Question, QuestionContent
-from tasks.questions.variant import TEMPLATE
+import polars as pl
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from tasks.questions.question import ORIGINAL
 
-# These differ from their siblings, and from their parent's near-duplicates, by an option or an order only: whether
-# they are duplicates follows from their parents, or from equal words.
-EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
+IN_THE_BANK = "it is in the bank already"
+STATEMENT = "; the two questions they were made from become the same statement"
+CONTRADICTION = "; their answers differ, so look at both"
 
+# Statements that are made from a question: two of them may come to the same.
+STATEMENT_METHODS = ("multiple_choice_to_true_false", "declarative_rewrite", "material_to_true_false")
 
-@dataclass(frozen=True)
-class Entry:
-    """A question that wants into the bank.
-
-    Attributes:
-        question: what it asks, and who it is.
-        document_id: the paper of its lineage; null where unknown.
-        generator: what made a variant; null for an original, and for a question carried over from the previous bank.
-        is_known: it is in the previous bank.
-        is_new: it is not, or not in this revision: it has to be compared with everything.
-        accept_count: accepts it got in review.
-        decided_at: when it was accepted, as text that sorts.
-    """
-
-    question: Question = field(repr=False)
-    document_id: str | None = None
-    generator: str | None = None
-    is_known: bool = False
-    is_new: bool = True
-    accept_count: int = 0
-    decided_at: str = ""
-
-    @cached_property
-    def normal(self) -> NormalForm:
-        """Its normal form, computed when something is first compared by it."""
-        return normalise_content(self.question.content)
-
-    @cached_property
-    def content_key(self) -> str:
-        """What it asks, as one id: see compute_content_key."""
-        question = self.question
-        if self.generator == TEMPLATE and question.revision == 1 and not question.content.options:
-            return question.question_uuid  # computed from this very content when the variant was made
-        return compute_content_key(self.normal)
+# In this order; the first that tells two questions apart is the reason. Sorted upwards: the lower value is preferred.
+_UNKNOWN = pl.sum_horizontal(
+    pl.col(name).is_null() | (pl.col(name) == "") for name in ("discipline", "sub_discipline", "source_kind")
+)
+PREFERENCES: tuple[tuple[str, pl.Expr], ...] = (
+    (IN_THE_BANK, pl.col("is_known").not_()),
+    ("it is an original, not a variant", pl.col("method") != ORIGINAL),
+    ("more reviewers accepted it", -pl.col("accept_count").fill_null(0)),
+    ("it has the longer explanation", -pl.col("explanation").str.len_chars().fill_null(0).cast(pl.Int64)),
+    ("more is known about it (discipline, sub-discipline, source)", _UNKNOWN),
+    ("it was accepted earlier", pl.col("decided_at").is_not_null()),
+    ("it was accepted earlier", pl.col("decided_at")),
+    ("equal in all respects: the lower UUID stays", pl.col("question_uuid")),
+    ("equal in all respects: the lower UUID stays", pl.col("lineage_uuid")),
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A question that stays whatever arrives: who it is, where it comes from and what it answers in normal form."""
+
+    question_uuid: str
+    lineage_uuid: str
+    document_id: str | None
+    answers: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A question left out, the one that stays, how alike they are and why that one was preferred."""
+    """A question left out (by its place), the one that stays, how alike they are and why that one was preferred."""
 
-    kept: Entry = field(repr=False)
-    dropped: Entry = field(repr=False)
+    place: int
+    kept: Member
     method: str
     similarity: float
     reason: str
 
 
-# In this order; the first that tells two questions apart is the reason. A lower value is preferred.
-PREFERENCES: tuple[tuple[str, Callable[[Entry], Any]], ...] = (
-    ("it is in the bank already", lambda entry: not entry.is_known),
-    ("it is an original, not a variant", lambda entry: entry.question.method != ORIGINAL),
-    ("more reviewers accepted it", lambda entry: -entry.accept_count),
-    ("it has an explanation", lambda entry: not entry.question.content.explanation),
-    (
-        "more is known about it (discipline, sub-discipline, source)",
-        lambda entry: _count_unknown(entry.question.content),
-    ),
-    ("it was accepted earlier", lambda entry: entry.decided_at),
-    (
-        "equal in all respects: the lower UUID stays",
-        lambda entry: (entry.question.question_uuid, entry.question.lineage_uuid),
-    ),
-)
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of arrivals, by place: which are kept, which duplicates were found, and which lineages go as a whole."""
+
+    kept: Sequence[int]
+    found: Sequence[Duplicate]
+    dropped_lineages: frozenset[str]
 
 
-def find_duplicates(
-    entries: Sequence[Entry],
-    *,
-    threshold: float,
-    encode: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
-    semantic_threshold: float = 0.95,
-) -> tuple[list[Entry], list[Duplicate]]:
-    """Split `entries` into those that stay, in order of preference, and the duplicates among them.
+@dataclass(frozen=True)
+class Likeness:
+    """What is known of arrivals before it is decided which of them stay, by place in order of preference.
 
-    Exact duplicates are looked for among all; nearly equal ones only where one of the two is new.
+    Attributes:
+        content_keys: what each asks, where another arrival or a question of the bank asks the same; else null.
+        answers: what each answers in normal form, a list for each.
+        copies: per place, the first place that asks and answers the same.
+        near: such a first place → others that say nearly the same, with the similarity; both ways.
+        member_of_key: questions that stay in the bank, by content key.
+        member_of_uuid: the same by UUID, where an arrival has the UUID of a question of the bank.
+        near_members: such a first place → questions of the bank that say nearly the same, with the similarity.
     """
-    ordered = sorted(entries, key=lambda entry: tuple(value(entry) for _, value in PREFERENCES))
-    neighbours = _find_neighbours(ordered, threshold, encode, semantic_threshold)
-    kept: list[Entry] = []
-    found: list[Duplicate] = []
-    is_kept = [False] * len(ordered)
-    dropped_lineages: set[str] = set()
-    first_with_key: dict[str, Entry] = {}
-    for place, entry in enumerate(ordered):
-        lineage = entry.question.lineage_uuid
-        if lineage in dropped_lineages:
-            continue
-        key = entry.content_key
-        match = _find_match(entry, first_with_key.get(key), neighbours.get(place, []), ordered, is_kept)
-        if match is not None:
-            found.append(match)
-            if entry.question.method == ORIGINAL:
-                dropped_lineages.add(lineage)
-            continue
-        is_kept[place] = True
-        kept.append(entry)
-        first_with_key.setdefault(key, entry)
-    return kept, found
+
+    content_keys: Sequence[str | None]
+    answers: pl.Series
+    copies: Sequence[int]
+    near: Mapping[int, Sequence[tuple[int, float]]]
+    member_of_key: Mapping[str, Member]
+    member_of_uuid: Mapping[str, Member]
+    near_members: Mapping[int, Sequence[tuple[Member, float]]]
 
 
-def _find_match(
-    entry: Entry,
-    same_content: Entry | None,
-    neighbours: Sequence[tuple[int, str, float]],
-    ordered: Sequence[Entry],
-    is_kept: Sequence[bool],
-) -> Duplicate | None:
-    lineage = entry.question.lineage_uuid
-    if same_content is not None and same_content.question.lineage_uuid != lineage:
-        reason = _give_reason(same_content, entry)
-        if same_content.normal.answers != entry.normal.answers:
-            reason += "; their answers differ, so look at both"
-        return Duplicate(same_content, entry, "exact", 1.0, reason)
-    alike = [(similarity, -place, method) for place, method, similarity in neighbours if is_kept[place]]
-    if not alike:
+class _Match(NamedTuple):
+    """A duplicate before its reason is known: `kept_place` is null where a question of the bank stays."""
+
+    place: int
+    kept_place: int | None
+    kept: Member
+    method: str
+    similarity: float
+
+
+def sort_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries with a column `is_known`, the preferred ones first."""
+    names = [f"preference_{place}" for place in range(len(PREFERENCES))]
+    ranked = entries.with_columns(
+        value.alias(name) for name, (_, value) in zip(names, PREFERENCES, strict=True)
+    )
+    return ranked.sort(names, maintain_order=True).drop(names)
+
+
+def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
+    """Which of the entries, in order of preference, stay.
+
+    `entries` has the columns question_uuid, lineage_uuid, document_id, method, and those that `PREFERENCES` names.
+    """
+    uuids, lineages = entries["question_uuid"].to_list(), entries["lineage_uuid"].to_list()
+    documents, methods = entries["document_id"].to_list(), entries["method"].to_list()
+    is_one_of_several = entries["question_uuid"].is_duplicated().to_list()
+    kept: list[int] = []
+    matches: list[_Match] = []
+    dropped: set[str] = set()
+    # The first that was kept, by what several share: a content key, a UUID, or being near to another.
+    first_of: dict[str | int, int] = {}
+
+    def describe(place: int) -> Member:
+        return Member(uuids[place], lineages[place], documents[place])
+
+    def find_equal(place: int, name: str, members: Mapping[str, Member]) -> _Match | None:
+        lineage = lineages[place]
+        if (member := members.get(name)) is not None and member.lineage_uuid != lineage:
+            return _Match(place, None, member, "exact", 1.0)
+        if (first := first_of.get(name)) is not None and lineages[first] != lineage:
+            return _Match(place, first, describe(first), "exact", 1.0)
         return None
-    similarity, place, method = max(alike)
-    other = ordered[-place]
-    return Duplicate(other, entry, method, similarity, _give_reason(other, entry))
 
+    def find_near(place: int, copy: int) -> _Match | None:
+        alike = [
+            _Match(place, None, member, "near", similarity)
+            for member, similarity in likeness.near_members.get(copy, ())
+        ]
+        alike += [
+            _Match(place, first_of[other], describe(first_of[other]), "near", similarity)
+            for other, similarity in likeness.near.get(copy, ())
+            if other in first_of
+        ]
+        alike = [found for found in alike if found.kept.lineage_uuid != lineages[place]]
+        return min(alike, key=_rank_match, default=None)
 
-def _find_neighbours(
-    ordered: Sequence[Entry],
-    threshold: float,
-    encode: Callable[[Sequence[str]], NDArray[np.float32]] | None,
-    semantic_threshold: float,
-) -> dict[int, list[tuple[int, str, float]]]:
-    """Per place, the more preferred places that say nearly the same, with method and similarity."""
-    places = [place for place, entry in enumerate(ordered) if entry.question.method not in EXACT_ONLY_METHODS]
-    texts = [build_text(ordered[place].normal) for place in places]
-    is_new = [ordered[place].is_new for place in places]
-    neighbours: dict[int, list[tuple[int, str, float]]] = {}
-
-    def add(first: int, second: int, method: str, similarity: float) -> None:
-        neighbours.setdefault(places[second], []).append((places[first], method, similarity))
-
-    def are_siblings(first: int, second: int) -> bool:
-        one, other = ordered[places[first]].question, ordered[places[second]].question
-        return one.lineage_uuid == other.lineage_uuid
-
-    for first, second in list_candidate_pairs(texts, is_new):
-        if are_siblings(first, second):
+    for place, (lineage, key, copy) in enumerate(
+        zip(lineages, likeness.content_keys, likeness.copies, strict=True)
+    ):
+        if lineage in dropped:
             continue
-        similarity = compute_similarity(texts[first], texts[second], threshold)
-        if similarity is not None:
-            add(first, second, "near", similarity)
-    if encode is not None and texts:
-        from tasks.dedupe.semantic import list_similar_pairs
+        uuid = uuids[place] if is_one_of_several[place] or uuids[place] in likeness.member_of_uuid else None
+        is_near = copy in likeness.near or copy in likeness.near_members
+        match = find_equal(place, key, likeness.member_of_key) if key is not None else None
+        if match is None and uuid is not None:
+            match = find_equal(place, uuid, likeness.member_of_uuid)
+        if match is None and is_near:
+            match = find_near(place, copy)
+        if match is not None:
+            matches.append(match)
+            if methods[place] == ORIGINAL:
+                dropped.add(lineage)
+            continue
+        kept.append(place)
+        if key is not None:
+            first_of.setdefault(key, place)
+        if uuid is not None:
+            first_of.setdefault(uuid, place)
+        if is_near:
+            first_of.setdefault(copy, place)
+    return Decision(
+        [place for place in kept if lineages[place] not in dropped],
+        _give_reasons(entries, matches, methods, likeness.answers),
+        frozenset(dropped),
+    )
 
-        vectors = encode([text.stem for text in texts])
-        for first, second, cosine in list_similar_pairs(vectors, semantic_threshold, is_new):
-            if not are_siblings(first, second) and asks_the_same(texts[first], texts[second], threshold):
-                add(first, second, "semantic", cosine)
-    return neighbours
+
+def _rank_match(match: _Match) -> tuple[float, int, str]:
+    """The most similar first; of equals a question of the bank, then the preferred arrival."""
+    place = -1 if match.kept_place is None else match.kept_place
+    return -match.similarity, place, match.kept.question_uuid
 
 
-def _give_reason(kept: Entry, dropped: Entry) -> str:
-    for reason, value in PREFERENCES:
-        if value(kept) != value(dropped):
-            return reason
-    return PREFERENCES[-1][0]
-
-
-def _count_unknown(content: QuestionContent) -> int:
-    return sum(not known for known in (content.discipline, content.sub_discipline, content.source_kind))
+def _give_reasons(
+    entries: pl.DataFrame, matches: Sequence[_Match], methods: Sequence[str], answers: pl.Series
+) -> list[Duplicate]:
+    values = [value.alias(str(place)) for place, (_, value) in enumerate(PREFERENCES)]
+    staying = [match.kept_place or 0 for match in matches]
+    going = [match.place for match in matches]
+    rows = zip(
+        matches,
+        entries[staying].select(values).rows(),
+        entries[going].select(values).rows(),
+        answers.gather(staying).to_list(),
+        answers.gather(going).to_list(),
+        strict=True,
+    )
+    found = []
+    for match, left, right, kept_words, words in rows:
+        told = (
+            reason for one, other, (reason, _) in zip(left, right, PREFERENCES, strict=True) if one != other
+        )
+        reason = IN_THE_BANK if match.kept_place is None else next(told, PREFERENCES[-1][0])
+        if match.method == "exact" and methods[match.place] in STATEMENT_METHODS:
+            reason += STATEMENT
+        said = match.kept.answers if match.kept_place is None else tuple(kept_words)
+        if match.method == "exact" and said != tuple(words):
+            reason += CONTRADICTION
+        found.append(Duplicate(match.place, match.kept, match.method, match.similarity, reason))
+    return found

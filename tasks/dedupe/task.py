@@ -14,17 +14,19 @@ from warehouse.lake.store import open_lake
 @task(name="publish_bank")
 @hide_content
 @sign_landings
-def publish_bank() -> dict[str, object]:
+def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
     """Publish the next version of the bank without duplicates; the same content is the same version."""
     settings = load_settings()
     with open_lake(settings) as lake:
-        build = land_bank(lake, settings)
+        build = land_bank(lake, settings, is_rebuilt=is_rebuilt)
     if build is None:
         return {"bank_version": 0, "bank_is_unchanged": True}
     return {
         "bank_version": build.version,
         "bank_is_unchanged": build.is_unchanged,
-        "bank_questions": build.bank.height,
+        "bank_questions": build.question_count,
+        "entered": build.contents.height,
+        "left": build.exits.height,
         "duplicates": build.duplicates.height,
         "refused_by_rule": dict(build.refused),
         "retired_lineages": len(build.retired_lineages),

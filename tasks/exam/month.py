@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -17,20 +18,38 @@ from tasks.exam.plan.publishing import check_served, publish_plan
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_keys, read_registry
+from tasks.questions.bare import strip_questions
+from tasks.questions.question import BareQuestion
 from warehouse.lake.store import Lake
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
+
+NO_BANK = (
+    "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
+    "(`proctor ingest`, `proctor review status`)."
+)
 
 
 def read_current_bank(lake: Lake) -> pl.DataFrame:
     """Rows of the latest bank version; raises GateError when none is published."""
     bank = lake.read("latest_bank")
     if bank.is_empty():
-        raise GateError(
-            "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
-            "(`proctor ingest`, `proctor review status`)."
-        )
+        raise GateError(NO_BANK)
     return bank
+
+
+def read_bank_index(lake: Lake) -> pl.DataFrame:
+    """What a draw needs of the latest bank version, without content; raises GateError when none is published."""
+    bank = lake.read("bank_index")
+    if bank.is_empty():
+        raise GateError(NO_BANK)
+    return bank
+
+
+def _read_bare(lake: Lake, question_uuids: Collection[str]) -> dict[str, BareQuestion]:
+    """The bare content of questions of the latest bank version, of these and no others."""
+    rows = lake.read("bank_questions", {"question_uuids": sorted(set(question_uuids))})
+    return strip_questions(rows, question_uuids)
 
 
 class Draw(NamedTuple):
@@ -103,7 +122,8 @@ def preview_month(
         ledger,
         settings,
         registry,
-        read_current_bank(lake),
+        read_bank_index(lake),
+        read_bare=partial(_read_bare, lake),
         month=month,
         is_simulated=is_simulated,
         run_id=run_id,

@@ -25,7 +25,7 @@ ALL = (
     "ingest_speed",
     "normal_form_speed",
     "augment_speed",
-    "dedupe_speed",
+    "bank_speed",
     "gscore_speed",
     "cgeval_run",
     "league_speed",

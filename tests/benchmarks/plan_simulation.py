@@ -26,7 +26,6 @@ import polars as pl
 from sqlalchemy import select, update
 
 from schemas.settings import Settings
-from schemas.tables import get_table
 from tasks.exam.plan.bank_index import BankIndex, index_bank
 from tasks.exam.plan.drawing import draw_order, draw_set
 from tasks.exam.plan.due import add_months
@@ -35,6 +34,7 @@ from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.shares import plan_shares
 from tasks.models.registry import RegisteredModel, Registry
+from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import allocations, runs, sessions, sets
 
@@ -100,7 +100,7 @@ def make_paper_bank(scale: float = 1.0) -> pl.DataFrame:
                     )
                     for truth in ("true", "false", "false", "false")
                 ]
-    return get_table("bank").frame(rows)
+    return BANK.frame(rows)
 
 
 def _make_row(lineage: str, question: str, discipline: str, truth: str | None) -> dict[str, object]:

@@ -66,6 +66,19 @@ GIVEN = {
     "transient": ["timeout"],
     "units": ["u"],
     "variant_batch_id": "b/paraphrase/m/1",
+    "after_version": 2,
+    "algorithm": "a",
+    "before_version": 1,
+    "bank_version": 1,
+    "content_keys": ["k"],
+    "decision_units": ["u"],
+    "document_units": ["u"],
+    "lineage_uuid": "l",
+    "lineage_uuids": ["l"],
+    "question_uuid": "q",
+    "question_uuids": ["q"],
+    "retirement_units": ["u"],
+    "variant_units": ["u"],
 }
 QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 

@@ -27,6 +27,7 @@ import yaml
 from schemas.errors import ContractError
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
+from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.publishing import publish_runs
 from warehouse.lake.queries import Query, find_query, read_queries
 from warehouse.lake.trial import connect_trial, run_trial
@@ -49,10 +50,15 @@ def trial() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize("case", CASES, ids=[str(case.relative_to(HERE)) for case in CASES])
 def test_the_query_returns_the_rows_of_its_case(case: Path, trial: duckdb.DuckDBPyConnection) -> None:
     frames = {
-        path.stem: read_rows(get_table(path.stem), path)
+        path.stem: read_rows(BANK if path.stem == BANK.name else get_table(path.stem), path)
         for path in case.glob("*.yaml")
         if path.stem not in NOT_TABLES
     }
+    if (bank := frames.pop(BANK.name, None)) is not None:
+        made = {
+            name: frame.with_columns(landing_unit=pl.lit("case")) for name, frame in split_bank(bank).items()
+        }
+        frames = made | frames
     params = read_yaml(case / "params.yaml") or {}
     expected: list[dict[str, Any]] = read_yaml(case / "expect.yaml") or []
 

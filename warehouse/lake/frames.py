@@ -24,6 +24,7 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
     "variant_drafts": ("created_at",),
     "variant_batches": ("drafted_at", "settled_at"),
     "bank_versions": ("published_at",),
+    "bank_retirements": ("retired_at",),
     "judgements": ("judged_at",),
     "league_rounds": ("finished_at",),
 }

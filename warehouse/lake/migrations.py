@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
 
 # Raised with every change below.
-FORM = 3
+FORM = 4
 _FORM_IN_COMMENT = re.compile(r"\[form (\d+)\]")
 
 # Before the contract is applied, by the form that they lead to.
@@ -28,7 +28,38 @@ _RENAMES: dict[int, tuple[str, ...]] = {
         'ALTER TABLE access_log RENAME COLUMN "at" TO accessed_at',
         'ALTER TABLE access_log RENAME COLUMN "status" TO http_status',
     ),
+    # The bank was a table that held every version whole; it is a view now.
+    4: ("ALTER TABLE bank RENAME TO bank_before_form_4",),
 }
+
+# Versions that follow each other and hold a question unchanged are one entry.
+_CONTENT = (
+    "revision, parent_uuid, method, document_id, question_type, discipline, sub_discipline, source_kind, language, stem, "
+    "material, options, answer, explanation"
+)
+_ENTRIES = f"""
+    WITH held AS (
+        SELECT *, hash({_CONTENT}) AS content
+        FROM bank_before_form_4
+    ),
+
+    counted AS (
+        SELECT
+            *,
+            bank_version
+            - row_number() OVER (PARTITION BY question_uuid, lineage_uuid, content ORDER BY bank_version) AS run
+        FROM held
+    ),
+
+    entries AS (
+        SELECT
+            *,
+            min(bank_version) OVER (PARTITION BY question_uuid, lineage_uuid, content, run) AS from_version,
+            max(bank_version) OVER (PARTITION BY question_uuid, lineage_uuid, content, run) + 1 AS until_version
+        FROM counted
+        QUALIFY row_number() OVER (PARTITION BY question_uuid, lineage_uuid, content, run ORDER BY bank_version) = 1
+    )
+"""
 
 # Units of judgements name the version of the prompt since form 2. A unit that landed no row was judged by the first one.
 _WORDINGS = """
@@ -108,6 +139,49 @@ _UPDATES: dict[int, tuple[str, ...]] = {
         GROUP BY log.landing_unit, last.code_version, last.landed_at
         """,
         "DELETE FROM landings WHERE table_name = 'access_log' AND unit NOT LIKE 'page-%'",
+    ),
+    # Content is kept once, with the versions that hold it. What a version took in is not known of earlier ones: the next
+    # publication compares everything, and finds nothing to change.
+    4: (
+        f"""
+        INSERT INTO bank_contents BY NAME
+        {_ENTRIES}
+        SELECT question_uuid, lineage_uuid, {_CONTENT}, from_version, from_version::VARCHAR AS landing_unit
+        FROM entries
+        """,
+        f"""
+        INSERT INTO bank_exits BY NAME
+        {_ENTRIES}
+        SELECT
+            question_uuid,
+            lineage_uuid,
+            from_version,
+            until_version,
+            'left_before' AS reason,
+            until_version::VARCHAR AS landing_unit
+        FROM entries
+        WHERE until_version <= (SELECT max(bank_version) FROM bank_versions)
+        """,
+        *(
+            f"""
+            INSERT INTO landings BY NAME
+            SELECT
+                '{table}/' || moved.landing_unit AS landing_unit,
+                '{table}' AS table_name,
+                moved.landing_unit AS unit,
+                count(*) AS row_count,
+                0 AS rejected_count,
+                'moved from whole versions' AS content_hash,
+                before.code_version,
+                before.landed_at
+            FROM {table} AS moved
+            INNER JOIN landings AS before ON before.table_name = 'bank' AND before.unit = moved.landing_unit
+            GROUP BY moved.landing_unit, before.code_version, before.landed_at
+            """
+            for table in ("bank_contents", "bank_exits")
+        ),
+        "DELETE FROM landings WHERE table_name = 'bank'",
+        "DROP TABLE bank_before_form_4",
     ),
 }
 

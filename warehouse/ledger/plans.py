@@ -197,10 +197,22 @@ def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
 
 
 def write_sessions(
-    connection: Connection, rows: Sequence[Mapping[str, Any]], orders: Iterable[Sequence[Mapping[str, Any]]]
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    orders: Iterable[tuple[str, Sequence[str]]],
+    at: str,
 ) -> None:
-    """Add sessions, and the secret order of each."""
+    """Add sessions, and the secret order of each: a session's id and its lineages, the first one to be put first."""
     if rows:
         connection.execute(sessions.insert(), [dict(row) for row in rows])
-    for order in orders:
-        connection.execute(allocations.insert().inline(), [dict(item) for item in order])
+    # A run has half a million of these: the driver's own statement takes a third of the time.
+    names = ["session_id", "seq", "lineage_uuid", "allocated_at"]
+    compiled = allocations.insert().compile(dialect=connection.dialect, column_keys=names)
+    for session_id, order in orders:
+        values = [(session_id, seq, lineage, at) for seq, lineage in enumerate(order, start=1)]
+        if compiled.positional:
+            connection.exec_driver_sql(str(compiled), values)
+        else:
+            connection.exec_driver_sql(
+                str(compiled), [dict(zip(names, value, strict=True)) for value in values]
+            )

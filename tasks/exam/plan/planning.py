@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
@@ -31,6 +32,7 @@ from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
 from tasks.models.owners import collect_owners
+from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger.engine import Ledger
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tasks.models.registry import RegisteredModel, Registry
+    from tasks.questions.question import BareQuestion
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 
@@ -52,6 +55,7 @@ def plan_run(
     *,
     month: str,
     is_simulated: bool,
+    read_bare: Callable[[Collection[str]], Mapping[str, BareQuestion]] | None = None,
     run_id: str | None = None,
     repetition: str | None = None,
     candidates: Sequence[str] | None = None,
@@ -70,9 +74,10 @@ def plan_run(
         ledger: where sets, claims and earlier sittings are read.
         settings: set size, disciplines, styles, repeats, policy, intervals, limits.
         registry: the models and their organisations.
-        bank: the lake's `bank` rows of one version.
+        bank: one version of the bank: what `index_bank` asks for is enough where `read_bare` is given.
         month: YYYY-MM.
         is_simulated: whether the run is a simulation; simulated and real models cannot sit one run.
+        read_bare: the bare content of questions by UUID, asked when the plan is published; default from `bank`.
         run_id: name of the run; a published one is returned as it is. Default: the month's own run.
         repetition: name of a further run of the month, whose id is then the month's and this name.
         candidates: registry names; default those that are due.
@@ -139,7 +144,7 @@ def plan_run(
         month=month,
         repetition=repetition,
         index=index,
-        bank=bank,
+        read_bare=read_bare or partial(strip_questions, bank),
         rule=plan_shares(
             settings.set_size,
             {discipline: index.count(discipline) for discipline in settings.disciplines},

@@ -11,7 +11,6 @@ from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
 from tasks.exam.plan.shares import BankTooSmall
-from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger import plans
@@ -120,9 +119,7 @@ def _describe_run(request: PlanRequest, at: str) -> dict[str, object]:
 
 def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment) -> None:
     at = now_text()
-    contents = strip_questions(
-        request.bank, [item.question_uuid for new in allotment.new_sets for item in new.items]
-    )
+    contents = request.read_bare([item.question_uuid for new in allotment.new_sets for item in new.items])
     owners = {sitter.model: sitter.organisation for sitter in (*request.candidates, *request.references)}
     plans.write_run_plan(
         connection,
@@ -209,15 +206,11 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             for session in plan.sessions
         ],
         (
-            [
-                {"session_id": session.session_id, "seq": seq, "lineage_uuid": lineage, "allocated_at": at}
-                for seq, lineage in enumerate(
-                    draw_order(
-                        allotment.lineages[session.set_id], request.seed, f"order|{session.session_id}"
-                    ),
-                    start=1,
-                )
-            ]
+            (
+                session.session_id,
+                draw_order(allotment.lineages[session.set_id], request.seed, f"order|{session.session_id}"),
+            )
             for session in plan.sessions
         ),
+        at,
     )

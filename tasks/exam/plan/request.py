@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,10 +18,10 @@ from tasks.exam.plan.shares import ShareRule
 from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from tasks.models.registry import RegisteredModel
+    from tasks.questions.question import BareQuestion
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PlanRequest:
         month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
         index: the bank version.
-        bank: its rows.
+        read_bare: the bare content of questions of the bank, by UUID: read for what is drawn and nothing else.
         rule: the shares of a set.
         set_size: lineages asked for in a set.
         anchor_share: share of a new set that others have answered before.
@@ -71,7 +71,7 @@ class PlanRequest:
     month: str
     repetition: str
     index: BankIndex
-    bank: pl.DataFrame
+    read_bare: Callable[[Collection[str]], Mapping[str, BareQuestion]] = field(repr=False)
     rule: ShareRule
     set_size: int
     anchor_share: float

@@ -14,10 +14,10 @@ import polars as pl
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from schemas.tables import get_table
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
@@ -73,7 +73,7 @@ def _make_home() -> Path:
     ]
     with open_new_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
         land_frames(lake, frames)
-        lake.land("bank", "1", fill_rows(get_table("bank"), bank).drop("landing_unit"))
+        land_bank_rows(lake, fill_rows(BANK, bank).drop("landing_unit"))
         settings.registry_path.write_text(REGISTRY, "utf-8")
         with ledger.write() as connection:
             for name in PEOPLE:

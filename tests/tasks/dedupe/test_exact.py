@@ -1,41 +1,114 @@
 from __future__ import annotations
 
-from tasks.augment.true_false import augment_questions
-from tasks.dedupe.duplicates import Entry
-from tasks.dedupe.exact import NormalForm, compute_content_key, normalise_content
-from tasks.questions.question import Question
-from tasks.questions.variant import Variant
-from tests.tasks.augment.conftest import NOW, make_accepted, make_frame, make_options
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.dedupe.exact import normalise_contents
+from tasks.dedupe.simplified import fold_traditional, fold_traditional_all
+from tasks.questions.identity import normalise_all_for_key, normalise_for_key
+from tests.tasks.augment.conftest import make_accepted, make_options
+from tests.tasks.dedupe.forms import frame_contents
+
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
 
 
 def test_a_normal_form_holds_every_text_and_the_answer_in_words() -> None:
     row = make_accepted(
         "Which “one”?", material="A  text.", options=make_options("This.", "THAT"), answer=["B"]
     )
-    assert normalise_content(Question.from_row(row).content) == NormalForm(
-        question_type="multiple_choice",
-        stem='which"one"',
-        material="a text",
-        whole='a text.which"one"',
-        options=("that", "this"),
-        answers=("that",),
+    forms = normalise_contents(frame_contents(row, make_accepted("Prime?", options=[], answer=[])))
+    assert (forms.texts, forms.options, forms.answers) == (
+        ['a text.which"one"', "prime"],
+        [["that", "this"], []],
+        [["that"], []],
     )
-
-
-def test_without_a_material_the_whole_is_the_stem() -> None:
-    form = normalise_content(Question.from_row(make_accepted("Prime?")).content)
-    assert (form.material, form.whole) == ("", form.stem)
 
 
 def test_an_answer_that_is_no_label_counts_by_its_own_words() -> None:
     row = make_accepted("When?", question_type="short_answer", options=[], answer=["In May.", "a day"])
-    assert normalise_content(Question.from_row(row).content).answers == ("a day", "in may")
+    assert normalise_contents(frame_contents(row)).answers == [["a day", "in may"]]
 
 
-def test_the_key_of_a_template_variant_is_the_uuid_that_its_content_gives() -> None:
-    variants, _ = augment_questions(make_frame(make_accepted()), unit="b1", now=NOW)
-    for row in variants.iter_rows(named=True):
-        variant = Variant.from_row(row)
-        entry = Entry(variant.question, generator=variant.generator)
-        assert entry.content_key == variant.question.question_uuid
-        assert entry.content_key == compute_content_key(normalise_content(variant.content))
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("“光合作用”发生在( )。", '"光合作用" 发生在（　）'),
+        ("Ａ、Ｂ 两点的距离是？", "A,B两点的距离是"),
+        ("下列說法正確的是", "下列说法正确的是"),
+    ],
+    ids=["quotes, spaces and stops", "width", "traditional characters"],
+)
+def test_spelling_makes_no_difference_to_the_key(left: str, right: str) -> None:
+    rows = [make_accepted(stem, options=make_options("叶绿体", "线粒体 ")) for stem in (left, right)]
+    rows[1]["options"] = make_options("線粒體", "葉綠體")
+    first, second = normalise_contents(frame_contents(*rows)).content_keys
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stem": "Another?"},
+        {"material": "A text."},
+        {"question_type": "short_answer"},
+        {"options": make_options("39", "52", "111", "120")},
+    ],
+    ids=["stem", "material", "type", "options"],
+)
+def test_whatever_else_is_asked_has_another_key(changes: dict[str, object]) -> None:
+    row = make_accepted("One?")
+    first, second = normalise_contents(frame_contents(row, row | changes)).content_keys
+    assert first != second
+
+
+@given(st.lists(st.text(max_size=12), max_size=6))
+def test_many_texts_are_folded_as_each_by_itself(texts: list[str]) -> None:
+    assert fold_traditional_all(texts) == [fold_traditional(text) for text in texts]
+
+
+@given(
+    st.lists(
+        st.text(
+            st.sampled_from("aZ_ \t[](（）＿…①ﬁéＡ。“”\u0301\u200b가ㄱ中一\x00?.") | st.characters(),
+            max_size=9,
+        ),
+        max_size=5,
+    )
+)
+def test_many_normal_forms_are_those_of_each_text_by_itself(texts: list[str]) -> None:
+    assert normalise_all_for_key(texts) == [normalise_for_key(text) for text in texts]
+
+
+def test_folding_twice_changes_nothing_more_and_keeps_the_length() -> None:
+    text = "乾隆皇帝與臺灣的關係，髮與發"
+    once = fold_traditional(text)
+    assert (once, len(once)) == ("干隆皇帝与台湾的关系，发与发", len(text))
+    assert fold_traditional(once) == once
+
+
+@pytest.mark.skipif(
+    not (SHARED / "bank" / "question_bank.parquet").exists(),
+    reason="needs ../shared/data/bank (or PROCTOR_SHARED_DATA), which is not part of the project",
+)
+def test_equal_keys_are_the_groups_that_brute_force_finds_in_a_real_bank() -> None:
+    from tests.benchmarks.duplicate_truth import read_rows
+
+    rows = read_rows(6_000)
+    keys = normalise_contents(frame_contents(*rows)).content_keys
+    brute = [
+        (
+            row["question_type"],
+            fold_traditional(normalise_for_key(row["stem"])),
+            tuple(sorted(fold_traditional(normalise_for_key(option["text"])) for option in row["options"])),
+        )
+        for row in rows
+    ]
+    pairs = pl.DataFrame({"key": keys, "brute": [repr(parts) for parts in brute]}).unique()
+    assert pairs["key"].is_unique().all()
+    assert pairs["brute"].is_unique().all()
+    assert pairs.height < len(rows)

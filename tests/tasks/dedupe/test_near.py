@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dedupe.exact import NormalForm, compute_content_key, normalise_content
+from tasks.dedupe.index import read_texts
+from tasks.dedupe.likeness import list_near_pairs
 from tasks.dedupe.near import (
-    build_text,
+    NEGATION,
     compute_grams,
     compute_jaccard,
     compute_similarity,
+    describe_alike,
     list_candidate_pairs,
+    list_pairs_with_known,
 )
-from tasks.questions.question import QuestionContent
+from tasks.dedupe.signatures import compute_sketches, estimate_jaccards
 from tests.tasks.augment.conftest import make_accepted, make_options
+from tests.tasks.dedupe.forms import read_text, sign
 
 LONG = "The sixth level of a complete binary tree has eight leaves, counting the root as the first level; it has at most ( ) nodes."
 
 
-def normalise(row: dict[str, Any]) -> NormalForm:
-    return normalise_content(QuestionContent.from_row(row))
-
-
 def compare(left: dict[str, Any], right: dict[str, Any]) -> float | None:
-    return compute_similarity(build_text(normalise(left)), build_text(normalise(right)), 0.8)
+    return compute_similarity(read_text(left), read_text(right), 0.8)
 
 
 def test_jaccard_is_that_of_the_definition() -> None:
@@ -35,18 +35,6 @@ def test_jaccard_is_that_of_the_definition() -> None:
     assert compute_jaccard(compute_grams("abcd"), compute_grams("abce")) == pytest.approx(1 / 3)
     assert compute_grams("ab") == {"ab"}
     assert compute_jaccard(compute_grams(""), compute_grams("")) == 1.0
-
-
-def test_width_spacing_quotes_and_stops_make_no_difference() -> None:
-    left = make_accepted("“光合作用”发生在( )。", options=make_options("叶绿体", "线粒体"), answer=["A"])
-    right = make_accepted('"光合作用" 发生在（　）', options=make_options("叶绿体 ", "线粒体"), answer=["A"])
-    assert compute_content_key(normalise(left)) == compute_content_key(normalise(right))
-
-
-def test_options_in_another_order_make_the_same_content() -> None:
-    left = make_accepted(LONG, options=make_options("39", "111"), answer=["B"])
-    right = make_accepted(LONG, options=make_options("111", "39"), answer=["A"])
-    assert compute_content_key(normalise(left)) == compute_content_key(normalise(right))
 
 
 def test_a_small_difference_in_a_long_stem_is_a_near_duplicate() -> None:
@@ -75,13 +63,60 @@ def test_an_answer_that_one_source_does_not_give_contradicts_nothing() -> None:
     assert compare(make_accepted(LONG), make_accepted(LONG + " Choose.", answer=[])) is not None
 
 
-def test_candidates_hold_the_copies_and_respect_what_is_new() -> None:
+def test_candidates_hold_the_copies_among_arrivals_and_beside_what_is_known() -> None:
     stems = [f"{place} " + LONG[place:] for place in range(0, 60, 20)] + [LONG, LONG + " Choose one."]
-    texts = [build_text(normalise(make_accepted(stem))) for stem in stems]
-    assert (3, 4) in set(list_candidate_pairs(texts))
-    assert (3, 4) in set(list_candidate_pairs(texts, [False, False, False, False, True]))
-    assert (3, 4) not in set(list_candidate_pairs(texts, [True, False, False, False, False]))
-    assert list(list_candidate_pairs(texts[:1])) == []
+    bands = sign(*(make_accepted(stem) for stem in stems)).sketches.bands
+    assert [3, 4] in list_candidate_pairs(bands).tolist()
+    assert [0, 3] in list_pairs_with_known(bands[4:], bands[:4]).tolist()
+    assert list_candidate_pairs(bands[:1]).tolist() == []
+    assert list_pairs_with_known(bands[:1], bands[:0]).tolist() == []
+
+
+def test_what_may_never_be_the_same_never_meets_in_a_band() -> None:
+    bands = sign(
+        *(
+            make_accepted(stem)
+            for stem in (LONG, LONG.replace("sixth", "7th"), LONG.replace("has at most", "never has at most"))
+        )
+    ).sketches.bands
+    assert list_candidate_pairs(bands).tolist() == []
+
+
+def test_negations_are_told_alike_in_python_and_in_polars() -> None:
+    stems = (
+        "This is not so.",
+        "Notable, no?",
+        "It isn't.",
+        "下列不正确的是",
+        "选项not对",
+        "knot and nothing",
+    )
+    forms = sign(*(make_accepted(stem, question_type="short_answer", options=[]) for stem in stems)).forms
+    told = [alike.split("|")[2] for alike in describe_alike(forms).to_list()]
+    assert told == [" ".join(sorted(NEGATION.findall(text))) for text in forms["normal_text"]]
+    assert told == ["not", "no", "n't", "不", "not", ""]
+
+
+def test_equal_values_estimate_the_jaccard() -> None:
+    """The standard error of 80 values is 0.056 at most (Broder 1997): 200 pairs together are five times as sharp."""
+    import numpy as np
+
+    words = [f"{place:03d}" for place in range(400)]
+    texts = ["".join(words[start : start + 60]) for pair in range(200) for start in (pair, pair + 15)]
+    sketches = compute_sketches(texts, [()] * len(texts), [""] * len(texts))
+    pairs = np.arange(len(texts)).reshape(-1, 2)
+    true = [
+        compute_jaccard(compute_grams(left), compute_grams(right))
+        for left, right in zip(texts[::2], texts[1::2], strict=True)
+    ]
+    found = estimate_jaccards(sketches.bytes, pairs)
+    assert abs(float(np.mean(found - true))) < 0.02
+    assert float(np.max(np.abs(found - true))) < 0.25
+
+
+def test_an_empty_text_has_no_gram_and_is_signed_all_the_same() -> None:
+    bands = compute_sketches(["", "", "ab"], [(), (), ()], ["a", "a", "a"]).bands
+    assert bands[0].tolist() == bands[1].tolist() != bands[2].tolist()
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
@@ -101,17 +136,13 @@ SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
 )
 def test_near_duplicates_of_real_questions_are_found_and_real() -> None:
     from tasks.dedupe.near import asks_the_same
-    from tests.benchmarks.dedupe_speed import THRESHOLD, join_exactly, plant_copies, read_rows
+    from tests.benchmarks.duplicate_truth import THRESHOLD, join_exactly, plant_copies, read_rows
 
     rows = read_rows(2_000)
-    planted = plant_copies(rows, 200)
-    texts = [build_text(normalise(row)) for row in [*rows, *planted]]
+    signatures = sign(*rows, *plant_copies(rows, 200))
+    texts = list(read_texts(signatures.forms))
     truth = {pair for pair in join_exactly(texts) if asks_the_same(texts[pair[0]], texts[pair[1]], THRESHOLD)}
-    found = {
-        pair
-        for pair in list_candidate_pairs(texts)
-        if compute_similarity(texts[pair[0]], texts[pair[1]], THRESHOLD) is not None
-    }
+    found = {(left, right) for left, right, _ in list_near_pairs(signatures, range(len(texts)), THRESHOLD)}
     assert len(truth) > 150
     assert found <= truth
-    assert len(found) / len(truth) >= 0.99
+    assert len(found) / len(truth) >= 0.995

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from schemas.tables import get_table
 from tasks.augment.true_false import augment_questions
 from tasks.dedupe.publish import BankBuild, build_bank
 from tests.tasks.augment.conftest import DECIDED, DOCUMENT, NOW, make_accepted, make_frame, make_options
+from tests.tasks.dedupe.banks import MemoryBank
 
 OTHER_DOCUMENT = "22222222-2222-5222-8222-222222222222"
 STEMS = (
@@ -20,16 +22,37 @@ STEMS = (
 )
 
 
-def build(
-    *rows: dict[str, Any], previous: BankBuild | None = None, now: datetime = NOW, **options: Any
-) -> BankBuild:
+@dataclass(frozen=True)
+class Built:
+    """A build, and the bank that it leaves."""
+
+    build: BankBuild
+    after: MemoryBank
+
+    @property
+    def bank(self) -> pl.DataFrame:
+        return self.after.rows
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.build, name)
+
+
+def publish(
+    decisions: pl.DataFrame, variants: pl.DataFrame, previous: Built | None = None, **options: Any
+) -> Built:
+    before = MemoryBank() if previous is None else previous.after
+    made = build_bank(decisions, variants, before, **{"now": NOW, **options})
+    return Built(made, before.take(made))
+
+
+def build(*rows: dict[str, Any], previous: Built | None = None, now: datetime = NOW, **options: Any) -> Built:
     """Augment and publish, as the flow does."""
     decisions = make_frame(*rows)
     variants, _ = augment_questions(decisions.filter(pl.col("outcome") == "accepted"), unit="b1", now=now)
-    return build_bank(decisions, variants, None if previous is None else previous.bank, now=now, **options)
+    return publish(decisions, variants, previous, now=now, **options)
 
 
-def list_originals(result: BankBuild) -> set[str]:
+def list_originals(result: Built) -> set[str]:
     return set(result.bank.filter(pl.col("method") == "original")["question_uuid"])
 
 
@@ -42,20 +65,16 @@ def test_accepted_questions_and_their_variants_are_the_first_version() -> None:
     assert list_originals(result) == {row["question_uuid"] for row in rows}
     version = result.bank_versions.row(0, named=True)
     assert (version["question_count"], version["lineage_count"], version["duplicate_count"]) == (15, 3, 0)
-    assert set(result.bank["bank_version"]) == {1}
-    assert result.bank.columns == [column.name for column in get_table("bank").own_columns]
+    assert set(result.bank["from_version"]) == {1}
+    assert result.bank.columns == [column.name for column in get_table("bank_contents").own_columns]
 
 
 def test_the_same_content_is_the_same_version() -> None:
     rows = [make_accepted(stem) for stem in STEMS]
     first = build(*rows)
     again = build(*reversed(rows), previous=first, now=NOW + timedelta(days=30))
-    assert (again.version, again.is_unchanged, again.bank.height, again.bank_versions.height) == (
-        1,
-        True,
-        0,
-        0,
-    )
+    assert (again.version, again.is_unchanged) == (1, True)
+    assert [again.contents.height, again.exits.height, again.bank_versions.height] == [0, 0, 0]
 
 
 def test_new_content_is_the_next_version_and_keeps_what_was_there() -> None:
@@ -80,9 +99,8 @@ def test_a_lineage_rejected_later_is_left_out_of_the_next_version() -> None:
 def test_a_retired_lineage_takes_carried_variants_with_it() -> None:
     rows = [make_accepted(stem) for stem in STEMS[:2]]
     first = build(*rows)
-    result = build_bank(
-        make_frame(), get_table("variants").frame([]), first.bank, now=NOW, retired=[rows[0]["lineage_uuid"]]
-    )
+    result = publish(make_frame(), get_table("variants").frame([]), first, retired=[rows[0]["lineage_uuid"]])
+    assert set(result.exits["reason"]) == {"retired"}
     assert set(result.bank["lineage_uuid"]) == {rows[1]["lineage_uuid"]}
 
 
@@ -111,7 +129,7 @@ def test_an_edited_question_brings_its_own_variants_and_drops_the_old_ones() -> 
     variants = pl.concat(
         [old.with_columns(landing_unit=pl.lit("b1")), new.with_columns(landing_unit=pl.lit("b2/model"))]
     )
-    result = build_bank(decisions, variants, first.bank, now=NOW)
+    result = publish(decisions, variants, first)
     assert result.version == 2
     assert result.bank.filter(pl.col("method") == "original").row(0, named=True)["revision"] == 2
     assert set(result.bank.filter(pl.col("method") != "original")["question_uuid"]) == set(
@@ -127,7 +145,7 @@ def test_a_copy_in_another_document_is_recorded_and_not_doubled() -> None:
             "document_id": [DOCUMENT, OTHER_DOCUMENT, OTHER_DOCUMENT],
         }
     )
-    result = build(row, occurrences=occurrences)
+    result = build(row, find_occurrences=lambda _: occurrences)
     assert result.bank.height == 5
     assert result.duplicates.rows() == [
         (
@@ -176,7 +194,7 @@ def test_contradicting_answers_of_one_content_are_named() -> None:
     ("better", "worse", "reason"),
     [
         ({"accept_count": 3}, {"accept_count": 2}, "more reviewers accepted it"),
-        ({}, {"explanation": None}, "it has an explanation"),
+        ({}, {"explanation": None}, "it has the longer explanation"),
         ({}, {"sub_discipline": None}, "more is known about it (discipline, sub-discipline, source)"),
         ({}, {"decided_at": DECIDED + timedelta(hours=1)}, "it was accepted earlier"),
     ],
@@ -294,7 +312,7 @@ def test_a_variant_rejected_in_review_stays_out() -> None:
         "batch_id": "b2",
         "outcome": "rejected",
     }
-    result = build_bank(make_frame(row, decision), variants, None, now=NOW)
+    result = publish(make_frame(row, decision), variants)
     assert judged["question_uuid"] not in set(result.bank["question_uuid"])
     assert result.bank.height == 4
 
@@ -311,7 +329,7 @@ def test_a_variant_corrected_in_review_enters_as_corrected() -> None:
         "revision": 2,
         "batch_id": "b2",
     }
-    result = build_bank(make_frame(row, decision), variants, None, now=NOW)
+    result = publish(make_frame(row, decision), variants)
     corrected = result.bank.filter(pl.col("question_uuid") == judged["question_uuid"]).row(0, named=True)
     assert (corrected["stem"], corrected["revision"]) == ("Is air the medium in which light is fastest?", 2)
 
@@ -319,25 +337,6 @@ def test_a_variant_corrected_in_review_enters_as_corrected() -> None:
 def test_nothing_accepted_is_no_bank() -> None:
     with pytest.raises(GateError, match="No question is accepted yet"):
         build(make_accepted(STEMS[0], outcome="rejected"))
-
-
-def test_semantic_duplicates_are_found_when_embeddings_are_given() -> None:
-    import numpy as np
-
-    one = make_accepted(STEMS[0])
-    other = make_accepted(
-        "Among the following media, where is the speed of light greatest? ( )", accept_count=1
-    )
-    far = make_accepted(STEMS[1])
-
-    def encode(texts: Any) -> Any:
-        return np.array([[1.0, 0.1] if "light" in text else [0.0, 1.0] for text in texts], dtype=np.float32)
-
-    assert build(one, other, far).duplicates.is_empty()
-    result = build(one, other, far, encode=encode)
-    assert result.duplicates.select("kept_uuid", "dropped_uuid", "method").rows() == [
-        (one["question_uuid"], other["question_uuid"], "semantic")
-    ]
 
 
 def test_the_content_hash_follows_from_uuids_and_revisions_alone() -> None:

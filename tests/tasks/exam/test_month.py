@@ -12,10 +12,10 @@ import pytest
 from deployments.commands.plans import render_plan
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from schemas.tables import get_table
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
+from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.closed import read_set_rows
 from warehouse.ledger.engine import Ledger
@@ -45,17 +45,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def lake(settings: Settings) -> Iterator[Lake]:
     with open_lake(settings) as opened:
-        bank = make_bank()
-        opened.land("bank", "1", bank)
-        version = {
-            "bank_version": 1,
-            "question_count": bank.height,
-            "lineage_count": bank["lineage_uuid"].n_unique(),
-            "duplicate_count": 0,
-            "content_hash": "0",
-            "published_at": datetime.now(UTC),
-        }
-        opened.land("bank_versions", "1", get_table("bank_versions").frame([version]))
+        land_bank_rows(opened, make_bank())
         yield opened
 
 

@@ -16,13 +16,13 @@ import polars as pl
 from sqlalchemy import update
 
 from schemas.settings import Settings
-from schemas.tables import get_table
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.tokens import issue_token, read_secret
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
+from tests.warehouse.bank_rows import BANK
 from warehouse.ledger import closed, exam
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.tables import runs, sessions
@@ -81,7 +81,7 @@ def make_bank(
                         "explanation": WHY_MARKER,
                     }
                 )
-    return get_table("bank").frame(rows)
+    return BANK.frame(rows)
 
 
 def make_model(

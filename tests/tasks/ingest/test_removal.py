@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from schemas.bank import BANK
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
@@ -19,6 +18,7 @@ from tasks.review.batch import list_batches
 from tasks.review.landing import read_unreviewed
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.tables import review_assignments, review_questions, reviews
@@ -139,7 +139,7 @@ def test_what_is_in_the_bank_is_not_removed(world: World) -> None:
     row = world.lake.query("select * from questions where document_name = 'wrong.txt' limit 1").to_dicts()[0]
     names = {column.name for column in BANK.own_columns}
     banked = {name: value for name, value in row.items() if name in names}
-    world.lake.land("bank", "1", BANK.frame([banked | {"bank_version": 1, "method": "original"}]))
+    land_bank_rows(world.lake, BANK.frame([banked | {"bank_version": 1, "method": "original"}]))
     with pytest.raises(GateError, match="bank version 1") as refusal:
         world.remove()
     assert refusal.value.exit_code == 3

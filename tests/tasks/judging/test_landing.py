@@ -16,6 +16,7 @@ from tasks.progress import Progress
 from tests.fresh import open_new_lake
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Lake, open_lake
@@ -86,7 +87,6 @@ def land_run(lake: Lake) -> None:
     common = {"run_id": "run-1", "session_id": "s1", "model": "sim", "month": "2026-10", "is_simulated": True}
     lineages = [{"question_uuid": row["question_uuid"], "lineage_uuid": row["question_uuid"]} for row in bank]
     rows: dict[str, list[dict[str, object]]] = {
-        "bank": [row | {"lineage_uuid": row["question_uuid"]} for row in bank],
         "sessions": [common | {"status": "closed", "question_count": 2, "answered_count": 2}],
         "allocations": [
             {"run_id": "run-1", "session_id": "s1", "month": "2026-10", "seq": seq, **lineage}
@@ -99,6 +99,8 @@ def land_run(lake: Lake) -> None:
             for seq, lineage in enumerate(lineages, start=1)
         ],
     }
+    own = [row | {"lineage_uuid": row["question_uuid"]} for row in bank]
+    land_bank_rows(lake, fill_rows(BANK, own).drop("landing_unit"))
     for name, given in rows.items():
         lake.land(name, "unit", fill_rows(get_table(name), given).drop("landing_unit"))
 

@@ -20,6 +20,7 @@ from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.progress import Progress
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -106,10 +107,14 @@ def land_session(lake: Lake, session_id: str = "s1", answered: int = QUESTIONS) 
         ],
     }
     for name, given in rows.items():
-        columns = {column.name for column in get_table(name).own_columns}
+        table = BANK if name == BANK.name else get_table(name)
+        columns = {column.name for column in table.own_columns}
         own = [{key: value for key, value in row.items() if key in columns} for row in given]
-        unit = session_id if name not in ("bank", "runs") else "unit"
-        lake.land(name, unit, fill_rows(get_table(name), own).drop("landing_unit"))
+        frame = fill_rows(table, own).drop("landing_unit")
+        if table is BANK:
+            land_bank_rows(lake, frame)
+        else:
+            lake.land(name, "unit" if name == "runs" else session_id, frame)
 
 
 def test_what_the_judge_could_not_be_read_of_goes_to_the_next_judge_at_once(

@@ -6,7 +6,7 @@
 WITH version AS (
     SELECT *
     FROM bank_counts
-    WHERE bank_version = coalesce($bank_version::BIGINT, (SELECT max(bank_version) FROM bank_counts))
+    WHERE bank_version = coalesce($bank_version::BIGINT, (SELECT max(bank_version) FROM bank_versions))
 ),
 
 counts AS (

@@ -5,8 +5,8 @@
 -- Parameters: $lineages_per_set (default 100)
 WITH banked AS (
     SELECT DISTINCT discipline, lineage_uuid
-    FROM bank
-    WHERE bank_version = (SELECT max(bank_version) FROM bank) AND discipline IS NOT NULL
+    FROM current_bank
+    WHERE discipline IS NOT NULL
 ),
 
 met AS (

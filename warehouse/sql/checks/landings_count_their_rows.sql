@@ -41,12 +41,32 @@ WITH held AS (
     FROM duplicates
     GROUP BY landing_unit
     UNION ALL
-    SELECT 'bank' AS table_name, landing_unit AS unit, count(*) AS row_count
-    FROM bank
+    SELECT 'bank_contents' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank_contents
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bank_exits' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank_exits
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bank_retirements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank_retirements
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'bank_sources' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM bank_sources
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'question_signatures' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM question_signatures
     GROUP BY landing_unit
     UNION ALL
     SELECT 'bank_versions' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM bank_versions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'semantic_pairs' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM semantic_pairs
     GROUP BY landing_unit
     UNION ALL
     SELECT 'models' AS table_name, landing_unit AS unit, count(*) AS row_count

@@ -18,10 +18,9 @@ SELECT
     options,
     answer,
     explanation
-FROM bank
+FROM current_bank
 WHERE
-    bank_version = (SELECT max(bank_version) FROM bank_versions)
-    AND ($discipline IS NULL OR discipline = $discipline)
+    ($discipline IS NULL OR discipline = $discipline)
     AND ($question_type IS NULL OR question_type = $question_type)
     AND ($language IS NULL OR language = $language)
 ORDER BY question_uuid

@@ -1,7 +1,6 @@
 -- What does the latest bank hold by discipline and type?
 -- One row per discipline and question type of the latest published version.
 SELECT discipline, question_type, count(DISTINCT lineage_uuid) AS lineage_count, count(*) AS question_count
-FROM bank
-WHERE bank_version = (SELECT max(bank_version) FROM bank_versions)
+FROM current_bank
 GROUP BY ALL
 ORDER BY ALL

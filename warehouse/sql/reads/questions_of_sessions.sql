@@ -1,7 +1,7 @@
 -- Which questions were answered in these sessions, as they stood in the bank version that was drawn from?
 -- One row per question and bank version. $months are those of the sessions: no other month is read.
 -- Parameters: $session_ids, $months
-SELECT bank.* EXCLUDE (landing_unit)
+SELECT bank.*
 FROM bank
 SEMI JOIN (
     SELECT bank_version, question_uuid

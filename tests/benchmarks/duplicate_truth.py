@@ -1,8 +1,6 @@
-"""How many near-duplicates are found, how many of those are real, and how long it takes, on real questions.
+"""Real questions, copies with small edits, and what brute force says of them: the truth for duplicates.
 
-Truth is an exact join: every pair of a sample with a Jaccard of character 3-grams of at least 0.8 that asks the same
-(types, numbers, polarity, options, closed answers). Beside it, copies with small edits are planted.
-Run: python -m tests.benchmarks.dedupe_speed [questions]
+Truth is an exact join: every pair with a Jaccard of character 3-grams of at least 0.8.
 """
 
 from __future__ import annotations
@@ -10,23 +8,12 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tasks.dedupe.exact import normalise_content
-from tasks.dedupe.near import (
-    Text,
-    asks_the_same,
-    build_text,
-    compute_jaccard,
-    compute_similarity,
-    list_candidate_pairs,
-)
-from tasks.questions.question import QuestionContent
+from tasks.dedupe.near import Text
 
 THRESHOLD = 0.8
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
@@ -116,42 +103,3 @@ def join_exactly(texts: list[Text]) -> set[tuple[int, int]]:
         hit = (jaccard >= THRESHOLD) & (second > first)
         pairs |= set(zip(first[hit].tolist(), second[hit].tolist(), strict=True))
     return pairs
-
-
-def main(count: int = 10_000) -> None:
-    """Measure and print."""
-    rows = read_rows(count)
-    planted = plant_copies(rows, count // 20)
-    contents = [QuestionContent.from_row(row) for row in [*rows, *planted]]
-    started = time.perf_counter()
-    texts = [build_text(normalise_content(content)) for content in contents]
-    built = time.perf_counter()
-    candidates = list(list_candidate_pairs(texts))
-    proposed = time.perf_counter()
-    found = {
-        pair
-        for pair in candidates
-        if compute_similarity(texts[pair[0]], texts[pair[1]], THRESHOLD) is not None
-    }
-    verified = time.perf_counter()
-    alike = join_exactly(texts)
-    truth = {pair for pair in alike if asks_the_same(texts[pair[0]], texts[pair[1]], THRESHOLD)}
-    below_one = {pair for pair in truth if compute_jaccard(texts[pair[0]].grams, texts[pair[1]].grams) < 1}
-    copies_found = {second for _, second in found if second >= len(rows)}
-    copies_true = {second for _, second in truth if second >= len(rows)}
-    lines = (
-        f"questions {len(texts)}, of which planted copies {len(planted)}",
-        f"seconds: normalise {built - started:.2f}, MinHash and LSH {proposed - built:.2f}, "
-        f"verify {verified - proposed:.2f}",
-        f"candidate pairs {len(candidates)}, found {len(found)}, true {len(truth)}",
-        f"recall {len(found & truth) / len(truth):.4f}, "
-        f"of pairs with Jaccard < 1 {len(found & below_one) / max(1, len(below_one)):.4f}",
-        f"precision {len(found & truth) / max(1, len(found)):.4f}",
-        f"planted copies found {len(copies_found)} of {len(planted)} ({len(copies_true)} reach the threshold)",
-        f"pairs of Jaccard >= {THRESHOLD} that ask something else: {len(alike - truth)}",
-    )
-    sys.stdout.write("\n".join(lines) + "\n")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

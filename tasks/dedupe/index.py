@@ -1,0 +1,140 @@
+"""The index of the bank: exact key, normal form and MinHash bands of every question, computed once when it enters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from schemas.tables import get_table
+from tasks.dedupe.exact import normalise_contents
+from tasks.dedupe.near import Text, describe_alike
+from tasks.dedupe.signatures import BANDS, Sketches, compute_sketches
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Changes with everything that a key, a normal form or a band follows from: the index is then computed anew.
+ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/1"
+# These differ from their siblings, and from their parent's near-duplicates, by an option or an order only: whether
+# they are duplicates follows from their parents, or from equal words.
+EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
+_ROWS_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """What the index holds of some questions, row by row.
+
+    Attributes:
+        forms: columns question_type, content_key, normal_text, normal_options, normal_answers; the normal text and options
+            are null where a question is compared by its key alone.
+        sketches: a row for each question that is compared by more than its key, in order.
+        near_places: the places of these questions in `forms`.
+    """
+
+    forms: pl.DataFrame = field(repr=False)
+    sketches: Sketches = field(repr=False)
+    near_places: NDArray[np.int64] = field(repr=False)
+
+    def take(self, places: Sequence[int]) -> Signatures:
+        """Those at the given places, in that order."""
+        import numpy as np
+
+        row_of = np.full(self.forms.height, -1, dtype=np.int64)
+        row_of[self.near_places] = np.arange(len(self.near_places))
+        rows = row_of[np.asarray(places, dtype=np.int64)]
+        some = rows[rows >= 0]
+        taken = Sketches(self.sketches.bands[some], self.sketches.bytes[some])
+        return Signatures(self.forms[list(places)], taken, np.flatnonzero(rows >= 0))
+
+
+def compute_signatures(contents: pl.DataFrame) -> Signatures:
+    """Keys, normal forms and sketches of rows with a method and content."""
+    import numpy as np
+
+    parts = [
+        _compute_some(contents[start : start + _ROWS_AT_ONCE])
+        for start in range(0, max(1, contents.height), _ROWS_AT_ONCE)
+    ]
+    starts = np.cumsum([0, *(part.forms.height for part in parts)])
+    return Signatures(
+        pl.concat([part.forms for part in parts]),
+        Sketches(
+            np.concatenate([part.sketches.bands for part in parts]),
+            np.concatenate([part.sketches.bytes for part in parts]),
+        ),
+        np.concatenate([part.near_places + start for part, start in zip(parts, starts, strict=False)]),
+    )
+
+
+def _compute_some(contents: pl.DataFrame) -> Signatures:
+    import numpy as np
+
+    found = normalise_contents(contents)
+    forms = pl.DataFrame(
+        {
+            "question_type": contents["question_type"],
+            "content_key": pl.Series(found.content_keys, dtype=pl.String),
+            "normal_text": pl.Series(found.texts, dtype=pl.String),
+            "normal_options": _frame_lists(found.options),
+            "normal_answers": _frame_lists(found.answers),
+        }
+    )
+    is_near = contents["method"].is_in(EXACT_ONLY_METHODS).not_()
+    places = np.flatnonzero(is_near.to_numpy())
+    sketches = compute_sketches(
+        [found.texts[place] for place in places.tolist()],
+        [found.options[place] for place in places.tolist()],
+        describe_alike(forms[places]).to_list(),
+    )
+    if len(places) < forms.height:
+        compared = pl.when(is_near)
+        forms = forms.with_columns(
+            compared.then(pl.col(name)).alias(name) for name in ("normal_text", "normal_options")
+        )
+    return Signatures(forms, sketches, places)
+
+
+def _frame_lists(lists: Sequence[Sequence[str]]) -> pl.Series:
+    """A column of lists, by way of Arrow: Polars looks into every single list otherwise."""
+    import numpy as np
+    import pyarrow as pa
+
+    offsets = np.zeros(len(lists) + 1, dtype=np.int64)
+    np.cumsum([len(items) for items in lists], out=offsets[1:])
+    flat = pa.array([item for items in lists for item in items], pa.large_string())
+    found = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(offsets), flat))
+    assert isinstance(found, pl.Series)
+    return found
+
+
+def frame_signatures(entries: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
+    """Rows of `question_signatures` for entries that have their place in the bank (`bank_contents`), in the same order."""
+    packed = pl.DataFrame(
+        {"place": signatures.near_places, "bands": signatures.sketches.bands.astype("int64")},
+        schema={"place": pl.Int64, "bands": pl.Array(pl.Int64, BANDS)},
+    ).with_columns(pl.col("bands").arr.to_list())
+    names = [column.name for column in get_table("question_signatures").own_columns]
+    return (
+        pl.concat(
+            [entries.select("question_uuid", "lineage_uuid", "revision", "from_version"), signatures.forms],
+            how="horizontal",
+        )
+        .with_columns(
+            pl.int_range(pl.len(), dtype=pl.Int64).alias("place"), pl.lit(ALGORITHM).alias("algorithm")
+        )
+        .join(packed, on="place", how="left", maintain_order="left")
+        .select(names)
+    )
+
+
+def read_texts(forms: pl.DataFrame) -> Iterator[Text]:
+    """The normal forms of rows of the index, for comparison."""
+    for kind, text, options, answers in forms.select(
+        "question_type", "normal_text", "normal_options", "normal_answers"
+    ).iter_rows():
+        yield Text(kind, text or "", tuple(options or ()), tuple(answers or ()))

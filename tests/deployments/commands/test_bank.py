@@ -1,0 +1,84 @@
+"""The commands of the bank, in process, on a small bank."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.settings import Settings
+from tasks.dedupe.landing import land_bank
+from tests.deployments.test_cli import invoke
+from tests.fresh import open_new_lake
+from tests.tasks.augment.conftest import make_accepted
+from tests.tasks.dedupe.test_landing import STEMS, land_batch
+
+KEPT = make_accepted(STEMS[0])
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bank") / "home"
+    settings = Settings(home=folder)
+    with open_new_lake(settings) as lake:
+        land_batch(lake, "b1", KEPT, make_accepted(STEMS[1], discipline="Law"))
+        land_bank(lake, settings)
+    assert invoke(folder, "init", "--json").exit_code == 0
+    return folder
+
+
+def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_path: Path) -> None:
+    shown = json.loads(invoke(home, "bank", "--json").stdout)
+    assert [row["question_count"] for row in shown["versions"]] == [10]
+    assert {row["name"] for row in shown["augmentation"]} >= {"Law", "Engineering", "all"}
+
+    card = json.loads(invoke(home, "bank", "show", KEPT["question_uuid"][:8], "--json").stdout)
+    assert (card["question_uuid"], len(card["lineage"])) == (KEPT["question_uuid"], 5)
+    assert "lineage: 5" in invoke(home, "bank", "show", KEPT["question_uuid"]).stdout
+
+    done = invoke(home, "bank", "retire", KEPT["question_uuid"], "--reason", "the key is wrong", "--yes")
+    assert "version 2 is without 5 questions" in done.stdout
+    difference = json.loads(invoke(home, "bank", "diff", "1", "--json").stdout)
+    assert (difference["after"], difference["counts"]) == (2, {"left": 5})
+    refused = invoke(home, "bank", "diff", "7")
+    assert (refused.exit_code, "The versions are: 1, 2." in refused.stderr) == (2, True)
+
+    out = tmp_path / "law.parquet"
+    exported = json.loads(invoke(home, "bank", "export", "--out", str(out), "--json").stdout)
+    assert (exported["questions"], exported["has_answers"]) == (5, False)
+    assert "answer" not in pl.read_parquet(out).columns
+    assert [row["bank_version"] for row in json.loads(invoke(home, "bank", "versions", "--json").stdout)] == [
+        1,
+        2,
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_duplicates_of_any_table_are_found_without_a_home(suffix: str, tmp_path: Path) -> None:
+    rows = [
+        ("下列哪一项属于可再生能源,并且在我国西北地区分布广泛?", "煤炭", "风能"),
+        ("下列哪一項屬於可再生能源，並且在我國西北地區分布廣泛？", "风能", "煤炭"),
+        ("请问：下列哪一项属于可再生能源,并且在我国西北地区分布广泛?", "煤炭", "风能"),
+        ("下列哪一项属于可再生能源,并且在我国西北地区分布广泛?", "水煤气", "天然气"),
+    ]
+    table = pl.DataFrame(rows, schema=["asked", "A", "B"], orient="row")
+    path = tmp_path / f"questions{suffix}"
+    {".csv": table.write_csv, ".jsonl": table.write_ndjson, ".parquet": table.write_parquet}[suffix](path)
+    done = invoke(None, "dedupe", "check", str(path), "--text", "asked", "--options", "A,B", "--json")
+    found = json.loads(done.stdout)
+    assert (found["rows"], found["duplicates"]) == (4, 2)
+    assert [(row["cluster"], row["row"], row["is_kept"], row["method"]) for row in found["clusters"]] == [
+        (1, 1, True, None),
+        (1, 2, False, "exact"),
+        (1, 3, False, "near"),
+    ]
+    assert found["clusters"][1]["reason"] == "it comes first in the file"
+    assert 0.8 <= found["clusters"][2]["similarity"] < 1
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question\nOne?\n")
+    done = invoke(None, "dedupe", "check", str(tmp_path / "q.csv"), "--text", "stem")
+    assert (done.exit_code, "the columns are question" in done.stderr) == (2, True)
