@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -117,7 +118,7 @@ def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
                 "task": _text(row["task"]),
                 "model": model,
                 "item_id": item,
-                "repeat": None if row["repeat"] is None else int(row["repeat"]),
+                "repeat": _parse_repeat(row["repeat"], f"{name}, row {number}"),
                 "rater": _text(row["rater"]),
                 "metric": _text(row["metric"]),
                 "mark": mark,
@@ -173,9 +174,24 @@ def split_mark(value: object) -> tuple[float | None, str | None]:
         return (None, None) if number != number else (number, None)
     text = str(value).strip()
     try:
-        return float(text), None
+        number = float(text)
     except ValueError:
         return None, text or None
+    return (number, None) if math.isfinite(number) else (None, text)
+
+
+def _parse_repeat(value: object, place: str) -> int | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = 0.0
+    if number < 1 or number != int(number):
+        raise UsageError(
+            f"{place}: repeat {value!s} is no whole number from 1. Correct it, or leave it empty."
+        )
+    return int(number)
 
 
 def parse_day(value: object, place: str) -> date | None:

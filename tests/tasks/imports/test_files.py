@@ -214,6 +214,7 @@ def test_responses_without_marks_stay_without(lake: Lake, tmp_path: Path) -> Non
         ("model,item_id,mark\n,1,2\n", "scores", {}, "row 1: model is empty"),
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
         ("model,item_id,mark\n", "scores", {}, "holds no row"),
+        ("model,item_id,mark,repeat\nm,1,2,x\n", "scores", {}, "row 1: repeat x is no whole number"),
     ],
 )
 def test_a_table_that_lacks_something_is_refused_by_its_place(

@@ -1,14 +1,19 @@
 -- Who leads on a benchmark by marks that were made elsewhere?
 -- One row per benchmark, model and metric, and one for `overall`: the mean mark over all rows of the files, repeats and double
--- marks counted each, to $digits decimals; overall is the mean of the metrics' values. Equal values share the worse rank. These
--- models were not examined here: they stand in no leaderboard of ours.
+-- marks counted each, to $digits decimals; marks of a file that names no metric are `mark`. overall is the mean of the metrics'
+-- values. Equal values share the worse rank. These models were not examined here: they stand in no leaderboard of ours.
 -- Parameters: $benchmark (default null), $digits (default 3)
 -- Shown: model, metric, score, rank, mark_count
 WITH of_metric AS (
-    SELECT benchmark, model, metric, round(avg(mark), $digits::INTEGER) AS score, count(mark) AS mark_count
+    SELECT
+        benchmark,
+        model,
+        coalesce(metric, 'mark') AS metric,
+        round(avg(mark), $digits::INTEGER) AS score,
+        count(mark) AS mark_count
     FROM imported_marks
-    WHERE mark IS NOT NULL AND metric IS NOT NULL AND benchmark = coalesce($benchmark::VARCHAR, benchmark)
-    GROUP BY benchmark, model, metric
+    WHERE mark IS NOT NULL AND benchmark = coalesce($benchmark::VARCHAR, benchmark)
+    GROUP BY ALL
 ),
 
 scores AS (
