@@ -41,6 +41,8 @@ def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"{path.name} is none of {', '.join(readers)}: save it as one of them.")
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}. Check the path.")
     try:
         frame: pl.DataFrame = reader(path)  # type: ignore[operator]
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -129,7 +129,7 @@ def export_ratings(
     for row in _read_responses(lake, found.samples, places).iter_rows(named=True):
         place = (row["session_id"], row["seq"])
         rows[_name_key(found, place)] = (PutResponse.from_row(row), given.get(place, ""), "")
-    write_workbook(path, FORM, rows)
+    write_workbook(path, FORM, rows, person=rater)
     return len(rows)
 
 
@@ -145,12 +145,12 @@ def import_ratings(
 ) -> ImportedRatings:
     """Land the stars of one rater. The same workbook again changes nothing; an emptied cell takes nothing back.
 
-    Raises UsageError for a user who may not rate, WorkbookError naming the row for a response that is not of the round, or
+    Raises UsageError for a user who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is not of the round, or
     that is not the rater's to rate or to settle.
     """
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
-    rows = read_workbook(path, FORM)
+    rows = read_workbook(path, FORM, person=rater)
     places = {
         _name_key(found, place): place for place in found.samples.select("session_id", "seq").iter_rows()
     }

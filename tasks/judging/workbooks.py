@@ -19,6 +19,7 @@ _SHEET = "answers"
 _GIVEN = ("key", "question", "reference", "response")
 _WIDTHS = (18, 50, 50, 70, 24, 50)
 _CELL_LIMIT = 32_767
+_PERSON = "proctor-person:"
 _CUT_MARK = " […]"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -68,10 +69,13 @@ def check_workbook_path(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: name a file .xlsx in a folder that exists.")
 
 
-def write_workbook(path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]]) -> None:
+def write_workbook(
+    path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]], *, person: str = ""
+) -> None:
     """Write key → (response, mark and note to begin with): blind, in the order of the keys, which tells nothing.
 
-    It names no candidate. A text beyond what a cell holds is cut, and marked.
+    It names no candidate. A text beyond what a cell holds is cut, and marked. A workbook that is one person's names them among
+    its properties, which spreadsheet programs keep.
     """
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font
@@ -107,17 +111,24 @@ def write_workbook(path: Path, form: Form, rows: dict[str, tuple[PutResponse, st
     check.add(f"E2:E{max(2, len(rows) + 1)}")
     del workbook["Sheet"]
     workbook.active = 1
+    workbook.properties.keywords = f"{_PERSON}{person}" if person else None
     draft = path.with_name(path.name + ".draft")
     workbook.save(draft)
     draft.replace(path)
 
 
-def read_workbook(path: Path, form: Form) -> list[MarkedRow]:
+def read_workbook(path: Path, form: Form, *, person: str = "") -> list[MarkedRow]:
     """The rows of a filled-in workbook, marks as they stand there (`2.0` is `2`).
 
-    Raises WorkbookError for a damaged or foreign file, a key that stands there twice, or a mark that is none of the form's.
+    Raises WorkbookError for a damaged or foreign file, one that was written for somebody else than `person`, a key that stands there twice, or a mark that is none of the form's.
     """
     workbook = open_workbook(path)
+    named = str(workbook.properties.keywords or "").partition(_PERSON)[2]
+    if person and named and named != person:
+        raise WorkbookError(
+            f"{path.name} was exported for {named}: nothing was imported. Import it with --user {named}, or export one for "
+            f"{person}."
+        )
     if _SHEET not in workbook.sheetnames:
         raise WorkbookError(
             f"{path.name} has no sheet {_SHEET!r}: it is not a workbook of `{form.command}`. Export it again."

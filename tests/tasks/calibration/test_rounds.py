@@ -195,6 +195,12 @@ def test_a_workbook_in_another_name_or_of_another_round_is_refused_by_its_row(
     path = tmp_path / "ann.xlsx"
     export_ratings(ledger, lake, path, "ann")
     fill_workbook(path, lambda *_: 1)
+    with pytest.raises(WorkbookError, match=r"exported for ann: nothing was imported"):
+        import_ratings(ledger, lake, path, "bo")
+    # A program that drops a workbook's properties takes the name along: then the rows tell.
+    nameless = load_workbook(path)
+    nameless.properties.keywords = None
+    nameless.save(path)
     with pytest.raises(WorkbookError, match=r"row \d+: this response is not bo's to rate, nor to settle"):
         import_ratings(ledger, lake, path, "bo")
     draw_calibration(ledger, lake, DrawRequest(RUN, "first", 2, 60, PEOPLE))
