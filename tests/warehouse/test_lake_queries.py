@@ -323,6 +323,13 @@ def test_columns_of_tables_and_views_can_be_asked_for_by_name() -> None:
         describe_relation("leaderbord")
 
 
+@pytest.mark.parametrize("name", ["gscore_ratings", "score_by_release_date", "leaderboard"])
+def test_columns_of_analyses_can_be_asked_for_by_name(name: str) -> None:
+    """The first two cannot be bound without the types of what they read."""
+    columns = {column.name: column for column in describe_relation(name)}
+    assert columns["model"].about == "The candidate's name in the registry."
+
+
 def test_indented_lines_of_a_header_are_a_list_on_the_page() -> None:
     section = render_query_list().split("### `judged_allocations`\n")[1].split("### ")[0]
     entries = [line.split("`")[1] for line in section.splitlines() if line.startswith("- `")]

@@ -14,7 +14,7 @@ from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
-from warehouse.lake.attach import quote_name
+from warehouse.lake.attach import connect_duckdb, quote_name
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     Query,
@@ -45,9 +45,14 @@ def describe_relation(name: str) -> list[DescribedColumn]:
     if name not in analyses:
         raise UsageError(f"There is no table or view {name!r}; there are {', '.join(sorted(relations))}.")
     query = analyses[name]
-    with connect_trial() as connection:
+    # Every view is an empty table here: of a view DuckDB would name what it reads, and without types some queries cannot be bound.
+    with connect_duckdb() as connection:
+        for relation, columns in relations.items():
+            typed = ", ".join(f"{quote_name(column.name)} {column.type}" for column in columns)
+            connection.execute(f"CREATE TABLE {quote_name(relation)} ({typed})")
         found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
-    return _describe_columns(query, found, find_names_read({name: query})[name], relations)
+        names_read = connection.get_table_names(write_nulls(query.body))
+    return _describe_columns(query, found, names_read, relations)
 
 
 def describe_relations() -> dict[str, list[DescribedColumn]]:

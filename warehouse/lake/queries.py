@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError, UsageError
+from schemas.table import MONTH_PATTERN
 from warehouse.lake.attach import connect_duckdb
 from warehouse.lake.faults import translate_error
 
@@ -214,7 +215,10 @@ def _explain_analysis(sql: str) -> str | None:
     except duckdb.Error:
         return None
     for name in sorted(named & set(read_queries("analyses"))):
-        reads = find_names_read({name: read_queries("analyses")[name]})[name]
+        try:
+            reads = find_names_read({name: read_queries("analyses")[name]})[name]
+        except duckdb.Error:  # some analyses cannot be bound without the types of what they read
+            reads = set()
         views = ", ".join(sorted(reads & set(read_queries("marts"))))
         return f"{name} is an analysis, not a view: run it by its name (`proctor sql {name}`)" + (
             f", or select from what it reads: {views}." if views else "."
@@ -232,6 +236,10 @@ def _parse_given(query: Query, name: str, default: str | None, value: object) ->
         return value
     if value.lower() == "null":
         return None
+    if name.endswith("month") and re.fullmatch(MONTH_PATTERN, value) is None:
+        raise UsageError(
+            f"--param {name}={value}: this is not a month. Write it as YYYY-MM, for example 2026-11."
+        )
     model = _parse_default(default)
     parsed = _parse_default(value)
     if isinstance(model, bool | int | float):

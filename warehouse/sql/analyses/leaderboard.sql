@@ -5,6 +5,10 @@
 -- Simulated candidates are left out as soon as there is a real one, unless asked for.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest; $simulated true adds simulated candidates, false leaves them out in any case.
+-- Of the columns:
+--     interval_95  The 95% interval of S in words.
+--     rank_range  Ranks that the data do not rule out (Holm, 5%), the best and the worst.
+--     verdict  In words: from how many candidates of the month this one cannot be told.
 -- Shown: rank, model, score, interval_95, rank_range, rank_group, verdict
 WITH shown AS (
     SELECT *
