@@ -95,6 +95,8 @@ def _print_line(scope: Scope, status: int, duration_ms: float) -> None:
 
 
 def _check_free(host: str, port: int) -> None:
+    if not 0 < port < 65_536:
+        raise UsageError(f"--port {port} is no port: name one from 1 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -23,6 +23,8 @@ from tasks.counts import render_counts
 log = logging.getLogger("proctor")
 log.setLevel(logging.INFO)
 log.propagate = False
+# Without a handler of its own, Python would print errors of it on the terminal, beside the sentence of the command.
+log.addHandler(logging.NullHandler())
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -212,6 +212,8 @@ def _run_exam(
     )
     if not result["run_id"]:
         then = "proctor models shows who is registered"
+    elif result["open_sessions"]:
+        then = f"proctor exam sit {result['run_id']}"
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     print_result(result, as_json=as_json, lines=render_exam(result), then=then)

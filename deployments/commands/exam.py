@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -67,10 +69,31 @@ def plan(
         {} if summary is None else {**summary, "anchors": watch},
         as_json=as_json,
         lines=[*render_plan(summary), *render_watch(watch)],
-        then="proctor evaluate",
+        then=_name_next(
+            summary,
+            {
+                "--month": month,
+                "--candidates": candidates,
+                "--outside": outside,
+                "--run": run_id,
+                "--repetition": repetition,
+                "--draw": str(draw or ""),
+            },
+            (["--renew-reference"] if renew_reference else []) + ([] if bridge else ["--no-bridge"]),
+        ),
     )
     if summary is not None and not summary["candidates"]:
         raise typer.Exit(3)
+
+
+def _name_next(summary: dict[str, Any] | None, given: Mapping[str, str], flags: list[str]) -> str:
+    """What follows a plan: letting exactly this plan run, or, where nobody is due, naming somebody."""
+    if summary is None:
+        return "proctor models shows who is registered"
+    if not summary["candidates"]:
+        return ""
+    options = [part for name, value in given.items() if value for part in (name, value)]
+    return shlex.join(["proctor", "evaluate", *options, *flags])
 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
@@ -101,7 +124,8 @@ def sit(
     check_registry()
     check_run(run_id)
     result = run_flow("evaluate", without_server=no_server, run_id=run_id)
-    print_result(result, as_json=as_json, lines=render_exam(result), then=f"proctor judge --run {run_id}")
+    then = f"proctor {'exam sit' if result['open_sessions'] else 'judge --run'} {run_id}"
+    print_result(result, as_json=as_json, lines=render_exam(result), then=then)
     if result["open_sessions"]:
         raise typer.Exit(1)
 
@@ -117,6 +141,7 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
     from warehouse.ledger import exam as ledger_exam
     from warehouse.ledger.engine import open_ledger
 
+    check_run(run_id)
     columns = (
         "session_id",
         "run_id",
@@ -184,13 +209,19 @@ def token(
     from schemas.settings import load_settings
     from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
     from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.exam import list_sessions
     from warehouse.ledger.users import read_user
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         user = read_user(connection, user_id)
-    if user is None:
-        raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+        if user is None:
+            raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+        own = not session_id or bool(list_sessions(connection, session_id=session_id, user_id=user_id))
+    if not own:
+        raise UsageError(
+            f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
+        )
     value = issue_token(
         read_secret(settings), user_id, session_id or None, PERMISSIONS[user.role], int(hours * 3600)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,9 @@ def add(
     model: Annotated[str, typer.Option("--model", help="Registry name, for candidates.")] = "",
     discipline: Annotated[
         list[str] | None,
-        typer.Option("--discipline", help="Discipline an annotator reviews; repeat for several."),
+        typer.Option(
+            "--discipline", help="Discipline an annotator reviews; repeat for several. Default: all."
+        ),
     ] = None,
     with_password: Annotated[
         bool, typer.Option("--password", help="Ask for a password on the terminal.")
@@ -77,13 +79,20 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
     """
     from deployments.exam_api.passwords import hash_password
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
     from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import write_password_hash
+    from warehouse.ledger.users import read_user, write_password_hash
 
-    hashed = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
-    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
-        write_password_hash(connection, user_id, hashed)
+    with open_ledger(load_settings().ledger_address) as ledger:
+        with ledger.read() as connection:
+            if read_user(connection, user_id) is None:
+                raise UsageError(
+                    f"There is no user {user_id!r}. `proctor exam user list` shows those that exist."
+                )
+        hashed = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+        with ledger.write() as connection:
+            write_password_hash(connection, user_id, hashed)
     print_result({"user_id": user_id, "has_password": True}, as_json=as_json)
 
 
@@ -122,5 +131,12 @@ def list_all(as_json: AsJson = False) -> None:
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [asdict(user) for user in list_users(connection)]
-    rows = [row | {"disciplines": ", ".join(row["disciplines"] or [])} for row in rows]
+    rows = [row | {"disciplines": _name_disciplines(row)} for row in rows]
     print_records([field.name for field in fields(User)], rows, as_json=as_json)
+
+
+def _name_disciplines(row: dict[str, Any]) -> str | None:
+    """An annotator without a list reviews every discipline; others review none."""
+    if row["disciplines"]:
+        return ", ".join(row["disciplines"])
+    return "all" if row["role"] == "annotator" else None

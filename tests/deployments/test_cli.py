@@ -135,6 +135,11 @@ def test_init_twice_changes_nothing(home: Path) -> None:
         (("documents", "list", "--status", "lost"), {}, 2, "lost"),
         (("status",), {"PROCTOR_BUDGET_US": "5"}, 2, "PROCTOR_BUDGET_USD"),
         (("exam", "serve", "--certificate", "no-such.pem"), {}, 2, "no-such.pem"),
+        (("exam", "serve", "--port", "70000"), {}, 2, "from 1 to 65535"),
+        (("exam", "sessions", "--run", "no-such-run"), {}, 2, "no-such-run"),
+        (("exam", "user", "password", "nobody"), {}, 2, "nobody"),
+        (("sql", "leaderboard", "--param", "month=2026-13"), {}, 2, "YYYY-MM"),
+        (("sql", "select * from gscore_ratings"), {}, 2, "proctor sql gscore_ratings"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -146,6 +151,13 @@ def test_a_mistake_gets_one_clear_error_and_no_stack_trace(
     assert says in done.stderr
     assert "Traceback" not in done.output
     assert not (home / "prefect").exists(), "a server was started for a command that cannot run"
+
+
+def test_a_token_is_for_a_session_that_its_user_has(home: Path) -> None:
+    assert invoke(home, "exam", "user", "add", "eve", "--role", "examiner").exit_code == 0
+    done = invoke(home, "exam", "token", "eve", "--session", "no-such-session")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "eve has no session 'no-such-session'" in done.stderr
 
 
 def test_an_error_is_json_when_json_was_asked_for(home: Path) -> None:

@@ -6,6 +6,7 @@ or the sentence of the same column in what the view reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
-from warehouse.lake.attach import connect_duckdb, quote_name
+from warehouse.lake.attach import quote_name
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     Query,
@@ -45,13 +46,10 @@ def describe_relation(name: str) -> list[DescribedColumn]:
     if name not in analyses:
         raise UsageError(f"There is no table or view {name!r}; there are {', '.join(sorted(relations))}.")
     query = analyses[name]
-    # Every view is an empty table here: of a view DuckDB would name what it reads, and without types some queries cannot be bound.
-    with connect_duckdb() as connection:
-        for relation, columns in relations.items():
-            typed = ", ".join(f"{quote_name(column.name)} {column.type}" for column in columns)
-            connection.execute(f"CREATE TABLE {quote_name(relation)} ({typed})")
+    with connect_trial() as connection:
         found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
-        names_read = connection.get_table_names(write_nulls(query.body))
+    # DuckDB names what a statement reads only where it can bind it without any types; the words of it always can be read.
+    names_read = set(re.findall(r"\w+", query.body)) & set(relations)
     return _describe_columns(query, found, names_read, relations)
 
 

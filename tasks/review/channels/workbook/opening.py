@@ -26,8 +26,12 @@ def open_workbook(path: Path, *, values_only: bool = False) -> Workbook:
 
     try:
         size = path.stat().st_size
+    except FileNotFoundError:
+        raise WorkbookError(f"{path}: there is no such file. Check the path.") from None
     except OSError as error:
-        raise WorkbookError(f"{path.name}: the file cannot be read ({type(error).__name__}).") from None
+        raise WorkbookError(
+            f"{path.name}: the file cannot be read ({error.strerror}). Check its permissions."
+        ) from None
     if size > MOST_FILE_BYTES:
         raise WorkbookError(
             f"{path.name}: {size} bytes; a review workbook has at most {MOST_FILE_BYTES}. It was not opened."
