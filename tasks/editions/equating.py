@@ -30,6 +30,8 @@ _INTERVAL_Z = 1.96
 # Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
 # (Said in words by `about_equated` of tasks/report/labels.py.)
 LEAST_QUESTIONS = 8
+# Points of 100.
+WIDEST_SE = 100.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class _History:
 def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]) -> Equating:
     """Fit every discipline over the editions up to this one, and equate whoever stands in the standings.
 
-    Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, or its fit does not converge: a
-    scale with a hole is none.
+    Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, its fit does not converge, or its
+    answers do not fix the scale: a scale with a hole is none.
     """
     import polars as pl
 
@@ -105,7 +107,7 @@ def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence
         items=pl.concat(items),
         fits=pl.DataFrame(fits),
     )
-    if not all(row["is_converged"] for row in fits):
+    if not all(row["is_converged"] for row in fits) or any(map(_is_unfixed, equated)):
         return found
     whole = combine_disciplines(equated, answers.weights)
     columns = {
@@ -310,6 +312,12 @@ def _equate(history: _History, fit: GradedFit, people: pl.DataFrame) -> EquatedD
         covariance=blank(equated.covariance),
         lineage_count=np.where(is_known, equated.lineage_count, 0),
     )
+
+
+def _is_unfixed(equated: EquatedDiscipline) -> bool:
+    """Whether an error is wider than the scale: the likelihood is flat there, and its maximum says nothing."""
+    errors = equated.score_se[~np.isnan(equated.score)]
+    return bool((~np.isfinite(errors) | (errors > WIDEST_SE)).any())
 
 
 def _score_discipline(people: pl.DataFrame, discipline: str, equated: EquatedDiscipline) -> pl.DataFrame:

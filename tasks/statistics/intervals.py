@@ -122,7 +122,8 @@ def compute_scores(
         discipline_count=len(shares),
     )
     to_ten = _FULL_DISCIPLINE / MOST_STARS
-    discipline_score, discipline_se = cells.mean * to_ten, np.sqrt(cells.variance) * to_ten
+    discipline_score = np.clip(cells.mean * to_ten, 0.0, _FULL_DISCIPLINE)
+    discipline_se = np.sqrt(cells.variance) * to_ten
     low, high = compute_interval(
         discipline_score, discipline_se, cells.degrees, cells.cluster_count, least=0.0, most=_FULL_DISCIPLINE
     )
@@ -150,7 +151,8 @@ def combine_cells(
     has_weight = weights > 0
     share = weights[has_weight]
     size = np.broadcast_to(np.asarray(scale, dtype=float), cells.mean.shape[:1])
-    value = cells.mean[:, has_weight] @ share * size
+    # A full score may add up to 100.00000000000001, which no table takes.
+    value = np.clip(cells.mean[:, has_weight] @ share * size, least, most)
     parts = cells.variance[:, has_weight] * share**2
     variance = parts.sum(axis=1)
     se = np.sqrt(variance) * np.abs(size)

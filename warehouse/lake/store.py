@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from schemas.errors import StoreError
+from schemas.errors import ContractError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from warehouse.lake.attach import (
@@ -206,6 +206,7 @@ class Lake:
         }
         if changed:
             checked = check_rules(changed, stage)
+            _refuse_holes(checked)
             self._write(checked, flow_run_id or read_flow_run_id())
             answers |= {one.batch.landing_unit: one.landing for one in checked}
         return [answers[batch.landing_unit] for batch in batches]
@@ -284,3 +285,14 @@ class Lake:
                         "written. Check free disk space and that the catalog answers, then run again."
                     ) from None
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+
+def _refuse_holes(checked: Sequence[CheckedBatch]) -> None:
+    """What is frozen is whole: a row put aside could never be added to it."""
+    for one in checked:
+        if get_table(one.batch.table).is_frozen and (count := one.landing.rejected_count):
+            rules = sorted(one.quarantined["rule"].unique().to_list())
+            raise ContractError(
+                f"{count} rows of {one.batch.landing_unit} break a rule of their table ({', '.join(rules[:3])}), and what is "
+                "published is whole or not at all: nothing of it was written. This is a fault of Proctor's: please report it."
+            )

@@ -98,7 +98,7 @@ def test_what_a_model_writes_goes_from_the_command_to_the_bank(home: Path, url: 
     assert "The model&#39;s reply is the JSON object that was asked for." in page
 
     out = tmp_path / "bank.jsonl"
-    shared = ("export", "bank", str(out), "--format", "jsonl")
+    shared = ("bank", "export", str(out), "--format", "jsonl")
     assert run(home, url, *shared)["rows"] == 37
     assert "answer" not in json.loads(out.read_text("utf-8").split("\n")[0])
     run(home, url, *shared, "--with-answers", "--as", "ann", code=2)

@@ -46,8 +46,8 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     assert (refused.exit_code, "The versions are: 1, 2." in refused.stderr) == (2, True)
 
     out = tmp_path / "law.parquet"
-    exported = json.loads(invoke(home, "bank", "export", "--out", str(out), "--json").stdout)
-    assert (exported["questions"], exported["has_answers"]) == (5, False)
+    exported = json.loads(invoke(home, "bank", "export", str(out), "--json").stdout)
+    assert (exported["rows"], exported["with_answers"]) == (5, False)
     assert "answer" not in pl.read_parquet(out).columns
     assert [row["bank_version"] for row in json.loads(invoke(home, "bank", "versions", "--json").stdout)] == [
         1,

@@ -25,6 +25,7 @@ from tests.fresh import open_new_lake
 from tests.tasks.augment.conftest import make_accepted, make_options
 from tests.tasks.imports.test_real_logs import PYTHON, run
 from tests.tasks.models.simulation import start_server
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tables import users
@@ -35,14 +36,14 @@ SECRET = "Count the level above."  # the explanation of every question
 
 def make_bank_row(stem: str, **changes: Any) -> dict[str, Any]:
     row = make_accepted(stem, **changes)
-    names = {column.name for column in get_table("bank").own_columns}
+    names = {column.name for column in BANK.own_columns}
     kept = {name: value for name, value in row.items() if name in names}
     return kept | {"bank_version": 1, "parent_uuid": None, "method": "original"}
 
 
 def make_bank() -> pl.DataFrame:
     truth: dict[str, Any] = {"question_type": "true_false", "options": [], "language": "zh"}
-    return get_table("bank").frame(
+    return BANK.frame(
         [
             make_bank_row("A tree with {{8}} leaves has at most ( ) nodes."),
             make_bank_row(
@@ -60,12 +61,7 @@ def make_bank() -> pl.DataFrame:
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[Lake]:
     with open_new_lake(Settings(home=tmp_path / "home")) as opened:
-        opened.land("bank", "1", make_bank())
-        version = {
-            "bank_version": 1, "question_count": 5, "lineage_count": 5, "duplicate_count": 0, "content_hash": "0",
-            "published_at": make_accepted()["decided_at"],
-        }  # fmt: skip
-        opened.land("bank_versions", "1", get_table("bank_versions").frame([version]))
+        land_bank_rows(opened, make_bank())
         yield opened
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from threading import Thread
+from typing import Any
 
 import polars as pl
 import pytest
 
-from schemas.errors import GateError, StoreError, UsageError
+from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tasks.editions import publish as publish_module
 from tasks.editions.publish import Edition, Revision, publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
@@ -245,3 +248,21 @@ def test_a_calibration_that_comes_later_is_a_change_that_a_correction_may_rest_o
     head = revised.frames["editions"].row(0, named=True)
     assert (revised.edition_id, head["is_provisional"], head["mean_kappa"]) == (f"{JUNE}/2", False, 0.9)
     assert not publish(season, JUNE).is_outdated
+
+
+def test_an_edition_of_which_a_row_would_be_put_aside_is_not_published_at_all(
+    season: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = publish_module._prepare
+
+    def spoil(*arguments: Any, **options: Any) -> Edition:
+        edition = prepare(*arguments, **options)
+        scores = edition.frames["edition_scores"].with_columns(score_se=pl.lit(1e25))
+        return replace(edition, frames={**edition.frames, "edition_scores": scores})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish_module, "_prepare", spoil)
+        with pytest.raises(ContractError, match=r"rows of edition_scores/run-2025-06/1 .*range: score_se"):
+            publish(season, JUNE)
+    assert season.query("SELECT count(*) FROM editions").item() == 0
+    assert publish(season, JUNE).edition_id == f"{JUNE}/1"
