@@ -62,19 +62,31 @@ def assign(
 def export_workbooks(
     folder: Annotated[Path, typer.Argument(help="Folder for the workbooks; one per annotator.")],
     batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    language: Annotated[
+        str, typer.Option("--language", help="zh or en; default: the language of most of the questions.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write one Excel workbook per annotator, with drop-down lists and instructions in Chinese and English.
+    """Write one Excel workbook per annotator: a card per question, with the decision beside it.
 
     Example: proctor review export workbooks
     """
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
     from tasks.review.channels.workbook.writing import export_batch, export_open_batches
+    from tasks.review.words import LANGUAGES
     from warehouse.ledger.engine import open_ledger
 
+    chosen = next((one for one in LANGUAGES if one == language), None)
+    if language and chosen is None:
+        raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
     with open_ledger(load_settings().ledger_address) as ledger:
-        paths = export_batch(ledger, batch_id, folder) if batch_id else export_open_batches(ledger, folder)
+        paths = (
+            export_batch(ledger, batch_id, folder, language=chosen)
+            if batch_id
+            else export_open_batches(ledger, folder, language=chosen)
+        )
     lines = [
         *map(str, paths),
         f"Next: give each annotator their workbook; when it comes back: proctor review import {folder}/*.xlsx",
@@ -90,9 +102,14 @@ def import_workbooks(
     starts_next: Annotated[
         bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
     ] = True,
+    all_or_nothing: Annotated[
+        bool, typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Record the decisions of filled-in workbooks: all of a file's, or none, with every fault named.
+    """Record the decisions of filled-in workbooks; bad rows are named and marked in NAME.to-correct.xlsx beside the file.
+
+    A file of another batch, or one whose identity or rows were altered, is refused whole. Importing again changes nothing.
 
     The last decision of a batch starts what follows: an event on a running server with a worker, else here and now.
 
@@ -102,7 +119,9 @@ def import_workbooks(
     from deployments.output import print_note, print_result
     from tasks.review.channels.workbook.reading import read_workbooks
 
-    done = record_and_continue(lambda ledger: read_workbooks(ledger, paths), starts_next=starts_next)
+    done = record_and_continue(
+        lambda ledger: read_workbooks(ledger, paths, all_or_nothing=all_or_nothing), starts_next=starts_next
+    )
     for refusal in done.report.refusals:
         print_note(f"Error: {refusal.message}")
     print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))

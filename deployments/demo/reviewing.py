@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import yaml
 
 from tasks.review.channels.workbook import cells, layout
+from tasks.review.channels.workbook.card import NO_ANSWER, name_heading
+from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
+from tasks.review.words import Language, parse_word
 
 
 @dataclass(frozen=True)
@@ -53,58 +57,60 @@ def read_verdicts(path: Path) -> list[Verdict]:
 
 
 def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
-    """Write a decision into every row that has none; returns how many were written.
+    """Write a decision beside every card that has none; returns how many were written.
 
     A question that no verdict is about is accepted when it has an answer.
     """
     from openpyxl import load_workbook
 
     book = load_workbook(path)
+    language = cast("Language", book[layout.HIDDEN_SHEET]["A7"].value)
     sheet = book[layout.SHEET]
     places = {str(cell.value): cell.column for cell in sheet[1] if cell.value}
-    columns = {
-        column.name: places[column.header] for column in (*layout.SHOWN_COLUMNS, *layout.INPUT_COLUMNS)
-    }
-    filled = 0
+    columns = {column.name: places[column.header] for column in layout.list_columns(language)}
+    cards: dict[str, list[str]] = {}
+    first_rows: dict[str, int] = {}
     for row in range(layout.FIRST_ROW, sheet.max_row + 1):
-        if sheet.cell(row, columns["question_uuid"]).value is None:
-            continue
+        uuid = str(sheet.cell(row, columns["question_uuid"]).value or "")
+        if uuid:
+            cards.setdefault(uuid, []).append(str(sheet.cell(row, columns["card"]).value))
+            first_rows.setdefault(uuid, row)
+    filled = 0
+    for uuid, row in first_rows.items():
         if sheet.cell(row, columns["decision"]).value:
             continue
-        document_name = str(sheet.cell(row, columns["document_name"]).value)
-        stem = _squeeze(sheet.cell(row, columns["stem"]).value)
-        verdict = next(
-            (
-                v
-                for v in verdicts
-                if v.document_name == document_name and stem.startswith(_squeeze(v.stem_start))
-            ),
-            _judge_by_sight(document_name, sheet.cell(row, columns["answer"]).value),
+        verdict = _find_verdict("\n".join(cards[uuid]), verdicts, language)
+        given = GivenDecision(
+            uuid, verdict.decision, verdict.reject_reason, verdict.comment or None, verdict.edit
         )
-        values = cells.render_input_cells(
-            GivenDecision(
-                question_uuid=str(sheet.cell(row, columns["question_uuid"]).value),
-                decision=verdict.decision,
-                reject_reason=verdict.reject_reason,
-                comment=verdict.comment,
-                edit=verdict.edit,
-            ),
-            str(sheet.cell(row, columns["question_type"]).value),
-        )
-        for name, value in values.items():
+        for name, value in cells.render_input_cells(given, _name_type(cards[uuid][0], language)).items():
             sheet.cell(row, columns[name]).value = value
         filled += 1
     book.save(path)
     return filled
 
 
-def _judge_by_sight(document_name: str, answer: object) -> Verdict:
+def _find_verdict(card: str, verdicts: Sequence[Verdict], language: Language) -> Verdict:
+    """The verdict about the question of a card, which names its paper in its first line."""
+    head = card.partition("\n")[0]
+    stem = _squeeze(card.partition(name_heading("stem", language))[2])
+    for verdict in verdicts:
+        start = _squeeze(render_mathematics(verdict.stem_start))
+        if verdict.document_name in head and stem.startswith(start):
+            return verdict
+    return _judge_by_sight(card, language)
+
+
+def _name_type(card: str, language: Language) -> str:
+    """The type in a card's first line, as a code."""
+    return parse_word(card.partition(" · ")[0], "question_types") or ""
+
+
+def _judge_by_sight(card: str, language: Language) -> Verdict:
     """What no verdict is about is accepted, unless it has no answer: nobody could be examined on it."""
-    if answer is None or not str(answer).strip():
-        return Verdict(
-            document_name, "", "reject", "没有答案。 No answer was read.", reject_reason="formatting"
-        )
-    return Verdict(document_name, "", "accept", "")
+    if name_heading("answer", language) + NO_ANSWER[language == "zh"] in card:
+        return Verdict("", "", "reject", "没有答案。 No answer was read.", reject_reason="formatting")
+    return Verdict("", "", "accept", "")
 
 
 def _squeeze(value: object) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.questions.question import Option, read_options
-from tasks.review.channels.workbook.layout import CLEAR_WORDS, DECISION_WORDS, REASON_WORDS
-from tasks.review.decision import Decision, GivenDecision
+from tasks.review.channels.workbook.layout import CLEAR_WORDS
+from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
-from tasks.review.item import Item
+from tasks.review.words import Language, Topic, list_words, parse_word
 
 # A cell of a workbook holds no more; longer text is shown up to here, with a mark.
 MOST_CELL_CHARACTERS = 32_767
@@ -22,65 +21,23 @@ TRUE_WORDS = frozenset({"true", "t", "yes", "对", "正确", "是", "√", "✓"
 FALSE_WORDS = frozenset({"false", "f", "no", "错", "错误", "否", "×", "✗", "x"})
 
 
-def render_shown_cells(row_number: int, item: Item) -> dict[str, str | int]:
-    """What the protected cells of a question show, by column name."""
-    content, source = item.content, item.source
-    notes = [source.status or "", *source.parse_notes] if source else []
-    texts = {
-        "notes": "\n".join(note for note in notes if note and note != "parsed"),
-        "options": render_options(content.options),
-        "answer": render_answer(content.answer, content.question_type),
-        "document_name": source.document_name if source else None,
-        "number_label": source.number_label if source else None,
-        "question_type": content.question_type,
-        "discipline": content.discipline,
-        "sub_discipline": content.sub_discipline,
-        "language": content.language,
-        "material": content.material,
-        "stem": content.stem,
-        "explanation": content.explanation,
-    }
-    cells: dict[str, str | int] = {
-        "row_number": row_number,
-        "question_uuid": item.question_uuid,
-        "revision": item.revision,
-    }
-    return cells | {name: fit_cell(text or "") for name, text in texts.items()}
-
-
-def render_input_cells(given: GivenDecision | None, question_type: str) -> dict[str, str]:
+def render_input_cells(
+    given: GivenDecision | None, question_type: str, language: Language = "en"
+) -> dict[str, str]:
     """What the cells to fill in hold when a decision has been given already, by column name."""
     if given is None:
         return {}
     cells = {
-        "decision": DECISION_WORDS[given.decision],
-        "reject_reason": REASON_WORDS.get(given.reject_reason or "", ""),
+        "decision": list_words("decisions", language)[given.decision],
+        "reject_reason": list_words("reasons", language).get(given.reject_reason or "", ""),
         "comment": given.comment or "",
     }
     edit = given.edit or Edit()
     for name, value in edit.as_row().items():
-        cells[f"new_{name}"] = _render_value(name, value, edit.question_type or question_type) or (
+        cells[f"new_{name}"] = _render_value(name, value, edit.question_type or question_type, language) or (
             "" if name == "answer" else CLEAR_WORDS[0]
         )
     return {name: fit_cell(value) for name, value in cells.items() if value}
-
-
-def render_earlier_decisions(decisions: Sequence[Decision]) -> str:
-    """Earlier decisions without names: an adjudicator weighs reasons, not people."""
-    lines = []
-    for place, decision in enumerate(decisions, start=1):
-        given = decision.given
-        line = f"{place}. {given.decision}"
-        if given.reject_reason:
-            line += f" ({given.reject_reason})"
-        if given.comment:
-            line += f": {given.comment}"
-        for name, value in sorted((given.edit or Edit()).as_row().items()):
-            shown = render_options(read_options(value)) if name == "options" else value
-            text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
-            line += f"\n   {name} → {text}"
-        lines.append(line)
-    return fit_cell("\n".join(lines))
 
 
 def render_options(options: Sequence[Option]) -> str:
@@ -93,22 +50,17 @@ def render_answer(answer: Sequence[str], question_type: str) -> str:
     return ("" if question_type == "multiple_choice" else "\n").join(answer)
 
 
+def clean_text(text: str) -> str:
+    """The text without characters that a workbook cannot hold."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def fit_cell(text: str) -> str:
     """The text without characters that a workbook cannot hold, cut where it is longer than a cell."""
-    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = clean_text(text)
     if len(text) <= MOST_CELL_CHARACTERS:
         return text
     return text[: MOST_CELL_CHARACTERS - len(CUT_MARK)] + CUT_MARK
-
-
-def parse_word(text: str, words: Mapping[str, str]) -> str | None:
-    """The stable word for what was chosen or typed (`accept`, `通过`, `accept 通过`); null when it is none."""
-    typed = " ".join(text.split()).casefold()
-    for name, shown in words.items():
-        parts = shown.casefold().split(maxsplit=1)
-        if typed in (name.casefold(), shown.casefold(), *parts):
-            return name
-    return None
 
 
 def parse_correction(name: str, text: str, question_type: str) -> object:
@@ -120,9 +72,9 @@ def parse_correction(name: str, text: str, question_type: str) -> object:
             return None
         raise ValueError("this field cannot be emptied")
     if name == "question_type":
-        return _parse_choice(text, QUESTION_TYPES, "type")
+        return _parse_choice(text, "question_types", "type", QUESTION_TYPES)
     if name == "discipline":
-        return _parse_choice(text, DISCIPLINES, "discipline")
+        return _parse_choice(text, "disciplines", "discipline", DISCIPLINES)
     if name == "options":
         return parse_options(text)
     if name == "answer":
@@ -164,18 +116,21 @@ def parse_answer(text: str, question_type: str) -> list[str]:
     return [text.strip()]
 
 
-def _render_value(name: str, value: object, question_type: str) -> str:
+def _render_value(name: str, value: object, question_type: str, language: Language) -> str:
     """A corrected value as its cell holds it; empty for an emptied field."""
     if isinstance(value, list) and name == "options":
         return render_options(read_options(value))
     if isinstance(value, list):
         return render_answer(value, question_type)
+    if name == "question_type":
+        return list_words("question_types", language).get(str(value), str(value))
+    if name == "discipline":
+        return list_words("disciplines", language).get(str(value), str(value or ""))
     return value if isinstance(value, str) else ""
 
 
-def _parse_choice(text: str, allowed: Sequence[str], what: str) -> str:
-    typed = " ".join(text.split()).casefold()
-    for word in allowed:
-        if typed in (word.casefold(), word.replace("_", " ").casefold()):
-            return word
-    raise ValueError(f"the {what} is not one of {', '.join(allowed)}")
+def _parse_choice(text: str, topic: Topic, what: str, allowed: Sequence[str]) -> str:
+    code = parse_word(text, topic)
+    if code is None:
+        raise ValueError(f"the {what} is not one of {', '.join(allowed)}")
+    return code

@@ -4,59 +4,103 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from schemas.errors import WorkbookError
-from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.cells import render_shown_cells
+from tasks.review.channels.workbook import earlier, layout
+from tasks.review.decision import GivenDecision
 from tasks.review.item import Item
+from tasks.review.words import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
 
 
 @dataclass(frozen=True, slots=True)
 class ListedQuestion:
-    """A question of a workbook: its revision, and a hash of what its row shows."""
+    """A question of a workbook.
+
+    Attributes:
+        question_uuid: the question.
+        revision: its revision.
+        digest: a hash of what was handed out: its content and source; in layout 1 what its row shows.
+        shown: a hash of its card as written; empty in layout 1.
+        given: a hash of the decision that the row held when it was written; empty in layout 1.
+    """
 
     question_uuid: str
     revision: int
     digest: str
+    shown: str = ""
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the hidden sheet says: batch, annotator, role, and every question with its revision and digest."""
+    """What the hidden sheet says: batch, annotator, role, and every question with its revision and digests."""
 
     batch_id: str
     annotator: str
     role: str
     questions: Sequence[ListedQuestion] = field(repr=False)
+    version: int = layout.FORMAT_VERSION
+    language: Language = "en"
 
     def compute_checksum(self) -> str:
         """A hash over the whole identity: an altered hidden sheet does not match its own."""
-        questions = [(one.question_uuid, one.revision, one.digest) for one in self.questions]
-        text = json.dumps(
-            [layout.FORMAT_VERSION, self.batch_id, self.annotator, self.role, questions], ensure_ascii=False
+        if self.version == layout.EARLIER_VERSION:
+            listed: list[object] = [(one.question_uuid, one.revision, one.digest) for one in self.questions]
+            head = [self.version, self.batch_id, self.annotator, self.role]
+        else:
+            listed = [
+                (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
+            ]
+            head = [self.version, self.batch_id, self.annotator, self.role, self.language]
+        return hashlib.sha256(json.dumps([*head, listed], ensure_ascii=False).encode()).hexdigest()
+
+    def list_rows(self) -> list[tuple[str | int, ...]]:
+        """The hidden sheet, row by row."""
+        head = (
+            layout.FORMAT_NAME,
+            str(self.version),
+            self.batch_id,
+            self.annotator,
+            self.role,
+            self.compute_checksum(),
+            self.language,
         )
-        return hashlib.sha256(text.encode()).hexdigest()
-
-
-def identify_workbook(batch_id: str, annotator: str, role: str, items: Mapping[str, Item]) -> Identity:
-    """The identity of a workbook with these questions."""
-    questions = [
-        ListedQuestion(uuid, item.revision, compute_digest(batch_id, item))
-        for uuid, item in sorted(items.items())
-    ]
-    return Identity(batch_id, annotator, role, questions)
+        return [
+            *((text,) for text in head),
+            *((one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions),
+        ]
 
 
 def compute_digest(batch_id: str, item: Item) -> str:
-    """A hash of what the row shows, without its number and without others' decisions, which may come later."""
-    text = json.dumps([batch_id, render_shown_cells(0, item)], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    """A hash of a question as it was handed out; how it is rendered may change, what it is may not."""
+    return _hash([batch_id, item.as_row(batch_id)["content"]])
+
+
+def compute_shown_digest(parts: Iterable[str]) -> str:
+    """A hash of a card, without spaces and line ends, which spreadsheet programs change."""
+    return _hash([squeeze("".join(parts))])
+
+
+def compute_given_digest(given: GivenDecision | None) -> str:
+    """A hash of a decision; empty without one."""
+    if given is None:
+        return ""
+    edit = given.edit.as_row() if given.edit else None
+    return _hash([given.decision, given.reject_reason, given.comment, edit])
+
+
+def squeeze(value: object) -> str:
+    """A cell's text without spaces, and without the escapes in which a file holds control characters."""
+    text = "" if value is None else str(value)
+    return "".join(re.sub(r"_x005[Ff]_(?=x)", "_", text).replace("_x000D_", "").split())
 
 
 def read_identity(book: Workbook, file_name: str) -> Identity:
@@ -67,32 +111,50 @@ def read_identity(book: Workbook, file_name: str) -> Identity:
             f"{', '.join(repr(name) for name in book.sheetnames[:10])}). Import the file that `proctor review export` wrote."
         )
     sheet = book[layout.HIDDEN_SHEET]
-    head = [sheet.cell(row, 1).value for row in range(1, layout.HIDDEN_FIRST_ROW)]
     damaged = WorkbookError(
         f"{file_name}: sheet {layout.HIDDEN_SHEET!r} was altered, so it is not certain what the rows belong to. "
         "Export the workbook again and copy the decisions into it. Nothing was imported."
     )
-    if head[0] != layout.FORMAT_NAME or not all(isinstance(part, str) for part in head):
+    head = [sheet.cell(row, 1).value for row in range(1, 8)]
+    if head[0] != layout.FORMAT_NAME or not all(isinstance(part, str) for part in head[:6]):
         raise damaged
-    if head[1] != str(layout.FORMAT_VERSION):
+    versions = {str(version): version for version in (layout.EARLIER_VERSION, layout.FORMAT_VERSION)}
+    version = versions.get(str(head[1]))
+    if version is None:
         raise WorkbookError(
             f"{file_name}: it was written by another version of Proctor (format {head[1]!s:.10}, this one reads "
-            f"{layout.FORMAT_VERSION}). Export it again."
+            f"{' and '.join(versions)}). Export it again."
         )
-    questions: list[ListedQuestion] = []
-    for uuid, revision, digest in sheet.iter_rows(
-        min_row=layout.HIDDEN_FIRST_ROW, max_col=3, values_only=True
-    ):
-        if uuid is None and revision is None:
-            continue
-        if not (isinstance(uuid, str) and isinstance(revision, int | float) and isinstance(digest, str)):
-            raise damaged
-        questions.append(ListedQuestion(uuid, int(revision), digest))
     batch_id, annotator, role, checksum = (str(part) for part in head[2:6])
-    identity = Identity(batch_id, annotator, role, questions)
+    if version == layout.EARLIER_VERSION:
+        identity = Identity(batch_id, annotator, role, _read_questions(sheet, 7, 3, damaged), version)
+    else:
+        if head[6] not in LANGUAGES:
+            raise damaged
+        questions = _read_questions(sheet, 8, 5, damaged)
+        identity = Identity(batch_id, annotator, role, questions, version, cast("Language", head[6]))
     if checksum != identity.compute_checksum():
         raise damaged
     return identity
+
+
+def _read_questions(
+    sheet: Worksheet, first_row: int, width: int, damaged: WorkbookError
+) -> list[ListedQuestion]:
+    questions: list[ListedQuestion] = []
+    for uuid, revision, *digests in sheet.iter_rows(min_row=first_row, max_col=width, values_only=True):
+        if uuid is None and revision is None:
+            continue
+        texts = ["" if digest is None else digest for digest in digests]
+        # A spreadsheet program takes an empty text for an empty cell: no decision was there.
+        if not (
+            isinstance(uuid, str)
+            and isinstance(revision, int | float)
+            and all(isinstance(text, str) for text in texts)
+        ):
+            raise damaged
+        questions.append(ListedQuestion(uuid, int(revision), *map(str, texts)))
+    return questions
 
 
 def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) -> None:
@@ -102,15 +164,21 @@ def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) 
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "
             "and this ledger has no such work. Import it where it was exported."
         )
+    compute = earlier.compute_digest if identity.version == layout.EARLIER_VERSION else compute_digest
     foreign = [
         one.question_uuid
         for one in identity.questions
         if (item := items.get(one.question_uuid)) is None
         or item.revision != one.revision
-        or compute_digest(identity.batch_id, item) != one.digest
+        or compute(identity.batch_id, item) != one.digest
     ]
     if foreign:
         raise WorkbookError(
             f"{file_name}: {len(foreign)} of its {len(identity.questions)} questions (first {foreign[0]}) are not what "
             f"batch {identity.batch_id!r} of this ledger gave to {identity.annotator}. Export it again; nothing was imported."
         )
+
+
+def _hash(content: object) -> str:
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 MOST_FILE_BYTES = 64 * 1024 * 1024
 
 
-def open_workbook(path: Path, *, values_only: bool = False) -> Workbook:
+def open_workbook(path: Path, *, values_only: bool = False, keeps_rich_text: bool = False) -> Workbook:
     """Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook.
 
-    With `values_only` a formula's cell holds the value that the spreadsheet program last saved, not the formula.
+    With `values_only` a formula's cell holds the value that the spreadsheet program last saved, not the formula. With
+    `keeps_rich_text` bold and coloured parts of a text survive saving; its value is then a kind of text that is no `str`.
     """
     from openpyxl import load_workbook
 
@@ -46,7 +47,7 @@ def open_workbook(path: Path, *, values_only: bool = False) -> Workbook:
     except DocumentError as error:
         raise WorkbookError(f"{path.name}: {error}") from None
     try:
-        return load_workbook(path, keep_links=False, data_only=values_only)
+        return load_workbook(path, keep_links=False, data_only=values_only, rich_text=keeps_rich_text)
     # openpyxl raises whatever its parsers raise (KeyError, ParseError, TypeError …) on a damaged part.
     except Exception as error:
         raise WorkbookError(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from schemas.reviews import REJECT_REASONS
 from tasks.questions.question import QuestionContent
 from tasks.review.channels.workbook import cells, layout
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.faults import Fault, find_faults, find_shape_faults
 from tasks.review.item import Item
+from tasks.review.words import parse_word
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -18,30 +20,36 @@ if TYPE_CHECKING:
     # The cells of a row by column name.
     Row = Mapping[str, Cell | MergedCell]
 
+INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
+
 
 def parse_row(values: Row, item: Item) -> tuple[GivenDecision | None, list[Fault]]:
     """The decision of one row; null when it has none or is faulty."""
     texts: dict[str, str] = {}
     faults: list[Fault] = []
-    for column in layout.INPUT_COLUMNS:
+    for name in INPUT_NAMES:
         try:
-            texts[column.name] = _read_text(values[column.name])
+            texts[name] = read_text(values[name])
         except ValueError as error:
-            faults.append(Fault(column.name, str(error)))
-    if faults:
-        return None, faults
+            faults.append(Fault(name, str(error)))
+    return (None, faults) if faults else parse_texts(texts, item)
+
+
+def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | None, list[Fault]]:
+    """The decision that the texts of a row's cells say; null when they have none or are faulty."""
+    texts = {name: texts.get(name, "").strip() for name in INPUT_NAMES}
     filled = [name for name, text in texts.items() if text]
     if not filled:
         return None, []
     if not texts["decision"]:
         return None, [Fault("decision", f"the decision is missing, but {', '.join(filled)} is filled in")]
-    decision = cells.parse_word(texts["decision"], layout.DECISION_WORDS)
+    decision = parse_word(texts["decision"], "decisions")
     if decision is None:
         message = "the decision is not one of accept, edit, reject; choose from the list"
         return None, [Fault("decision", message)]
-    reason = cells.parse_word(texts["reject_reason"], layout.REASON_WORDS)
+    reason = parse_word(texts["reject_reason"], "reasons")
     if texts["reject_reason"] and reason is None:
-        message = f"the reason is not one of {', '.join(layout.REASON_WORDS)}; choose from the list"
+        message = f"the reason is not one of {', '.join(REJECT_REASONS)}; choose from the list"
         return None, [Fault("reject_reason", message)]
     edit, faults = _parse_edit(texts, item.content)
     if faults:
@@ -56,14 +64,14 @@ def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edi
     fields: dict[str, object] = {}
     question_type = content.question_type
     faults: list[Fault] = []
-    for column in layout.INPUT_COLUMNS:
-        if not column.is_edit or not texts[column.name]:
+    for column_name in INPUT_NAMES:
+        if not column_name.startswith("new_") or not texts[column_name]:
             continue
-        name = column.name.removeprefix("new_")
+        name = column_name.removeprefix("new_")
         try:
-            fields[name] = cells.parse_correction(name, texts[column.name], question_type)
+            fields[name] = cells.parse_correction(name, texts[column_name], question_type)
         except ValueError as error:
-            faults.append(Fault(column.name, str(error)))
+            faults.append(Fault(column_name, str(error)))
             continue
         if name == "question_type":
             question_type = str(fields[name])
@@ -73,13 +81,14 @@ def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edi
 
 def _find_cell(fault: Fault) -> Fault:
     """The fault in the column to fill in: a fault of the content lies in its New… column."""
-    names = [column.name for column in layout.INPUT_COLUMNS]
-    name = next((one for one in (fault.field, f"new_{fault.field}") if one in names), "decision")
+    name = next((one for one in (fault.field, f"new_{fault.field}") if one in INPUT_NAMES), "decision")
     return Fault(name, fault.message)
 
 
-def _read_text(cell: Cell | MergedCell) -> str:
+def read_text(cell: Cell | MergedCell) -> str:
     """The text of a cell that was filled in; raises ValueError for a formula, an error or a date."""
+    from openpyxl.cell.rich_text import CellRichText
+
     value = cell.value
     if value is None:
         return ""
@@ -93,6 +102,9 @@ def _read_text(cell: Cell | MergedCell) -> str:
         return str(value)
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
+    # A word in bold makes rich text of the cell, which is no `str`.
+    if isinstance(value, CellRichText):
+        value = str(value)
     if isinstance(value, str):
         return value.replace("_x000D_", "").replace("\r\n", "\n").strip()
     raise ValueError(

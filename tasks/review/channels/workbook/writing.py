@@ -1,7 +1,8 @@
 """Writing review workbooks: one .xlsx per annotator of a batch (`reading` reads them back).
 
+Each question is a card next to the cells of its decision; a card longer than a row can be continues in the rows below.
 The workbook knows what it is: a hidden sheet holds batch, annotator, role, questions and a checksum. Text is written
-as text: a stem that begins with `=` is never a formula. Identity columns are locked, what is chosen has a list.
+as text: a stem that begins with `=` is never a formula. Only the cells to fill in can be changed.
 """
 
 from __future__ import annotations
@@ -9,30 +10,47 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError
-from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.review.batch import list_open_batches, read_batch
-from tasks.review.channels.workbook import cells, layout
-from tasks.review.channels.workbook.identity import Identity, identify_workbook
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.card import (
+    Paragraph,
+    compute_height,
+    render_card,
+    split_card,
+)
+from tasks.review.channels.workbook.cells import render_input_cells
+from tasks.review.channels.workbook.guide import write_formulas, write_guide
+from tasks.review.channels.workbook.identity import (
+    Identity,
+    ListedQuestion,
+    compute_digest,
+    compute_given_digest,
+    compute_shown_digest,
+)
+from tasks.review.channels.workbook.rows import parse_texts
+from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
+from tasks.review.words import Language
 from tasks.review.work import WorkItem, list_people, read_work
 from warehouse.ledger.engine import Ledger
 
-if TYPE_CHECKING:
-    from openpyxl.workbook import Workbook
-    from openpyxl.worksheet.worksheet import Worksheet
 
-
-def export_open_batches(ledger: Ledger, folder: Path) -> list[Path]:
+def export_open_batches(ledger: Ledger, folder: Path, *, language: Language | None = None) -> list[Path]:
     """Write the workbooks of every batch that still takes decisions into `folder`; returns their paths."""
     return [
-        path for batch in list_open_batches(ledger) for path in export_batch(ledger, batch.batch_id, folder)
+        path
+        for batch in list_open_batches(ledger)
+        for path in export_batch(ledger, batch.batch_id, folder, language=language)
     ]
 
 
-def export_batch(ledger: Ledger, batch_id: str, folder: Path) -> list[Path]:
+def export_batch(
+    ledger: Ledger, batch_id: str, folder: Path, *, language: Language | None = None
+) -> list[Path]:
     """Write one workbook per annotator and role of the batch into `folder`; returns their paths.
 
     A workbook holds the decisions given so far, so that exporting again loses nothing.
@@ -44,7 +62,7 @@ def export_batch(ledger: Ledger, batch_id: str, folder: Path) -> list[Path]:
     paths = []
     for annotator, role in list_people(ledger, batch_id):
         path = folder / name_workbook(batch_id, annotator, role)
-        export_workbook(ledger, batch_id, annotator, path, role=role)
+        export_workbook(ledger, batch_id, annotator, path, role=role, language=language)
         paths.append(path)
     return paths
 
@@ -58,67 +76,82 @@ def name_workbook(batch_id: str, annotator: str, role: str = "reviewer") -> str:
 
 
 def export_workbook(
-    ledger: Ledger, batch_id: str, annotator: str, path: Path, *, role: str = "reviewer"
+    ledger: Ledger,
+    batch_id: str,
+    annotator: str,
+    path: Path,
+    *,
+    role: str = "reviewer",
+    language: Language | None = None,
 ) -> None:
-    """Write the workbook of one annotator; raises UsageError when nothing is assigned to them in that role."""
+    """Write the workbook of one annotator, in their language (default: that of most of the questions).
+
+    Raises UsageError when nothing is assigned to them in that role.
+    """
     work = read_work(ledger, batch_id, annotator, role)
     if not work:
         raise UsageError(
             f"Nothing in review batch {batch_id!r} is assigned to {annotator} as {role}. "
             "See `proctor review status` for who reviews what."
         )
-    workbook = _build_workbook(batch_id, annotator, role, work)
+    chosen = language or layout.choose_language(one.item for one in work.values())
     partial = path.with_name(path.name + ".part")
-    workbook.save(partial)
+    _write_workbook(partial, batch_id, annotator, role, chosen, work)
     partial.replace(path)
 
 
-def _build_workbook(
-    batch_id: str,
-    annotator: str,
-    role: str,
-    work: Mapping[str, WorkItem],
-) -> Workbook:
-    from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Font, PatternFill, Protection
+@dataclass(frozen=True)
+class _Row:
+    """A question ready to be written: the parts of its card, and what its cells to fill in hold."""
 
-    columns = layout.list_columns(role)
-    book = Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = layout.SHEET
-    header_fill, input_fill = (
-        PatternFill("solid", fgColor="FFDDE6F0"),
-        PatternFill("solid", fgColor="FFFFF6DD"),
+    one: WorkItem
+    parts: Sequence[Sequence[Paragraph]]
+    inputs: Mapping[str, str]
+
+
+def _write_workbook(
+    path: Path, batch_id: str, annotator: str, role: str, language: Language, work: Mapping[str, WorkItem]
+) -> None:
+    from xlsxwriter import Workbook
+
+    columns = layout.list_columns(language)
+    book = Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False})
+    sheet = book.add_worksheet(layout.SHEET)
+    formats = Formats(book)
+    rows = [_prepare_row(one, language) for one in sorted(work.values(), key=_reading_order)]
+    for place, column in enumerate(columns):
+        sheet.set_column(place, place, column.width, None, {"hidden": True} if column.is_hidden else {})
+        write_text(sheet, 0, place, column.header, formats.header_input if column.is_input else formats.header)
+    sheet.set_row(0, 33)
+    at = layout.FIRST_ROW - 1
+    for number, row in enumerate(rows, start=1):
+        at = _write_question(sheet, formats, columns, at, number, row)
+    set_up_page(sheet, columns, at, language)
+    write_guide(book, formats, language, batch_id, annotator)
+    write_formulas(book, formats, language, [row.one.item for row in rows])
+    add_lists(book, language)
+    identity = Identity(
+        batch_id, annotator, role, _list_questions(batch_id, rows), layout.FORMAT_VERSION, language
     )
-    shown_fill = PatternFill("solid", fgColor="FFF2F2F2")
-    wrap = Alignment(wrap_text=True, vertical="top")
-    unlocked, locked = Protection(locked=False), Protection(locked=True)
-    for place, column in enumerate(columns, start=1):
-        cell = sheet.cell(1, place)
-        _write_text(cell, column.header)
-        cell.font, cell.alignment = Font(bold=True), wrap
-        cell.fill = input_fill if column.is_input else header_fill
-        sheet.column_dimensions[layout.name_column(place)].width = column.width
-    for row_number, one in enumerate(sorted(work.values(), key=_reading_order), start=1):
-        values = _render_row(row_number, one)
-        for place, column in enumerate(columns, start=1):
-            cell = sheet.cell(row_number + 1, place)
-            value = values.get(column.name)
-            if isinstance(value, str) and value:
-                _write_text(cell, value)
-            elif isinstance(value, int):
-                cell.value = value
-            cell.alignment = wrap
-            cell.protection = unlocked if column.is_input else locked
-            if not column.is_input:
-                cell.fill = shown_fill
-    _finish_sheet(sheet, columns, len(work))
-    _add_lists(book)
-    _add_instructions(book, batch_id, annotator)
-    items = {question_uuid: one.item for question_uuid, one in work.items()}
-    _add_hidden_sheet(book, identify_workbook(batch_id, annotator, role, items))
-    return book
+    hidden = book.add_worksheet(layout.HIDDEN_SHEET)
+    hidden.very_hidden()
+    hidden.protect()
+    for place, values in enumerate(identity.list_rows()):
+        for column_place, value in enumerate(values):
+            write_text(hidden, place, column_place, value, None)
+    book.close()
+
+
+def _prepare_row(one: WorkItem, language: Language) -> _Row:
+    question_type = one.item.content.question_type
+    inputs = render_input_cells(one.own.given if one.own else None, question_type, language)
+    # What would come back as another decision (too long, emptied) is not shown: an empty row keeps what was decided.
+    is_unshown = False
+    if one.own is not None:
+        is_unshown = parse_texts(inputs, one.item)[0] != one.own.given
+    card = render_card(one, language, is_kept_unshown=is_unshown)
+    width = next(column.width for column in layout.list_columns(language) if column.name == "card")
+    return _Row(one, split_card(card, width), {} if is_unshown else inputs)
 
 
 def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
@@ -132,96 +165,72 @@ def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
     )
 
 
-def _render_row(row_number: int, one: WorkItem) -> dict[str, str | int]:
-    """The cells of a question by column name: what is shown, and what was filled in before."""
-    given = one.own.given if one.own else None
-    return (
-        cells.render_shown_cells(row_number, one.item)
-        | {"decisions_so_far": cells.render_earlier_decisions(one.earlier)}
-        | cells.render_input_cells(given, one.item.content.question_type)
+def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[ListedQuestion]:
+    return sorted(
+        (
+            ListedQuestion(
+                row.one.item.question_uuid,
+                row.one.item.revision,
+                compute_digest(batch_id, row.one.item),
+                compute_shown_digest(render_part(part) for part in row.parts),
+                compute_given_digest(row.one.own.given if row.one.own and row.inputs else None),
+            )
+            for row in rows
+        ),
+        key=lambda listed: listed.question_uuid,
     )
 
 
-def _write_text(cell: Any, text: str) -> None:
-    """Text, whatever it begins with; the quote prefix keeps it text when the cell is edited."""
-    cell.value = text
-    cell.data_type = "s"
-    if text[:1] in "=+-@\t\r":
-        cell.quotePrefix = True
+def render_part(part: Sequence[Paragraph]) -> str:
+    """A part of a card as its cell holds it."""
+    return "\n".join(paragraph.whole for paragraph in part)
 
 
-def _finish_sheet(sheet: Worksheet, columns: Sequence[layout.SheetColumn], row_count: int) -> None:
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    names = [column.name for column in columns]
-    last = row_count + 1
-    sheet.freeze_panes = "C2"
-    sheet.auto_filter.ref = f"A1:{layout.name_column(len(columns))}{last}"
-    sheet.protection.sheet = True
-    sheet.protection.formatColumns = False
-    sheet.protection.formatRows = False
-    sheet.protection.autoFilter = False
-    sheet.protection.sort = False
-    for name, letter, count in (
-        ("decision", "A", len(layout.DECISION_WORDS)),
-        ("reject_reason", "B", len(layout.REASON_WORDS)),
-        ("new_question_type", "C", len(QUESTION_TYPES)),
-        ("new_discipline", "D", len(DISCIPLINES)),
-    ):
-        validation = DataValidation(
-            type="list",
-            formula1=f"'{layout.LISTS_SHEET}'!${letter}$1:${letter}${count}",
-            allow_blank=True,
-            showErrorMessage=True,
-            errorTitle="Proctor",
-            error="Choose one of the list. 请从下拉列表中选择。",
+def _write_question(
+    sheet: Any, formats: Formats, columns: Sequence[layout.SheetColumn], at: int, number: int, row: _Row
+) -> int:
+    """Write a question's rows from row `at` on (from 0); returns the row after them."""
+    places = {column.name: place for place, column in enumerate(columns)}
+    for part_number, part in enumerate(row.parts, start=1):
+        is_first = part_number == 1
+        text = render_part(part)
+        inputs = row.inputs if is_first else {}
+        beside = [(inputs[column.name], column.width) for column in columns if inputs.get(column.name)]
+        sheet.set_row(at, compute_height([(text, columns[places["card"]].width), *beside]))
+        number_format = formats.number if is_first else formats.continued
+        sheet.write_number(
+            at, places["row_number"], number + (0 if is_first else part_number / 1000), number_format
         )
-        column = layout.name_column(names.index(name) + 1)
-        validation.add(f"{column}{layout.FIRST_ROW}:{column}{last}")
-        sheet.add_data_validation(validation)
+        _write_card(sheet, at, places["card"], part, formats, is_first=is_first)
+        for column in columns:
+            if column.is_input:
+                value = inputs.get(column.name, "")
+                cell = formats.input if is_first else formats.card_continued
+                # Editing a cell whose text begins so would make a formula of it.
+                cell = formats.input_quoted if value[:1] in ("=", "+", "-", "@") else cell
+                write_text(sheet, at, places[column.name], value, cell)
+        write_text(sheet, at, places["faults"], "", formats.fault)
+        write_text(sheet, at, places["question_uuid"], row.one.item.question_uuid, formats.shown)
+        sheet.write_number(at, places["revision"], row.one.item.revision, formats.shown)
+        sheet.write_number(at, places["part"], part_number, formats.shown)
+        at += 1
+    return at
 
 
-def _add_lists(book: Workbook) -> None:
-    sheet = book.create_sheet(layout.LISTS_SHEET)
-    sheet.sheet_state = "veryHidden"
-    lists = (
-        tuple(layout.DECISION_WORDS.values()),
-        tuple(layout.REASON_WORDS.values()),
-        QUESTION_TYPES,
-        DISCIPLINES,
-    )
-    for place, words in enumerate(lists, start=1):
-        for row, word in enumerate(words, start=1):
-            _write_text(sheet.cell(row, place), word)
-
-
-def _add_instructions(book: Workbook, batch_id: str, annotator: str) -> None:
-    from openpyxl.styles import Alignment
-
-    sheet = book.create_sheet(layout.INSTRUCTIONS_SHEET)
-    sheet.column_dimensions["A"].width = 120
-    lines = (f"Review batch 审核批次: {batch_id} · Annotator 审核人: {annotator}", "", *layout.INSTRUCTIONS)
-    for row, line in enumerate(lines, start=1):
-        _write_text(sheet.cell(row, 1), line)
-        sheet.cell(row, 1).alignment = Alignment(wrap_text=True, vertical="top")
-    sheet.protection.sheet = True
-
-
-def _add_hidden_sheet(book: Workbook, identity: Identity) -> None:
-    sheet = book.create_sheet(layout.HIDDEN_SHEET)
-    sheet.sheet_state = "veryHidden"
-    sheet.protection.sheet = True
-    head = (
-        layout.FORMAT_NAME,
-        str(layout.FORMAT_VERSION),
-        identity.batch_id,
-        identity.annotator,
-        identity.role,
-        identity.compute_checksum(),
-    )
-    for row, text in enumerate(head, start=1):
-        _write_text(sheet.cell(row, 1), text)
-    for row, listed in enumerate(identity.questions, start=layout.HIDDEN_FIRST_ROW):
-        _write_text(sheet.cell(row, 1), listed.question_uuid)
-        sheet.cell(row, 2).value = listed.revision
-        _write_text(sheet.cell(row, 3), listed.digest)
+def _write_card(
+    sheet: Any, at: int, place: int, part: Sequence[Paragraph], formats: Formats, *, is_first: bool
+) -> None:
+    """The paragraphs one under another, headings bold, doubts in colour."""
+    pieces: list[Any] = []
+    for number, paragraph in enumerate(part):
+        line_end = "\n" if number < len(part) - 1 else ""
+        if paragraph.heading:
+            pieces += [formats.doubt if paragraph.section == "doubts" else formats.heading, paragraph.heading]
+        text = paragraph.text + line_end
+        if text:
+            pieces += [formats.head if paragraph.section == "head" else formats.plain, text]
+    cell = formats.card if is_first else formats.card_continued
+    if len(pieces) < 4:
+        write_text(sheet, at, place, render_part(part), cell)
+    else:
+        sheet.write_rich_string(at, place, *pieces, cell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from schemas.errors import WorkbookError
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
-from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.reading import read_workbook
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.desk import Receipt, record_submission
+from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger
@@ -38,10 +40,11 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def folder(ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
-    """The workbooks of a batch of three questions for chen and dai."""
+def folder(request: pytest.FixtureRequest, ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
+    """The workbooks of a batch of three questions for chen and dai, in today's layout or the earlier one."""
     assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
-    export_batch(ledger, "b1", tmp_path / "out")
+    export = export_earlier_batch if getattr(request, "param", "") == "earlier" else export_batch
+    export(ledger, "b1", tmp_path / "out")
     return tmp_path / "out"
 
 
@@ -50,9 +53,26 @@ def path(folder: Path) -> Path:
     return folder / name_workbook("b1", "chen")
 
 
+# Both layouts: what came back must be read the same.
+both_layouts = pytest.mark.parametrize("folder", ["present", "earlier"], indirect=True)
+
+
 def find_column(sheet: Worksheet, name: str) -> int:
-    header = next(column.header for column in layout.list_columns("adjudicator") if column.name == name)
-    return next(cell.column for cell in sheet[1] if cell.value == header)
+    columns = (*earlier.list_columns("adjudicator"), *layout.list_columns("en"), *layout.list_columns("zh"))
+    headers = {column.header for column in columns if column.name == name}
+    return next(cell.column for cell in sheet[1] if cell.value in headers)
+
+
+def name_place(path: Path, name: str) -> str:
+    """How a message names a column: its letter and its header."""
+    sheet = load_workbook(path)[layout.SHEET]
+    place = find_column(sheet, name)
+    return f"column {layout.name_column(place)} ({sheet.cell(1, place).value})"
+
+
+def expect(path: Path, message: str) -> str:
+    """The message with the place of each column that it names, as in `{decision}`."""
+    return re.sub(r"\{(\w+)\}", lambda found: name_place(path, found.group(1)), message)
 
 
 def fill(path: Path, **cells: dict[int, Any]) -> None:

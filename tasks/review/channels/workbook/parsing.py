@@ -1,0 +1,263 @@
+"""What stands in a review workbook: the decisions of its good rows, and every fault with its place. Nothing is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tasks.review.channels.workbook import earlier, layout
+from tasks.review.channels.workbook.identity import (
+    Identity,
+    ListedQuestion,
+    compute_given_digest,
+    compute_shown_digest,
+    squeeze,
+)
+from tasks.review.channels.workbook.messages import translate
+from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row
+from tasks.review.decision import GivenDecision
+from tasks.review.faults import Fault
+from tasks.review.item import Item
+from tasks.review.words import Language
+from tasks.review.work import WorkItem
+
+if TYPE_CHECKING:
+    from openpyxl.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
+
+    from tasks.review.channels.workbook.rows import Row
+
+# Columns whose value is a choice: a message may repeat it, it is no text of a question.
+_CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
+_MOST_REPEATED = 40
+_CHANGED = "this cell was changed; restore it, and write a correction into the matching New… column"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFault:
+    """A fault with its place: the row and column of its cell (from 1), or null where it is of the sheet."""
+
+    message: str
+    full: str
+    row: int | None = None
+    column: int | None = None
+
+
+@dataclass
+class SheetReading:
+    """What a sheet says.
+
+    Attributes:
+        decisions: those of rows without a fault.
+        faults: every fault.
+        is_whole: whether a fault is of the sheet itself, so that no row can be trusted.
+        columns: place of each column, from 0.
+    """
+
+    decisions: list[GivenDecision] = field(default_factory=list)
+    faults: list[PlacedFault] = field(default_factory=list)
+    is_whole: bool = False
+    columns: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _SheetRow:
+    """A row of the sheet: its number, its cells by column name, whose it is, and which part of the card it holds."""
+
+    number: int
+    values: Row
+    question_uuid: str
+    part: int
+
+
+def list_columns_of(identity: Identity) -> tuple[layout.SheetColumn, ...]:
+    """The columns of a workbook by its layout."""
+    if identity.version == layout.EARLIER_VERSION:
+        return earlier.list_columns(identity.role)
+    return layout.list_columns(identity.language)
+
+
+def parse_sheet(book: Workbook, identity: Identity, work: Mapping[str, WorkItem]) -> SheetReading:
+    """The decisions of the sheet's good rows, and every fault found, each with its place."""
+    return _SheetParser(book[layout.SHEET], identity, work).parse()
+
+
+class _SheetParser:
+    def __init__(self, sheet: Worksheet, identity: Identity, work: Mapping[str, WorkItem]) -> None:
+        self.sheet = sheet
+        self.identity = identity
+        self.work = work
+        self.language: Language = identity.language
+        self.columns = {column.name: column for column in list_columns_of(identity)}
+        self.listed = {one.question_uuid: one for one in identity.questions}
+        self.reading = SheetReading()
+        self.positions: dict[str, int] = {}
+
+    def parse(self) -> SheetReading:
+        for merged in self.sheet.merged_cells.ranges:
+            where = self._say(f"cells {merged.coord}", f"单元格 {merged.coord}")
+            said = self._say("they are merged; unmerge them, one row per question", "被合并；请取消合并，每题一行")
+            self._add_whole(where, said)
+        if not self._find_columns():
+            return self.reading
+        self.reading.columns = self.positions
+        first: dict[str, _SheetRow] = {}
+        parts: dict[str, dict[int, _SheetRow]] = {}
+        for row in self._list_rows():
+            name = row.question_uuid
+            if name not in self.listed:
+                message = "this question is not one of the workbook's; the ID was changed or a row was added"
+                self._add(row, Fault("question_uuid", message), is_whole=True)
+            elif row.part in parts.get(name, {}):
+                above = parts[name][row.part].number
+                message = f"the same question stands in row {above}; keep one of the rows"
+                self._add(row, Fault("question_uuid", message), is_whole=True)
+            else:
+                parts.setdefault(name, {})[row.part] = row
+                if row.part == 1:
+                    first[name] = row
+        for name, listed in self.listed.items():
+            if name in first:
+                self._parse_question(listed, first[name], parts[name])
+        for name in sorted(set(self.listed) - set(first)):
+            self._add_missing(name)
+        self.reading.faults.sort(key=lambda fault: (fault.row is None, fault.row or 0))
+        return self.reading
+
+    def _parse_question(
+        self, listed: ListedQuestion, first: _SheetRow, parts: Mapping[int, _SheetRow]
+    ) -> None:
+        one = self.work[listed.question_uuid]
+        faults = [(first, fault) for fault in self._check_shown(listed, one.item, first, parts)]
+        for row in parts.values():
+            message = f"this row continues the question above; decide in its first row (row {first.number})"
+            if row.part > 1:
+                filled = [name for name in INPUT_NAMES if squeeze(row.values[name].value)]
+                faults += [(row, Fault(name, message)) for name in filled]
+        given, found = parse_row(first.values, one.item)
+        faults += [(first, fault) for fault in found]
+        for row, fault in faults:
+            self._add(row, fault)
+        if given is None or faults:
+            return
+        # What stands there as it was written says nothing new: a decision given since, elsewhere, is not undone.
+        if listed.given and one.own is not None and compute_given_digest(given) == listed.given:
+            given = one.own.given
+        self.reading.decisions.append(given)
+
+    def _check_shown(
+        self, listed: ListedQuestion, item: Item, first: _SheetRow, parts: Mapping[int, _SheetRow]
+    ) -> list[Fault]:
+        """Nobody changed the question itself: a correction there would be lost."""
+        if self.identity.version == layout.EARLIER_VERSION:
+            return [
+                Fault(name, _CHANGED)
+                for name, text in earlier.render_shown_cells(0, item).items()
+                if name not in ("row_number", "question_uuid")
+                and squeeze(first.values[name].value) != squeeze(text)
+            ]
+        texts = [str(row.values["card"].value or "") for _, row in sorted(parts.items())]
+        shown = compute_shown_digest(texts)
+        if shown != listed.shown:
+            others = [one for one in self.identity.questions if one.shown == shown]
+            if others:
+                self.reading.is_whole = True
+                said = "this row shows the question of another row: the rows were sorted without all of their columns"
+                return [Fault("card", said)]
+            return [Fault("card", _CHANGED)]
+        if squeeze(first.values["revision"].value) != str(item.revision):
+            return [Fault("revision", _CHANGED)]
+        return []
+
+    def _list_rows(self) -> Iterator[_SheetRow]:
+        rows = self.sheet.iter_rows(min_row=layout.FIRST_ROW)
+        for number, row in enumerate(rows, start=layout.FIRST_ROW):
+            if all(cell.value is None for cell in row):
+                continue
+            values = {name: row[place] for name, place in self.positions.items()}
+            part = values["part"].value if "part" in values else 1
+            yield _SheetRow(
+                number,
+                values,
+                str(values["question_uuid"].value or "").strip(),
+                int(part) if isinstance(part, int | float) else 0,
+            )
+
+    def _find_columns(self) -> bool:
+        """Place of each column by its header; a moved column is found, a missing, doubled or added one is a fault."""
+        by_header = {column.header: column.name for column in self.columns.values()}
+        # A copy of the earlier layout that came back to be corrected has this column behind its own.
+        by_header.setdefault(layout.list_columns("en")[5].header, "faults")
+        is_good = True
+        for place, cell in enumerate(next(self.sheet.iter_rows(min_row=1, max_row=1), ())):
+            if cell.value is None:
+                continue
+            name = by_header.get(str(cell.value).strip())
+            letter = layout.name_column(place + 1)
+            where = self._say(f"row 1, column {letter}", f"第 1 行 {letter} 列")
+            if name is None:
+                said = "this column is not one of the workbook's; move its text into COMMENT"
+                self._add_whole(where, self._say(said, "此列不属于本工作簿；请把内容移到“备注”"))
+                is_good = False
+            elif name in self.positions:
+                self._add_whole(
+                    where, self._say(f"the column {cell.value} is there twice", f"“{cell.value}”列有两个")
+                )
+                is_good = False
+            else:
+                self.positions[name] = place
+        for column in self.columns.values():
+            if column.name not in self.positions:
+                said = f"the column {column.header!r} is missing; restore it, or export again"
+                self._add_whole(
+                    self._say("row 1", "第 1 行"),
+                    self._say(said, f"缺少“{column.header}”列；请恢复，或重新导出"),
+                )
+                is_good = False
+        return is_good
+
+    def _add(self, row: _SheetRow, fault: Fault, *, is_whole: bool = False) -> None:
+        """A fault of a cell, with sheet, row, column and, where it is a choice, the value that was typed."""
+        place = self.positions[fault.field]
+        letter, header = layout.name_column(place + 1), self._find_header(fault.field)
+        message = translate(fault.message, self.language)
+        typed = str(row.values[fault.field].value or "").strip()
+        if fault.field in _CHOICES and typed and len(typed) <= _MOST_REPEATED and not typed.startswith("="):
+            message += self._say(f" (there is “{typed}”)", f"（填写的是“{typed}”）")
+        where = self._say(
+            f"sheet {layout.SHEET!r}, row {row.number}, column {letter} ({header}): ",
+            f"工作表“{layout.SHEET}”第 {row.number} 行 {letter} 列（{header}）：",
+        )
+        self.reading.faults.append(PlacedFault(message, where + message, row.number, place + 1))
+        self.reading.is_whole |= is_whole
+
+    def _add_missing(self, name: str) -> None:
+        said = self._say(
+            f"the row of question {name} is missing; restore it, or export the workbook again",
+            f"缺少题目 {name} 的行；请恢复，或重新导出",
+        )
+        where = self._say(f"sheet {layout.SHEET!r}: ", f"工作表“{layout.SHEET}”：")
+        self.reading.faults.append(PlacedFault(said, where + said))
+
+    def _add_whole(self, where: str, said: str) -> None:
+        full = self._say(
+            f"sheet {layout.SHEET!r}, {where}: {said}", f"工作表“{layout.SHEET}”{where}：{said}"
+        )
+        self.reading.faults.append(PlacedFault(said, full))
+        self.reading.is_whole = True
+
+    def _find_header(self, name: str) -> str:
+        return self.columns[name].header
+
+    def _say(self, en: str, zh: str) -> str:
+        return zh if self.language == "zh" else en
+
+
+def render_faults(faults: Sequence[PlacedFault], most: int, language: Language) -> str:
+    """One fault per line, at most so many."""
+    lines = [f"- {fault.full}" for fault in faults[:most]]
+    if len(faults) > most:
+        more = len(faults) - most
+        lines.append(f"- 另有 {more} 处" if language == "zh" else f"- and {more} more")
+    return "\n".join(lines)

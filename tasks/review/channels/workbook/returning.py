@@ -1,0 +1,106 @@
+"""The file that goes back to an annotator: theirs, with each bad row marked and what is wrong with it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.parsing import PlacedFault, SheetReading
+
+if TYPE_CHECKING:
+    from openpyxl.workbook import Workbook
+
+MARK = ".to-correct"
+# More than this many copies of one file are a mistake, not corrections.
+_MOST_COPIES = 99
+
+
+def name_original(path: Path) -> str:
+    """The stem of the file's name without the mark of a copy that was to be corrected."""
+    return path.stem.partition(MARK)[0]
+
+
+def is_marked_copy(path: Path) -> bool:
+    """Whether the file's name is that of a copy that was to be corrected."""
+    return MARK in path.stem
+
+
+def write_marked_copy(book: Workbook, path: Path, reading: SheetReading) -> Path:
+    """Write the workbook beside `path` with its faults marked; returns where.
+
+    A copy that is there already may hold somebody's work, so it is never overwritten: one that says the same is left
+    as it is, otherwise the name gets a number.
+    """
+    _mark(book, reading)
+    for number in range(1, _MOST_COPIES + 1):
+        suffix = MARK if number == 1 else f"{MARK}-{number}"
+        copy = path.with_name(f"{name_original(path)}{suffix}.xlsx")
+        if copy == path:
+            continue
+        if not copy.exists():
+            break
+        if _says_the_same(copy, book):
+            return copy
+    partial = copy.with_name(copy.name + ".part")
+    book.save(partial)
+    partial.replace(copy)
+    return copy
+
+
+def _mark(book: Workbook, reading: SheetReading) -> None:
+    from openpyxl.comments import Comment
+    from openpyxl.styles import Alignment, Font, PatternFill
+
+    sheet = book[layout.SHEET]
+    red, orange = PatternFill("solid", fgColor="FFFFC7CE"), PatternFill("solid", fgColor="FFFFEB9C")
+    place = reading.columns.get("faults")
+    if place is None:
+        place = sheet.max_column
+        sheet.cell(1, place + 1).value = layout.list_columns("en")[5].header
+    letter = layout.name_column(place + 1)
+    sheet.column_dimensions[letter].hidden = False
+    sheet.column_dimensions[letter].width = 24
+    for row in range(layout.FIRST_ROW, sheet.max_row + 1):
+        sheet.cell(row, place + 1).value = None
+    by_row: dict[int, list[PlacedFault]] = {}
+    for fault in reading.faults:
+        if fault.row is not None:
+            by_row.setdefault(fault.row, []).append(fault)
+    for row, faults in by_row.items():
+        cell = sheet.cell(row, place + 1)
+        cell.value = "\n".join(_name_column(fault, sheet.cell(1, fault.column or 1).value) for fault in faults)
+        cell.data_type = "s"
+        cell.alignment = Alignment(wrap_text=True, vertical="top")
+        cell.font = Font(color="FFC00000", bold=True)
+        cell.fill = orange
+        for fault in faults:
+            if fault.column is not None:
+                bad = sheet.cell(row, fault.column)
+                bad.fill = red
+                bad.comment = Comment(fault.message, "Proctor")
+    if by_row:
+        sheet.sheet_view.selection[-1].activeCell = f"{letter}{min(by_row)}"
+        sheet.sheet_view.selection[-1].sqref = f"{letter}{min(by_row)}"
+
+
+def _name_column(fault: PlacedFault, header: object) -> str:
+    return f"{header}: {fault.message}"
+
+
+def _says_the_same(copy: Path, book: Workbook) -> bool:
+    from openpyxl import load_workbook
+
+    try:
+        other = load_workbook(copy)[layout.SHEET]
+    # A copy that cannot be read is somebody's all the same.
+    except Exception:
+        return False
+    return _list_values(other.iter_rows(values_only=True)) == _list_values(
+        book[layout.SHEET].iter_rows(values_only=True)
+    )
+
+
+def _list_values(rows: object) -> list[Sequence[object]]:
+    return [tuple("" if value is None else str(value) for value in row) for row in rows]  # type: ignore[attr-defined]
