@@ -103,7 +103,8 @@ def import_workbooks(
         bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
     ] = True,
     all_or_nothing: Annotated[
-        bool, typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy.")
+        bool,
+        typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -36,7 +36,10 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "explanation": ("EXPLANATION", "解析"),
     "earlier": ("DECISIONS SO FAR", "已有意见"),
 }
-NO_ANSWER = ("none: write it into “New answer” and choose Edit, or reject", "无：请在“更正答案”中补上并选择“修改”，或退回")
+NO_ANSWER = (
+    "none: write it into “New answer” and choose Edit, or reject",
+    "无：请在“更正答案”中补上并选择“修改”，或退回",
+)
 KEPT = (
     "is kept; it cannot be shown in these cells. Leave the row empty to keep it.",
     "已保存，但无法在单元格中完整显示。此行留空即保持不变。",

@@ -72,9 +72,7 @@ def write_guide(book: Any, formats: Formats, language: Language, batch_id: str, 
     for row, line in enumerate(lines):
         is_title = row in (1, len(lines) - 1)
         sheet.set_row(row, compute_height([(line, sum(_WIDTHS))]) + (4 if is_title else 0))
-        sheet.merge_range(
-            row, 0, row, len(_WIDTHS) - 1, line, formats.title if is_title else formats.wrapped
-        )
+        sheet.merge_range(row, 0, row, len(_WIDTHS) - 1, line, formats.title if is_title else formats.wrapped)
     for number, cells in enumerate(_EXAMPLE[language]):
         row = len(lines) + number
         sheet.set_row(row, compute_height(list(zip(cells, _WIDTHS, strict=True))))

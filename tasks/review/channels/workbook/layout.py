@@ -52,7 +52,7 @@ _COLUMNS = (
     ("new_explanation", "New explanation", "更正解析", 40, "edit"),
     ("question_uuid", "Question ID", "题目编号", 16, "hidden"),
     ("revision", "Revision", "版本", 8, "hidden"),
-    ("part", "Part", "分段", 8, "hidden"),
+    ("part", "Part", "分段", 7, "hidden"),
 )
 
 

@@ -109,7 +109,9 @@ def _render_group(text: str, at: int, closing: str) -> tuple[str, int]:
         if is_loose and piece and not (text[start] == "{" and _ATOM.match(piece)):
             is_raised = beside in ("^", "_") and beside != ""
             is_tight = text[start] != "{" and (re.search(r"[\w)√]$", out) or re.match(r"[\w(\\{]", beside))
-            if is_raised or (is_tight and not re.match(r"\\(?:times|cdot|div|pm|le|ge|ne|to|approx|right)", text[at:])):
+            if is_raised or (
+                is_tight and not re.match(r"\\(?:times|cdot|div|pm|le|ge|ne|to|approx|right)", text[at:])
+            ):
                 piece = f"({piece})"
         out += piece
     if closing:

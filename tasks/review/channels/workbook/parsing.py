@@ -97,7 +97,9 @@ class _SheetParser:
     def parse(self) -> SheetReading:
         for merged in self.sheet.merged_cells.ranges:
             where = self._say(f"cells {merged.coord}", f"单元格 {merged.coord}")
-            said = self._say("they are merged; unmerge them, one row per question", "被合并；请取消合并，每题一行")
+            said = self._say(
+                "they are merged; unmerge them, one row per question", "被合并；请取消合并，每题一行"
+            )
             self._add_whole(where, said)
         if not self._find_columns():
             return self.reading
@@ -241,9 +243,7 @@ class _SheetParser:
         self.reading.faults.append(PlacedFault(said, where + said))
 
     def _add_whole(self, where: str, said: str) -> None:
-        full = self._say(
-            f"sheet {layout.SHEET!r}, {where}: {said}", f"工作表“{layout.SHEET}”{where}：{said}"
-        )
+        full = self._say(f"sheet {layout.SHEET!r}, {where}: {said}", f"工作表“{layout.SHEET}”{where}：{said}")
         self.reading.faults.append(PlacedFault(said, full))
         self.reading.is_whole = True
 

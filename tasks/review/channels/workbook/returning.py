@@ -70,7 +70,9 @@ def _mark(book: Workbook, reading: SheetReading) -> None:
             by_row.setdefault(fault.row, []).append(fault)
     for row, faults in by_row.items():
         cell = sheet.cell(row, place + 1)
-        cell.value = "\n".join(_name_column(fault, sheet.cell(1, fault.column or 1).value) for fault in faults)
+        cell.value = "\n".join(
+            _name_column(fault, sheet.cell(1, fault.column or 1).value) for fault in faults
+        )
         cell.data_type = "s"
         cell.alignment = Alignment(wrap_text=True, vertical="top")
         cell.font = Font(color="FFC00000", bold=True)

@@ -121,7 +121,9 @@ def _write_workbook(
     rows = [_prepare_row(one, language) for one in sorted(work.values(), key=_reading_order)]
     for place, column in enumerate(columns):
         sheet.set_column(place, place, column.width, None, {"hidden": True} if column.is_hidden else {})
-        write_text(sheet, 0, place, column.header, formats.header_input if column.is_input else formats.header)
+        write_text(
+            sheet, 0, place, column.header, formats.header_input if column.is_input else formats.header
+        )
     sheet.set_row(0, 33)
     at = layout.FIRST_ROW - 1
     for number, row in enumerate(rows, start=1):

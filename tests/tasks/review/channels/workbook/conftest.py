@@ -85,6 +85,14 @@ def fill(path: Path, **cells: dict[int, Any]) -> None:
     book.save(path)
 
 
+def make_text(path: Path, name: str, row: int) -> None:
+    """Make text of a cell that openpyxl takes for a formula, as the column's format does in a spreadsheet program."""
+    book = load_workbook(path)
+    sheet = book[layout.SHEET]
+    sheet.cell(row, find_column(sheet, name)).data_type = "s"
+    book.save(path)
+
+
 def change(path: Path, edit: Callable[[Workbook], None]) -> None:
     book = load_workbook(path)
     edit(book)

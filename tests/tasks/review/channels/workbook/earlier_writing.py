@@ -86,7 +86,9 @@ def _build_workbook(
         cell.font, cell.alignment = Font(bold=True), wrap
         cell.fill = input_fill if column.is_input else header_fill
         sheet.column_dimensions[layout.name_column(place)].width = column.width
-    for row_number, one in enumerate(sorted(work.values(), key=lambda one: one.item.source.position), start=1):
+    for row_number, one in enumerate(
+        sorted(work.values(), key=lambda one: one.item.source.position), start=1
+    ):
         values = _render_row(row_number, one)
         for place, column in enumerate(columns, start=1):
             cell = sheet.cell(row_number + 1, place)
