@@ -16,6 +16,7 @@ import typer
 
 from deployments.command import INTERRUPTED, Command
 from deployments.commands import (
+    agreement,
     augment,
     bank,
     calibrate,
@@ -96,6 +97,7 @@ for module in (
     scoring,
     stability,
     unparsed,
+    agreement,
     calibrate,
     drift,
     failures,

@@ -281,6 +281,7 @@ def _print_agreement(rows: list[dict[str, Any]]) -> None:
         "krippendorff_alpha": "alpha",
         "decisions_per_day": "per day",
         "median_days_to_decide": "days",
+        "is_far_off": "far off",
     }
     if rows:
         print_frame(

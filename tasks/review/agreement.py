@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from statistics import median
 from typing import TypeVar
 
 from schemas.reviews import DECISIONS
+from tasks.statistics.agreement import compute_share
 from tasks.statistics.alpha import compute_alpha
 from tasks.statistics.kappa import compute_kappa, compute_percent_agreement
 
@@ -56,6 +57,8 @@ class Agreement:
         krippendorff_alpha: nominal, any number of annotators; null where it is undefined.
         decisions_per_day: over the days on which at least one decision was given.
         median_days_to_decide: from assignment to decision.
+        is_far_off: for an annotator, whether they agree with others less than the others do among themselves, beyond
+            chance: the 95% interval of their share (Wilson) lies below it. Null for other scopes, and without other pairs.
     """
 
     scope: str
@@ -68,6 +71,7 @@ class Agreement:
     krippendorff_alpha: float | None
     decisions_per_day: float | None
     median_days_to_decide: float | None
+    is_far_off: bool | None = None
 
 
 def compute_review_agreement(votes: Sequence[Vote]) -> list[Agreement]:
@@ -82,7 +86,9 @@ def compute_review_agreement(votes: Sequence[Vote]) -> list[Agreement]:
     for scope, name_of in names:
         for name, group in _group(votes, name_of):
             items = [of_item[item] for item in sorted({vote.item for vote in group})]
-            found.append(_summarise(scope, name, group, items, name if scope == "annotator" else None))
+            row = _summarise(scope, name, group, items, name if scope == "annotator" else None)
+            is_far_off = _is_far_off(name, row, of_item.values()) if scope == "annotator" else None
+            found.append(replace(row, is_far_off=is_far_off))
     for (one, other), items in _list_pairs(of_item.values()):
         votes_of_pair = [vote for item in items for vote in item]
         found.append(_summarise("pair", f"{one} / {other}", votes_of_pair, items, None))
@@ -127,6 +133,19 @@ def _summarise(
         decisions_per_day=len(votes) / len(days) if days else None,
         median_days_to_decide=median(waits) if waits else None,
     )
+
+
+def _is_far_off(annotator: str, row: Agreement, items: Iterable[Sequence[Vote]]) -> bool | None:
+    """Whether their agreement is surely below that of the pairs without them, over the questions of everybody."""
+    others = [
+        first.decision == second.decision
+        for votes in items
+        for first, second in combinations([vote for vote in votes if vote.annotator != annotator], 2)
+    ]
+    if not others or not row.pair_count or row.percent_agreement is None:
+        return None
+    own = compute_share(round(row.percent_agreement * row.pair_count), row.pair_count)
+    return own.high < sum(others) / len(others)
 
 
 def _compute_mean_kappa(couples: Iterable[Sequence[Sequence[Vote]]]) -> float | None:

@@ -116,3 +116,23 @@ def test_an_annotators_statistics_are_over_their_own_pairs() -> None:
         "a / c",
         "b / c",
     ]
+
+
+def test_an_annotator_who_is_far_off_the_others_is_flagged_and_nobody_else() -> None:
+    # Three agree on 36 of 40 questions; the fourth answers by turns, right half of the time.
+    votes = [
+        {
+            "a": "accept",
+            "b": "accept",
+            "c": "reject" if place % 10 == 0 else "accept",
+            "d": "accept" if place % 2 else "reject",
+        }
+        for place in range(40)
+    ]
+    rows = compute_review_agreement(make_votes(votes))
+    flags = {row.name: row.is_far_off for row in rows if row.scope == "annotator"}
+    assert flags == {"a": False, "b": False, "c": False, "d": True}
+    assert {row.is_far_off for row in rows if row.scope != "annotator"} == {None}
+    # Two annotators alone: nobody can say which of them is off.
+    alone = compute_review_agreement(make_votes([{name: one[name] for name in ("a", "d")} for one in votes]))
+    assert {row.is_far_off for row in alone} == {None}

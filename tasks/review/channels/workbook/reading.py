@@ -66,7 +66,10 @@ def read_workbooks(
     for path in ordered:
         is_corrected = not is_marked_copy(path) and (path.parent, name_original(path)) in corrected
         try:
-            found += _read_partly(ledger, path, all_or_nothing=all_or_nothing, is_corrected=is_corrected)
+            if all_or_nothing:
+                found.append(read_workbook(ledger, path))
+            else:
+                found += _read_partly(ledger, path, is_corrected=is_corrected)
         except ProctorError as error:
             found.append(Refusal(str(path), str(error)))
     return found
@@ -89,14 +92,12 @@ def read_workbook(ledger: Ledger, path: Path, *, annotator: str | None = None) -
     return file.make_submission()
 
 
-def _read_partly(
-    ledger: Ledger, path: Path, *, all_or_nothing: bool, is_corrected: bool
-) -> Sequence[Submission | Refusal]:
+def _read_partly(ledger: Ledger, path: Path, *, is_corrected: bool) -> Sequence[Submission | Refusal]:
     file = _open(ledger, path, None)
     faults = file.reading.faults
     if not faults:
         return [file.make_submission()]
-    if file.reading.is_whole or all_or_nothing:
+    if file.reading.is_whole:
         return [Refusal(str(path), _render_refusal(file))]
     if is_corrected:
         return [file.make_submission()]

@@ -1,0 +1,193 @@
+"""Files with bad rows: the good ones are taken, the file comes back with the bad ones marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+
+from schemas.settings import Settings
+from tasks.review.assignment import assign_batch
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.reading import read_workbooks
+from tasks.review.channels.workbook.writing import export_workbook
+from tasks.review.desk import Refusal, Submission, record, record_submission
+from tests.tasks.review.channels.workbook.conftest import (
+    LATER,
+    QUESTIONS,
+    TWO,
+    both_layouts,
+    change,
+    count_decisions,
+    fill,
+    find_column,
+    import_workbook,
+)
+from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
+from warehouse.ledger import review
+from warehouse.ledger.engine import Ledger
+
+AFTER = "2026-11-04T08:00:00.000000+00:00"
+
+
+def read_decided(ledger: Ledger) -> dict[str, str]:
+    with ledger.read() as connection:
+        return {row["question_uuid"]: row["decision"] for row in review.read_decisions(connection, "b1")}
+
+
+@both_layouts
+def test_good_rows_are_taken_and_the_bad_ones_come_back_marked_and_are_taken_once_corrected(
+    ledger: Ledger, path: Path
+) -> None:
+    fill(path, decision={2: "OK", 3: "prhaps", 4: "√"})
+    before = path.read_bytes()
+    report = record(ledger, read_workbooks(ledger, [path]), LATER)
+    copy = path.with_name("review-b1-chen.to-correct.xlsx")
+    assert [(one.new_count, one.blank_count) for one in report.receipts] == [(2, 1)]
+    assert read_decided(ledger) == {QUESTIONS[place]["question_uuid"]: "accept" for place in (0, 2)}
+    (refusal,) = report.refusals
+    assert "2 rows were good, 1 must be corrected and are marked in review-b1-chen.to-correct.xlsx" in (
+        refusal.message
+    )
+    assert "row 3, column " in refusal.message
+    assert "choose from the list (there is “prhaps”)" in refusal.message
+    assert path.read_bytes() == before
+    sheet = load_workbook(copy)[layout.SHEET]
+    place = next(cell.column for cell in sheet[1] if cell.value == "TO CORRECT")
+    assert not sheet.column_dimensions[layout.name_column(place)].hidden
+    marks = [sheet.cell(row, place).value for row in (2, 3, 4)]
+    assert marks[0] is None and marks[2] is None
+    assert "the decision is not one of accept, edit, reject" in marks[1]
+    assert sheet.cell(3, find_column(sheet, "decision")).fill.fgColor.rgb == "FFFFC7CE"
+    assert sheet.protection.sheet
+
+    fill(copy, decision={3: "reject"}, reject_reason={3: "重复"})
+    report = record(ledger, read_workbooks(ledger, [copy]), AFTER)
+    assert (report.refusals, report.receipts[0].new_count, report.receipts[0].unchanged_count) == ([], 1, 2)
+    # Both files at once, as `workbooks/*.xlsx` names them: the corrected one counts, and nothing changes.
+    report = record(ledger, read_workbooks(ledger, [copy, path]), AFTER)
+    assert report.refusals == []
+    assert {(one.new_count, one.changed_count) for one in report.receipts} == {(0, 0)}
+    assert count_decisions(ledger) == 3
+
+
+def test_a_copy_that_somebody_works_on_is_never_overwritten(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "prhaps"})
+    read_workbooks(ledger, [path])
+    read_workbooks(ledger, [path])
+    copy = path.with_name("review-b1-chen.to-correct.xlsx")
+    names = {one.name for one in path.parent.glob("*to-correct*")}
+    assert names == {copy.name}
+    fill(copy, comment={3: "half done"})
+    worked_on = copy.read_bytes()
+    read_workbooks(ledger, [path])
+    assert copy.read_bytes() == worked_on
+    assert path.with_name("review-b1-chen.to-correct-2.xlsx").exists()
+    # A copy that still has faults does not overwrite itself either.
+    (submission, refusal) = read_workbooks(ledger, [copy])
+    assert isinstance(submission, Submission)
+    assert isinstance(refusal, Refusal)
+    assert copy.read_bytes() == worked_on
+
+
+@both_layouts
+def test_all_or_nothing_refuses_the_file_whole_and_writes_no_copy(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "ok", 3: "prhaps"})
+    (refusal,) = read_workbooks(ledger, [path], all_or_nothing=True)
+    assert isinstance(refusal, Refusal)
+    assert "nothing was imported. Correct what is listed (1)" in refusal.message
+    assert list(path.parent.glob("*to-correct*")) == []
+
+
+def test_a_missing_row_and_a_changed_card_cost_only_their_own_questions(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "ok", 3: "ok", 4: "ok"}, card={2: "Corrected here."})
+    change(path, lambda book: book[layout.SHEET].delete_rows(3))
+    report = record(ledger, read_workbooks(ledger, [path]), LATER)
+    assert read_decided(ledger) == {QUESTIONS[2]["question_uuid"]: "accept"}
+    (refusal,) = report.refusals
+    assert "row 2, column B (QUESTION): this cell was changed" in refusal.message
+    assert f"the row of question {QUESTIONS[1]['question_uuid']} is missing" in refusal.message
+
+
+def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "accept", 3: "reject", 4: "accept"}, reject_reason={3: "unclear"})
+
+    def swap_cards(book: object) -> None:
+        sheet = book[layout.SHEET]  # type: ignore[index]
+        sheet["B2"].value, sheet["B3"].value = sheet["B3"].value, sheet["B2"].value
+
+    change(path, swap_cards)
+    (refusal,) = read_workbooks(ledger, [path])
+    assert isinstance(refusal, Refusal)
+    assert "the rows were sorted without all of their columns" in refusal.message
+    assert list(path.parent.glob("*to-correct*")) == []
+
+
+def test_a_decision_given_elsewhere_since_is_not_undone_by_an_older_workbook(
+    ledger: Ledger, path: Path
+) -> None:
+    first, second = (QUESTIONS[place]["question_uuid"] for place in (0, 1))
+    record_submission(ledger, make_submission("chen", give(first, "accept")), NOW)
+    export_workbook(ledger, "b1", "chen", path)
+    record_submission(ledger, make_submission("chen", give(first, "reject")), LATER)
+    fill(path, decision={3: "accept"})
+    summary = import_workbook(ledger, path, AFTER)
+    assert (summary.new_count, summary.changed_count) == (1, 0)
+    assert read_decided(ledger) == {first: "reject", second: "accept"}
+    # What the annotator changes in the file is their last word.
+    fill(path, decision={2: "edit"}, new_answer={2: "C"})
+    import_workbook(ledger, path, AFTER)
+    assert read_decided(ledger)[first] == "edit"
+
+
+def test_a_long_question_is_decided_in_its_first_row_and_may_be_sorted(
+    ledger: Ledger, settings: Settings, tmp_path: Path
+) -> None:
+    rows = [make_question(1, material="很长的材料。" * 400), make_question(2)]
+    assign_batch(ledger, "b1", make_frame(rows), TWO, settings, NOW)
+    path = tmp_path / "w.xlsx"
+    export_workbook(ledger, "b1", "chen", path)
+    book = load_workbook(path)
+    sheet = book[layout.SHEET]
+    table = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
+    assert len(table) > 3
+    for number, values in enumerate(reversed(table), start=2):
+        for place, value in enumerate(values, start=1):
+            sheet.cell(number, place).value = value
+    last = len(table) + 1
+    sheet.cell(last, find_column(sheet, "decision")).value = "√"
+    book.save(path)
+    assert import_workbook(ledger, path, LATER).new_count == 1
+    assert read_decided(ledger) == {rows[0]["question_uuid"]: "accept"}
+    fill(path, decision={last - 1: "no"})
+    (submission, refusal) = read_workbooks(ledger, [path])
+    assert isinstance(refusal, Refusal)
+    assert f"this row continues the question above; decide in its first row (row {last})" in refusal.message
+    assert isinstance(submission, Submission)
+    assert submission.decisions == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"decision": "随便"}, "第 2 行 C 列（结论）：结论无法识别；请从列表中选择“通过”“修改”或“退回”（填写的是“随便”）"),
+        ({"decision": "不通过"}, "第 2 行 D 列（退回原因）：退回时必须填写退回原因"),
+        ({"decision": "拒绝", "reject_reason": "其它"}, "E 列（备注）：原因为“其他”时请在备注中说明"),
+        ({"comment": "好"}, "C 列（结论）：填写了其他内容，但没有结论"),
+        ({"decision": "修改", "new_answer": "E"}, "M 列（更正答案）：答案不在选项字母之中"),
+        ({"decision": "改"}, "结论是“修改”，但没有填写任何更正"),
+        ({"decision": "√", "new_answer": "C"}, "填写了更正内容，但结论是“通过”；请改选“修改”"),
+        ({"decision": "修改", "new_discipline": "炼金术"}, "学科不在下列之中：哲学、经济学"),
+        ({"decision": "=1"}, "这是公式；请直接写文字"),
+    ],
+)  # fmt: skip
+def test_messages_are_in_the_language_of_the_workbook(
+    ledger: Ledger, path: Path, cells: dict[str, str], message: str
+) -> None:
+    export_workbook(ledger, "b1", "chen", path, language="zh")
+    fill(path, **{name: {2: value} for name, value in cells.items()})
+    refusal = read_workbooks(ledger, [path])[-1]
+    assert isinstance(refusal, Refusal)
+    assert message in refusal.message
+    assert "已读取 0 行，1 行需要更正，已在 review-b1-chen.to-correct.xlsx 中标出" in refusal.message
