@@ -109,7 +109,6 @@ def test_all_faults_are_reported_at_once_with_sheet_row_and_column(ledger: Ledge
     assert expect(path, "row 4, {decision}: the decision is missing, but comment is filled in") in message
 
 
-@both_layouts
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
