@@ -71,7 +71,7 @@ def compute_agreement(
         order: the categories in order, lowest first; default: sorted. Raises ValueError for a rating not among them.
     """
     given = {value for of_unit in ratings.values() for value in of_unit.values()}
-    categories: list[Value] = list(order) if order is not None else sorted(given)  # type: ignore[type-var]
+    categories: list[Value] = list(order) if order is not None else sorted(given)
     if not given <= set(categories):
         raise ValueError("a rating is not among the categories")
     shared: dict[tuple[str, str], tuple[list[Value], list[Value]]] = defaultdict(lambda: ([], []))
