@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.card import compute_height
 from tasks.review.channels.workbook.parsing import PlacedFault, SheetReading
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def _mark(book: Workbook, reading: SheetReading) -> None:
         cell.alignment = Alignment(wrap_text=True, vertical="top")
         cell.font = Font(color="FFC00000", bold=True)
         cell.fill = orange
+        size = sheet.row_dimensions[row]
+        size.height = max(size.height or 0, compute_height([(cell.value, 24)]))
         for fault in faults:
             if fault.column is not None:
                 bad = sheet.cell(row, fault.column)
