@@ -102,6 +102,15 @@ def test_s_is_the_stratified_mean_with_its_textbook_error() -> None:
     assert found.discipline_count.tolist() == [[3, 4]]
 
 
+@pytest.mark.parametrize("disciplines", [5, 10, 11])
+def test_a_full_score_is_100_whatever_shares_add_up_to(disciplines: int) -> None:
+    rows = make_rows({(0, discipline, 1): 3 for discipline in range(disciplines)})
+    found = compute_scores(rows, [1 / disciplines] * disciplines, candidate_count=1)
+    assert found.score.value[0] == pytest.approx(100, abs=1e-9)
+    assert found.score.value[0] <= 100
+    assert found.discipline_score.max() <= 10
+
+
 def test_repeats_are_averaged_before_the_error_and_their_spread_is_another_number() -> None:
     single = make_rows({(0, 0, 1): 2.0, (0, 0, 2): 1.0, (0, 0, 3): 0.5})
     repeated = make_rows({(0, 0, 1): [3, 1], (0, 0, 2): [2, 0], (0, 0, 3): [1, 0]})
