@@ -104,7 +104,7 @@ def test_s_is_the_stratified_mean_with_its_textbook_error() -> None:
 
 @pytest.mark.parametrize("disciplines", [5, 10, 11])
 def test_a_full_score_is_100_whatever_shares_add_up_to(disciplines: int) -> None:
-    rows = make_rows({(0, discipline, 1): 3 for discipline in range(disciplines)})
+    rows = make_rows({(0, discipline, discipline): 3 for discipline in range(disciplines)})
     found = compute_scores(rows, [1 / disciplines] * disciplines, candidate_count=1)
     assert found.score.value[0] == pytest.approx(100, abs=1e-9)
     assert found.score.value[0] <= 100
