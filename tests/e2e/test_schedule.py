@@ -55,7 +55,9 @@ def test_the_last_decision_starts_the_rest_on_the_worker(
             time.sleep(2)
         assert len(versions) == len(before) + 1, (home.path / "prefect" / "worker.log").read_text()[-2000:]
         assert versions[-1]["lineage_count"] == before[-1]["lineage_count"] + 3
-        newest = "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
+        newest = (
+            "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
+        )
         assert home.read_json("sql", f"{newest} order by landed_at desc limit 1") == [{"is_signed": True}]
     finally:
         stopped = home.read_json("down")["stopped"]
