@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,13 +99,12 @@ def _says_the_same(copy: Path, book: Workbook) -> bool:
 
     try:
         other = load_workbook(copy)[layout.SHEET]
-    # A copy that cannot be read is somebody's all the same.
-    except Exception:
+    except Exception:  # openpyxl raises many kinds; a copy that cannot be read is somebody's all the same
         return False
     return _list_values(other.iter_rows(values_only=True)) == _list_values(
         book[layout.SHEET].iter_rows(values_only=True)
     )
 
 
-def _list_values(rows: object) -> list[Sequence[object]]:
-    return [tuple("" if value is None else str(value) for value in row) for row in rows]  # type: ignore[attr-defined]
+def _list_values(rows: Iterable[Sequence[object]]) -> list[tuple[str, ...]]:
+    return [tuple("" if value is None else str(value) for value in row) for row in rows]
