@@ -19,6 +19,7 @@ from schemas.vocabulary import QUESTION_TYPES
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.located_questions import Located, locate_questions, make_rows
 from tasks.ingest.stretches import find_stretches, merge_rows
+from warehouse.ledger.engine import now_text
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -103,6 +104,11 @@ class AssistanceSummary:
         }
 
 
+def name_month_budget(now: str) -> str:
+    """Under which name a month's money is kept; papers come at any time and belong to no run of the exam."""
+    return f"{CALL_RUN}-{now[:7]}"
+
+
 class _Unusable(Exception):
     """No reply of the model to a stretch could be read."""
 
@@ -128,14 +134,13 @@ class Assistant:
         Raises:
             RegistryError: the model cannot be called at all (no key, no address).
         """
-        from tasks.models.budget import Budget
+        from tasks.models.budget import open_budget
         from tasks.models.client import ModelClient
 
         if not any(find_stretches(one) for one in parsed):
             return list(parsed)
-        limit = self.settings.budget_usd
-        if summary.budget is None and limit is not None:
-            summary.budget = Budget(limit)
+        if summary.budget is None:
+            summary.budget = open_budget(self.ledger, self.settings.budget_usd, name_month_budget(now_text()))
 
         async def run() -> list[ParsedDocument]:
             async with ModelClient(

@@ -26,6 +26,7 @@ from tasks.ingest.located_questions import locate_questions
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.stretches import find_stretches, merge_rows, read_places
 from tasks.ingest.words.warnings import NOT_READ
+from tasks.models.budget import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
@@ -339,6 +340,32 @@ def test_the_budget_of_a_command_is_never_exceeded(
     assert found.questions == []
     assert "budget" in str(summary.failure) and summary.is_stopped
     assert "the budget is used up" in found.document["warnings"][0]
+
+
+def test_two_commands_of_a_month_spend_one_budget(
+    tmp_path: Path, ledger: Ledger, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worst: list[float] = []
+    reserve = SharedBudget.reserve
+
+    async def note(budget: SharedBudget, amount_usd: float) -> None:
+        worst.append(amount_usd)
+        await reserve(budget, amount_usd)
+
+    monkeypatch.setattr(SharedBudget, "reserve", note)
+    paper = read(tmp_path, UNNUMBERED)
+    other = read(tmp_path, UNNUMBERED.replace("海洋学", "海岸学"), "other.txt")
+    with start_server(writer={"kind": "generator"}) as server:
+        _, bought = ask(ledger, Settings(home=settings.home, budget_usd=1.0), server.url, paper)
+        assert bought.budget is not None and bought.budget.spent_usd > 0
+        # enough for a command of its own, not for one that shares with the first
+        limit = Settings(home=settings.home, budget_usd=max(worst) + bought.budget.spent_usd / 2)
+        with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as elsewhere:
+            (kept,), refused = ask(elsewhere, limit, server.url, other)
+        assert kept.questions == [] and refused.is_stopped and "budget" in str(refused.failure)
+        with open_ledger(f"sqlite:///{tmp_path / 'alone.sqlite'}") as alone:
+            (found,), allowed = ask(alone, limit, server.url, other)
+    assert allowed.failure is None and len(found.questions) == 2
 
 
 def make_row(start: int, end: int, confidence: float, **changes: Any) -> dict[str, Any]:
