@@ -4,13 +4,12 @@ from __future__ import annotations
 
 
 def check_registry(names: list[str] | None = None) -> None:
-    """Read the registry, and look the models up in it, before anything is started."""
+    """Read the registry, and see that the models can be called, before anything is started."""
     from schemas.settings import load_settings
-    from tasks.models.registry import read_registry
+    from tasks.models.registry import check_callable, read_registry
 
     registry = read_registry(load_settings().registry_path)
-    for name in names or []:
-        registry.get(name)
+    check_callable(registry.get(name) for name in names or [])
 
 
 def check_run(run_id: str) -> None:

@@ -18,7 +18,7 @@ from tasks.claims import claim_work
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, check_keys
+from tasks.models.registry import RegisteredModel, check_callable
 from tasks.progress import Progress
 from tasks.questions.draws import draw_share
 from warehouse.lake.store import Batch, Lake
@@ -69,7 +69,7 @@ def draft_variants(
         BudgetError: the next call could exceed the budget.
         StoreError: another process is writing the same batch.
     """
-    check_keys([model])
+    check_callable([model])
     summary = DraftSummary()
     limit = settings.budget_usd if budget_usd is None else budget_usd
     for unit in [batch_id] if batch_id else sorted(lake.units("review_decisions")):

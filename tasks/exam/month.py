@@ -17,7 +17,7 @@ from tasks.exam.plan.planning import check_same_run, name_run, plan_run
 from tasks.exam.plan.publishing import check_served, publish_plan
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
-from tasks.models.registry import Registry, check_keys, read_registry
+from tasks.models.registry import Registry, check_callable, read_registry
 from tasks.questions.bare import strip_questions
 from tasks.questions.question import BareQuestion
 from warehouse.lake.store import Lake
@@ -149,11 +149,11 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
 
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
-    """Publish a plan once every key that it needs is there: nothing is claimed for a run that cannot be sat."""
+    """Publish a plan once every key and address that it needs is there: nothing is claimed for a run that cannot be sat."""
     check_served(plan)
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
-    check_keys(registry.get(name) for name in sorted(needed))
+    check_callable(registry.get(name) for name in sorted(needed))
     return publish_plan(ledger, plan)
 
 

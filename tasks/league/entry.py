@@ -27,7 +27,7 @@ from tasks.league.wording import PutQuestion
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, check_keys, read_registry
+from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.statistics.elo import compute_bradley_terry
 from tasks.statistics.entry_rating import EntryRating, compute_entry_rating
 from warehouse.lake.store import Batch, Lake
@@ -97,7 +97,7 @@ async def enter_candidate(
         raise UsageError(f"{candidate} is a candidate of league {league_id} already. Name another model.")
     if entrant.is_simulated != claim.is_simulated:
         raise UsageError(f"{candidate} cannot enter: simulated candidates play with simulated ones alone.")
-    check_keys([entrant, *members.values()])
+    check_callable([entrant, *members.values()])
     ratings = []
     with hold_work(settings, "league", league_id, what=f"playing the league {league_id}"):
         budget = open_budget(

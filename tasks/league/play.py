@@ -44,7 +44,7 @@ from tasks.league.setting import set_question
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import CallFailed, ModelClient
-from tasks.models.registry import RegisteredModel, check_keys, read_registry
+from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from warehouse.lake.store import Batch, Lake
 from warehouse.ledger.calls import read_call_months
 from warehouse.ledger.engine import Ledger
@@ -111,7 +111,7 @@ async def play_league(
     """
     claim = read_claim(lake, settings, league_id)
     models = {model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))}
-    check_keys(models.values())
+    check_callable(models.values())
     with (
         hold_work(settings, STAGE, league_id, what=f"playing the league {league_id}"),
         ExitStack() as stack,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING
 
-from schemas.errors import RegistryError
-from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_key
+from tasks.models.registry import RegisteredModel, read_address, read_key
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -23,7 +21,7 @@ class Endpoints:
 
     def __init__(self, timeout_s: float, simulated_url: str | None = None) -> None:
         self._timeout_s = timeout_s
-        self._simulated_url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")
+        self._simulated_url = simulated_url
         self._opened: dict[tuple[str, str | None], AsyncOpenAI] = {}
 
     def open(self, model: RegisteredModel) -> AsyncOpenAI:
@@ -32,13 +30,7 @@ class Endpoints:
         endpoint = self._opened.get(place)
         if endpoint is not None:
             return endpoint
-        url = self._simulated_url if model.base_url == SIMULATED_URL else model.base_url
-        if url is None:
-            raise RegistryError(
-                f"Model {model.name!r} is simulated, but no simulated model server is known. Start one with "
-                "`python -m deployments.model_server` and set PROCTOR_SIMULATED_URL to its address."
-            )
-        key = read_key(model)
+        url, key = read_address(model, self._simulated_url), read_key(model)
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
         # At DEBUG the library logs whole requests, that is, questions.

@@ -190,10 +190,24 @@ def read_registry(path: Path) -> Registry:
     return Registry(owned, path, organisations)
 
 
-def check_keys(models: Iterable[RegisteredModel]) -> None:
-    """Pass when every model that is about to be used has its API key; raises RegistryError for the first without."""
+def check_callable(models: Iterable[RegisteredModel]) -> None:
+    """Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without."""
     for model in models:
         read_key(model)
+        read_address(model)
+
+
+def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
+    """Where the model is reached; the simulated model server at `simulated_url`, or else as PROCTOR_SIMULATED_URL says."""
+    if model.base_url != SIMULATED_URL:
+        return model.base_url
+    url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")
+    if url is None:
+        raise RegistryError(
+            f"Model {model.name!r} is simulated, but no simulated model server is known. Start one with "
+            "`python -m deployments.model_server` and set PROCTOR_SIMULATED_URL to its address."
+        )
+    return url
 
 
 def read_key(model: RegisteredModel) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import RegistryError
-from tasks.models.registry import Registry, check_keys, read_registry
+from tasks.models.registry import Registry, check_callable, read_registry
 
 REGISTRY = """\
 providers:
@@ -86,7 +86,11 @@ def test_a_model_at_the_simulated_server_is_simulated_and_needs_no_key(
 ) -> None:
     monkeypatch.delenv("LAB_KEY", raising=False)
     assert registry.get("grader").is_simulated
-    check_keys(registry.judges())
+    monkeypatch.delenv("PROCTOR_SIMULATED_URL", raising=False)
+    with pytest.raises(RegistryError, match="'grader' is simulated, but no simulated model server is known"):
+        check_callable(registry.judges())
+    monkeypatch.setenv("PROCTOR_SIMULATED_URL", "http://127.0.0.1:9/v1")
+    check_callable(registry.judges())
 
 
 def test_keys_are_checked_only_for_models_that_are_used(
@@ -94,9 +98,9 @@ def test_keys_are_checked_only_for_models_that_are_used(
 ) -> None:
     monkeypatch.setenv("LAB_KEY", "  ")
     with pytest.raises(RegistryError, match=r"'lab-1' needs the API key of 'lab'.*LAB_KEY is not set"):
-        check_keys(registry.candidates())
+        check_callable(registry.candidates())
     monkeypatch.setenv("LAB_KEY", "k")
-    check_keys(registry.candidates())
+    check_callable(registry.candidates())
 
 
 def test_an_unknown_model_is_answered_with_the_known_ones(registry: Registry) -> None:
