@@ -16,7 +16,7 @@ from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, Reader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
-from tasks.statistics.equating import EquatedDiscipline, combine_disciplines, compute_equated
+from tasks.statistics.equating import EquatedDiscipline, combine_disciplines, compute_bounds, compute_equated
 from tasks.statistics.graded_model import GradedRows
 from tasks.statistics.graded_response import GradedFit, fit_graded_response
 from tasks.statistics.graded_start import Parameters
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
-_INTERVAL_Z = 1.96
 # Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
 # (Said in words by `about_equated` of tasks/report/labels.py.)
 LEAST_QUESTIONS = 8
@@ -324,12 +323,13 @@ def _score_discipline(people: pl.DataFrame, discipline: str, equated: EquatedDis
     import polars as pl
 
     score, se = equated.score * 10, equated.score_se * 10
+    low, high = compute_bounds(score, se, equated.lineage_count - 1.0, most=100.0)
     return people.with_columns(
         discipline=pl.lit(discipline),
         equated_score=pl.Series(score).fill_nan(None),
         equated_se=pl.Series(se).fill_nan(None),
-        equated_low=pl.Series(np.clip(score - _INTERVAL_Z * se, 0, 100)).fill_nan(None),
-        equated_high=pl.Series(np.clip(score + _INTERVAL_Z * se, 0, 100)).fill_nan(None),
+        equated_low=pl.Series(low).fill_nan(None),
+        equated_high=pl.Series(high).fill_nan(None),
     )
 
 

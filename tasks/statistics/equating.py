@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.cells import Codes, Floats, check_weights, sum_by
 from tasks.statistics.graded_model import (
+    Curves,
     GradedRows,
     compute_bend,
     compute_curves,
@@ -25,13 +26,14 @@ from tasks.statistics.graded_model import (
     compute_information,
 )
 from tasks.statistics.graded_response import GradedFit
-from tasks.statistics.intervals import compute_interval
+from tasks.statistics.intervals import CONFIDENCE
 
 _FULL_SCORE = 100.0
 _FULL_DISCIPLINE = 10.0
 _MOST_STEPS = 60
 _LARGEST_STEP = 0.7
 _BOUND = 2.0  # abilities end this far beyond the grid of the fit
+_STEP = 1e-4  # of log a, for a derivative
 _AT_ONCE = 256  # entries whose influence is held in memory together
 
 
@@ -118,7 +120,7 @@ def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = No
         raise UsageError(
             "No question of the first season has an answer, so there is no scale to put scores on."
         )
-    ability = compute_abilities(rows, fit)
+    ability = compute_abilities(rows, fit, compute_own_part(rows, fit))
     system = _arrange_system(rows, fit)
     lineage = np.unique(rows.question_lineage, return_inverse=True)[1].astype(np.int64)
     columns: list[tuple[Floats, ...]] = [
@@ -134,8 +136,11 @@ def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = No
     return EquatedDiscipline(entry=wanted, lineage_count=counts, **found)
 
 
-def compute_abilities(rows: GradedRows, fit: GradedFit) -> Floats:
-    """Weighted-likelihood abilities of all entries, NaN without answers; finite for all or no stars, too."""
+def compute_abilities(rows: GradedRows, fit: GradedFit, own_part: Floats | None = None) -> Floats:
+    """Weighted-likelihood abilities of all entries, NaN without answers; finite for all or no stars, too.
+
+    `own_part`, shape (entries,), is what `compute_own_part` gives; none where the questions' parameters are known.
+    """
     a, b = fit.discrimination[rows.question], fit.parameters.difficulty[rows.question]
     has_rows = np.bincount(rows.entry, minlength=rows.entry_count) > 0
     ability = fit.ability.copy()
@@ -144,6 +149,8 @@ def compute_abilities(rows: GradedRows, fit: GradedFit) -> Floats:
     for _ in range(_MOST_STEPS):
         curves = compute_curves(ability[rows.entry], a, b, fit.parameters.thresholds)
         score = sum_by(rows.entry, rows.weight * curves.slope[at, rows.stars], rows.entry_count)
+        if own_part is not None:
+            score -= own_part
         information = sum_by(rows.entry, rows.weight * compute_information(curves)[0], rows.entry_count)
         bias = sum_by(
             rows.entry, rows.weight * (compute_bend(curves, a) * curves.slope).sum(axis=1), rows.entry_count
@@ -154,6 +161,26 @@ def compute_abilities(rows: GradedRows, fit: GradedFit) -> Floats:
         if float(np.abs(move[has_rows]).max(initial=0.0)) < 1e-8:
             break
     return np.where(has_rows, ability, np.nan)
+
+
+def compute_own_part(rows: GradedRows, fit: GradedFit) -> Floats:
+    """How far each entry's answers are expected to draw its own score function through its questions' parameters, (entries,).
+
+    A question's discrimination is estimated from the same answers: it comes out larger where a strong entry did well by
+    chance, so that the questions on which chance was kind weigh more, and abilities spread outwards. To first order an answer
+    x moves the parameters ξ of its question by I⁻¹ ∂ log P(x)/∂ξ, and the entry's score function by ∂² log P(x)/∂θ∂ξ times that.
+    """
+    a, b = fit.discrimination[rows.question], fit.parameters.difficulty[rows.question]
+    ability, thresholds = fit.ability[rows.entry], fit.parameters.thresholds
+    curves = compute_curves(ability, a, b, thresholds)
+    bb, ba, aa = (part[rows.question, None] for part in _invert_questions(rows, fit, curves)[0])
+    by_b = curves.slope**2 * curves.chance - compute_bend(curves, a)  # P(x) · ∂ slope / ∂b
+    wider, narrower = (compute_curves(ability, a * np.exp(step), b, thresholds) for step in (_STEP, -_STEP))
+    by_a = curves.chance * (wider.slope - narrower.slope) / (2 * _STEP)
+    moved_b = -bb * curves.slope + ba * curves.stretch
+    moved_a = -ba * curves.slope + aa * curves.stretch
+    drawn = (by_b * moved_b + by_a * moved_a).sum(axis=1)
+    return sum_by(rows.entry, rows.weight**2 * drawn, rows.entry_count)
 
 
 def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: ArrayLike) -> EquatedScores:
@@ -181,7 +208,7 @@ def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: Array
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (parts**2 / degrees).sum(axis=0)
     se = np.sqrt(variance)
-    low, high = compute_interval(score, se, freedom, np.ones(len(score)), least=0.0, most=_FULL_SCORE)
+    low, high = compute_bounds(score, se, freedom, most=_FULL_SCORE)
     difference = score - own_score
     spread = variance + (own_parts - 2.0 * shared).sum(axis=0)
     difference_se = np.sqrt(np.maximum(spread, 0.0))
@@ -199,6 +226,42 @@ def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: Array
     )
 
 
+def compute_bounds(score: Floats, se: Floats, degrees: ArrayLike, *, most: float) -> tuple[Floats, Floats]:
+    """95% interval of scores from 0 to `most`, made on the scale of their log odds; NaN where a value or its error is.
+
+    An expected score that came out too high has too small an error, since errors shrink towards the ends of the scale; on
+    the log odds they do not, and both sides are missed about as often.
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    share = np.asarray(score, dtype=float) / most
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.asarray(degrees, dtype=float)
+        reach = stdtrit(np.where(found > 0, found, np.nan), (1.0 + CONFIDENCE) / 2.0) * se / most
+        at, wide = logit(share), reach / (share * (1.0 - share))
+    return most * expit(at - wide), most * expit(at + wide)
+
+
+def _read_priors(fit: GradedFit) -> tuple[float, float]:
+    """Information that the priors give of a difficulty and of a log discrimination."""
+    found = fit.parameters
+    return (found.difficulty_sd**-2, found.discrimination_sd**-2) if fit.has_priors else (1e-6, 1e-6)
+
+
+def _invert_questions(
+    rows: GradedRows, fit: GradedFit, curves: Curves
+) -> tuple[tuple[Floats, Floats, Floats], tuple[Floats, Floats]]:
+    """Inverse of each question's information as (bb, ba, aa); and each row's information of θ, and of θ with log a."""
+    questions = rows.question_count
+    prior_b, prior_a = _read_priors(fit)
+    pp, pa, aa = (rows.weight * part for part in compute_information(curves))
+    own_b = sum_by(rows.question, pp, questions) + prior_b
+    own_ba = -sum_by(rows.question, pa, questions)
+    own_a = sum_by(rows.question, aa, questions) + prior_a
+    determinant = own_b * own_a - own_ba**2
+    return (own_a / determinant, -own_ba / determinant, own_b / determinant), (pp, pa)
+
+
 def _arrange_system(rows: GradedRows, fit: GradedFit) -> _System:
     """Information and residuals at the maximum, for entries, edition means and (but for the first) season means."""
     from scipy.linalg import cho_factor
@@ -209,20 +272,14 @@ def _arrange_system(rows: GradedRows, fit: GradedFit) -> _System:
     editions, seasons = len(found.edition_mean), len(found.season_mean) - 1
     size = entries + editions + seasons
     prior_p = found.ability_sd**-2
-    prior_b = found.difficulty_sd**-2 if fit.has_priors else 1e-6
-    prior_a = found.discrimination_sd**-2 if fit.has_priors else 1e-6
+    prior_b, _ = _read_priors(fit)
     curves = compute_curves(
         fit.ability[rows.entry],
         fit.discrimination[rows.question],
         found.difficulty[rows.question],
         found.thresholds,
     )
-    pp, pa, aa = (rows.weight * part for part in compute_information(curves))
-    own_b = sum_by(rows.question, pp, questions) + prior_b
-    own_ba = -sum_by(rows.question, pa, questions)
-    own_a = sum_by(rows.question, aa, questions) + prior_a
-    determinant = own_b * own_a - own_ba**2
-    inverse = (own_a / determinant, -own_ba / determinant, own_b / determinant)
+    inverse, (pp, pa) = _invert_questions(rows, fit, curves)
     later = np.flatnonzero(rows.question_season > 0)
     at_season = entries + editions + rows.question_season[later] - 1
     to_b = csr_array(

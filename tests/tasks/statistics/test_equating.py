@@ -11,6 +11,7 @@ from tasks.statistics.equating import (
     combine_disciplines,
     compute_abilities,
     compute_equated,
+    compute_own_part,
 )
 from tasks.statistics.graded_model import compute_bend, compute_curves, compute_log_chances
 from tasks.statistics.graded_response import GradedFit, fit_graded_response
@@ -129,6 +130,47 @@ def test_abilities_solve_the_weighted_likelihood(drawn: Season, fit: GradedFit) 
     assert compute_abilities(rows, fit)[entry] == pytest.approx(root, abs=2e-3)
 
 
+def test_what_answers_draw_through_their_questions_is_taken_off(drawn: Season, fit: GradedFit) -> None:
+    rows, thresholds = drawn.rows, fit.parameters.thresholds
+    entry = 5
+    own = np.flatnonzero(rows.entry == entry)
+    grid, step = fit.ability[entry], 1e-3
+    information = np.zeros((rows.question_count, 2, 2))
+    information[:, 0, 0] = fit.parameters.difficulty_sd**-2
+    information[:, 1, 1] = fit.parameters.discrimination_sd**-2
+
+    def read(by_ability: float, by_b: float, by_a: float, question: int) -> np.ndarray:
+        at = (
+            np.array([fit.discrimination[question] * np.exp(by_a)]),
+            np.array([fit.parameters.difficulty[question] + by_b]),
+        )
+        return np.asarray(compute_log_chances(np.array([grid + by_ability]), *at, thresholds)[0])
+
+    everybody = np.flatnonzero(np.isin(rows.question, rows.question[own]))
+    for row in everybody:
+        question, ability = rows.question[row], np.array([fit.ability[rows.entry[row]]])
+        at = np.array([fit.discrimination[question]]), np.array([fit.parameters.difficulty[question]])
+        curves = compute_curves(ability, *at, thresholds)
+        gradient = np.stack([-curves.slope[0], curves.stretch[0]])
+        information[question] += (gradient * curves.chance[0]) @ gradient.T
+    expected = 0.0
+    for question in rows.question[own]:
+        chance = np.exp(read(0, 0, 0, question))
+        first, mixed = [], []
+        for b, a in ((step, 0.0), (0.0, step)):
+            first.append(read(0, b, a, question) - read(0, -b, -a, question))
+            mixed.append(
+                read(step, b, a, question)
+                - read(-step, b, a, question)
+                - read(step, -b, -a, question)
+                + read(-step, -b, -a, question)
+            )
+        moved = np.linalg.solve(information[question], np.stack(first) / (2 * step))
+        expected += float((chance * np.stack(mixed) / (4 * step**2) * moved).sum())
+
+    assert compute_own_part(rows, fit)[entry] == pytest.approx(expected, rel=1e-3)
+
+
 def test_an_entry_without_answers_has_no_score(drawn: Season, fit: GradedFit) -> None:
     # The reference is one entry: its places in later seasons are empty.
     empty = CANDIDATES * SEASONS + 1
@@ -150,7 +192,9 @@ def test_disciplines_are_combined_with_their_fixed_weights() -> None:
     assert found.score == pytest.approx([65.0])
     assert found.own_score == pytest.approx([62.5])
     assert found.se == pytest.approx(10 * np.sqrt([0.05**2 + 0.075**2]))
-    assert found.low == pytest.approx(found.score - 1.96 * found.se, abs=1e-3)
+    reach = 1.96 * found.se[0] / (0.65 * 0.35) / 100
+    odds = 0.65 / 0.35 * np.exp([-reach, reach])
+    assert [found.low[0], found.high[0]] == pytest.approx(100 * odds / (1 + odds), abs=1e-3)
     assert found.difference == pytest.approx([2.5])
     own = (0.25 * 0.1) ** 2 + (0.75 * 0.1) ** 2
     assert found.difference_se == pytest.approx(
