@@ -47,6 +47,7 @@ def main(
             with measure("the first reconciling lands it all"):
                 landed = reconcile(ledger, lake)
             print(landed)
+            assert landed["sessions"] == months * sessions
             with measure("reconciling with nothing new", repeats):
                 for _ in range(repeats):
                     assert reconcile(ledger, lake) == {}

@@ -23,11 +23,15 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
-    """The closed sessions of a run with the run's month and bank version, and the organisation's name."""
+    """The closed sessions of a run with the run's month and bank version, and the organisation's name.
+
+    The name is the key where no such organisation is registered: a session never stays out for want of one.
+    """
+    name = func.coalesce(organisations.c.name, sessions.c.organisation).label("organisation_name")
     query = (
-        select(sessions, runs.c.month, runs.c.bank_version, organisations.c.name.label("organisation_name"))
+        select(sessions, runs.c.month, runs.c.bank_version, name)
         .join(runs, runs.c.run_id == sessions.c.run_id)
-        .join(organisations, organisations.c.organisation == sessions.c.organisation)
+        .outerjoin(organisations, organisations.c.organisation == sessions.c.organisation)
         .where(sessions.c.run_id == run_id, sessions.c.status == "closed")
         .order_by(sessions.c.session_id)
     )

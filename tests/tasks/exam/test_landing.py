@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sqlalchemy import RowMapping, func, select
+from sqlalchemy import RowMapping, delete, func, select
 
 from schemas.errors import UsageError
 from tasks.exam import landing
@@ -38,7 +38,7 @@ from tests.tasks.exam.world import (
 from warehouse.lake.store import Lake
 from warehouse.ledger import access, calls
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.tables import access_log, organisations
 
 
 def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
@@ -129,6 +129,14 @@ def test_closed_sessions_land_with_everything_that_belongs_to_them(sat: World, l
     for row in rows.rows(named=True):
         # A choice is not answered by "true": nothing is read out of it, and nothing is guessed.
         assert row["answer"] == ("true" if kinds[row["question_uuid"]] == "true_false" else None)
+
+
+def test_a_session_whose_organisation_is_gone_from_the_register_lands_all_the_same(
+    sat: World, lake: Lake
+) -> None:
+    with sat.ledger.write() as connection:
+        connection.execute(delete(organisations))
+    assert land_run(sat.ledger, lake, sat.plan.run_id)["sessions"] == 2
 
 
 def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) -> None:
