@@ -1,4 +1,4 @@
-"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|records|external`."""
+"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|records|external|list|remove`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from deployments.commands.options import AsJson, split_names
 
 if TYPE_CHECKING:
     from tasks.imports.landing import ImportedFile
+    from warehouse.lake.store import Lake
 
 import_app = typer.Typer(
     no_args_is_help=True,
@@ -54,7 +55,7 @@ def inspect_(
 
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print(import_inspect(lake, file, benchmark or None), as_json)
+        _print_marks(lake, file, import_inspect(lake, file, benchmark or None), as_json)
 
 
 @import_app.command("lm-eval")
@@ -74,7 +75,7 @@ def lm_eval(
 
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print(import_harness(lake, file, model, benchmark or None), as_json)
+        _print_marks(lake, file, import_harness(lake, file, model, benchmark or None), as_json)
 
 
 @import_app.command()
@@ -134,7 +135,7 @@ def records(
 
     _check_file(file)
     with open_lake(load_settings()) as lake:
-        _print(import_question_records(lake, file, benchmark, model), as_json)
+        _print_marks(lake, file, import_question_records(lake, file, benchmark, model), as_json)
 
 
 @import_app.command()
@@ -163,6 +164,45 @@ def external(
         _print(
             import_external(lake, file, benchmark, source, mapping), as_json, "proctor sql external_history"
         )
+
+
+@import_app.command("list")
+def list_imports(as_json: AsJson = False) -> None:
+    """The files of marks and responses that were taken in, the oldest first.
+
+    Example: proctor import list
+    """
+    from deployments.output import print_frame
+    from schemas.settings import load_settings
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        print_frame(lake.read("imported_files"), format="json" if as_json else "table")
+
+
+@import_app.command()
+def remove(
+    name: Annotated[
+        str, typer.Argument(help="Id of the import or its first characters, or the file's name.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Take an import back, such as a file that was corrected since: its rows count no longer.
+
+    `landings` keeps that it was there. The same file may be imported again.
+
+    Example: proctor import remove marks.csv
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.imports.withdrawal import withdraw_import
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings()) as lake:
+        removed = withdraw_import(lake, name)
+    print_result(asdict(removed), as_json=as_json, then="proctor import list")
 
 
 @import_app.command()
@@ -210,7 +250,7 @@ def _import_table(
     mapping = parse_mapping(columns or [], MARK_FIELDS)
     with open_lake(load_settings()) as lake:
         found = import_table(lake, file, kind, benchmark, mapping, split_names(metrics) or ())
-    _print(found, as_json)
+        _print_marks(lake, file, found, as_json)
 
 
 def _check_file(file: Path) -> None:
@@ -218,6 +258,18 @@ def _check_file(file: Path) -> None:
 
     if not file.is_file():
         raise UsageError(f"The file {file} does not exist.")
+
+
+def _print_marks(lake: Lake, file: Path, found: ImportedFile, as_json: bool) -> None:
+    from deployments.output import print_note
+    from tasks.imports.withdrawal import list_namesakes
+
+    _print(found, as_json)
+    if not as_json and (others := list_namesakes(lake, found.import_id, file.name, found.benchmark)):
+        print_note(
+            f"Another file named {file.name} was imported for {found.benchmark} before, and both count. If this one "
+            f"corrects it: proctor import remove {others[-1]}"
+        )
 
 
 def _print(found: ImportedFile, as_json: bool, then: str = "proctor sql imported_leaderboard") -> None:

@@ -15,6 +15,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.imports.archives import ZSTANDARD
 from tasks.imports.landing import import_external, import_harness, import_inspect, import_table
+from tasks.imports.withdrawal import list_namesakes, withdraw_import
 from tests.fresh import open_new_lake
 from warehouse.lake.store import Lake
 
@@ -262,3 +263,33 @@ def test_published_scores_are_one_a_day_and_a_new_file_takes_the_place_of_the_ol
     with pytest.raises(UsageError, match="row 2: a has another score on 2026-01-01 in an earlier row"):
         import_external(lake, path, "board", "somewhere", mapping)
     assert lake.query("select count(*) from external_scores").item() == 2
+
+
+def test_a_file_that_was_corrected_is_taken_back_and_may_come_again(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text("model,item_id,mark\na,1,1\nb,1,0\n")
+    wrong = import_table(lake, path, "scores", "pilot", {})
+    path.write_text("model,item_id,mark\na,1,1\nb,1,1\n")
+    right = import_table(lake, path, "scores", "pilot", {})
+    assert list_namesakes(lake, right.import_id, "marks.csv", "pilot") == [wrong.import_id]
+    assert list_namesakes(lake, right.import_id, "marks.csv", "another") == []
+    with pytest.raises(UsageError, match=r"'marks.csv' fits 2 imports: .*Give the id of one"):
+        withdraw_import(lake, "marks.csv")
+    with pytest.raises(UsageError, match=r"There is no import 'none\.csv'"):
+        withdraw_import(lake, "none.csv")
+
+    removed = withdraw_import(lake, wrong.import_id[:12])
+
+    assert (removed.import_id, removed.file_name, removed.row_count) == (wrong.import_id, "marks.csv", 2)
+    assert lake.query("select model, mark from imported_marks order by model").rows() == [
+        ("a", 1.0),
+        ("b", 1.0),
+    ]
+    landed = lake.query(
+        "select row_count from landings where table_name = 'imported_marks' and unit = $unit",
+        {"unit": wrong.import_id},
+    )
+    assert landed.rows() == [(0,)]
+    path.write_text("model,item_id,mark\na,1,1\nb,1,0\n")
+    assert not import_table(lake, path, "scores", "pilot", {}).is_unchanged
+    assert lake.read("imported_files")["row_count"].to_list() == [2, 2]
