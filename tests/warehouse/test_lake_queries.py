@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from schemas.analysis_glossary import ANALYSIS_GLOSSARY
 from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.settings import Settings
@@ -313,6 +314,34 @@ def test_the_glossary_holds_no_name_that_no_view_has() -> None:
         for form in (column.name, f"{view}.{column.name}")
     }
     assert set(GLOSSARY) - names == set()
+
+
+@pytest.fixture(scope="module")
+def analysis_columns() -> dict[str, list[DescribedColumn]]:
+    return {name: describe_relation(name) for name in read_queries("analyses")}
+
+
+def test_every_column_of_every_analysis_has_a_sentence(
+    analysis_columns: dict[str, list[DescribedColumn]],
+) -> None:
+    assert [
+        f"{name}.{column.name}"
+        for name, columns in analysis_columns.items()
+        for column in columns
+        if not column.about
+    ] == []
+
+
+def test_the_glossary_of_analyses_holds_no_name_that_none_has(
+    analysis_columns: dict[str, list[DescribedColumn]],
+) -> None:
+    names = {
+        form
+        for name, columns in analysis_columns.items()
+        for column in columns
+        for form in (column.name, f"{name}.{column.name}")
+    }
+    assert set(ANALYSIS_GLOSSARY) - names == set()
 
 
 def test_columns_of_tables_and_views_can_be_asked_for_by_name() -> None:

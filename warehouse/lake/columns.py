@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
+from schemas.analysis_glossary import ANALYSIS_GLOSSARY
 from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
@@ -50,10 +52,20 @@ def describe_relation(name: str) -> list[DescribedColumn]:
         found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
     # DuckDB names what a statement reads only where it can bind it without any types; the words of it always can be read.
     names_read = set(re.findall(r"\w+", query.body)) & set(relations)
-    return _describe_columns(query, found, names_read, relations)
+    columns = _describe_columns(query, found, names_read, relations)
+    return [
+        replace(
+            one,
+            about=ANALYSIS_GLOSSARY.get(f"{name}.{one.name}")
+            or one.about
+            or ANALYSIS_GLOSSARY.get(one.name, ""),
+        )
+        for one in columns
+    ]
 
 
-def describe_relations() -> dict[str, list[DescribedColumn]]:
+@cache
+def describe_relations() -> Mapping[str, list[DescribedColumn]]:
     """Every table and view of this version with its columns; needs no lake."""
     described = {
         table.name: [
