@@ -197,13 +197,16 @@ def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         found = read_calibration(lake, str(result["occasion"]), settings.judge_ratings_gate)
+    is_settled = found["primary_judge"] is not None
     print_result(
         {**result, **found},
         as_json=as_json,
         lines=describe_calibration(found),
-        then="proctor sql judge_groups, proctor sql judge_confusion, proctor sql judge_choice",
+        then="proctor sql judge_groups, proctor sql judge_confusion, proctor sql judge_choice"
+        if is_settled
+        else "",
     )
-    if found["primary_judge"] is None:
+    if not is_settled:
         raise GateError(
             f"No judge was compared with people on {settings.judge_ratings_gate} responses or more (the setting "
             "judge_ratings_gate). Draw another round, or have more of this one rated."

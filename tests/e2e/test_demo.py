@@ -65,6 +65,7 @@ def test_the_report_is_one_page_that_loads_nothing(demo: Demo) -> None:
     page = Path(demo.result["report"]).read_text(encoding="utf-8")
     assert "sim-summit-1" in page
     assert "2026-10" in page
+    assert all(word in page for word in ("考试作答", "评判", "联赛互评")), "what calls were for, in Chinese"
     loaded = re.findall(r"""(?:src|href)\s*=\s*["'](https?:|//)""", page)
     assert loaded == []
 
