@@ -20,7 +20,15 @@ from uuid import uuid4
 from schemas.errors import BudgetError, ConflictError
 from tasks.claims import is_dead
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.budgets import Answer, close_share, list_shares, open_share, reserve_usd, settle_usd
+from warehouse.ledger.budgets import (
+    Answer,
+    close_share,
+    list_shares,
+    open_share,
+    read_limit,
+    reserve_usd,
+    settle_usd,
+)
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.writer import name_budget_row
 
@@ -60,7 +68,7 @@ class Budget:
                     self._reserved += amount_usd
                     return
                 if self._spent + amount_usd > self.limit_usd + _ROUNDING_USD:
-                    raise _refuse(self.limit_usd, self._spent, amount_usd)
+                    raise _refuse(self.limit_usd, self._spent, amount_usd, "Raise PROCTOR_BUDGET_USD")
                 loop = asyncio.get_running_loop()
                 future: asyncio.Future[None] = loop.create_future()
                 self._waiters.append((loop, future))
@@ -128,7 +136,8 @@ class SharedBudget(Budget):
                     self._reserved += amount_usd
                 return
             if answer is Answer.REFUSED:
-                raise _refuse(self.limit_usd, spent, amount_usd)
+                way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
+                raise _refuse(self.limit_usd, spent, amount_usd, way_out)
             if answer is Answer.CLOSED:
                 # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
                 self._holder = uuid4().hex
@@ -164,14 +173,21 @@ class SharedBudget(Budget):
 
 
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
-    """The budget of a run, less what its calls have cost before and cost in other processes now; null for no limit."""
-    return None if limit_usd is None else SharedBudget(ledger, run_id, limit_usd)
+    """The budget of a run, less what its calls have cost before and cost in other processes now; null for no limit.
+
+    One limit holds for all that a run pays: the one set last by `proctor runs budget`, else the one it was planned with, else
+    `limit_usd`.
+    """
+    with ledger.read() as connection:
+        limit = read_limit(connection, run_id)
+    limit = limit_usd if limit is None else limit
+    return None if limit is None else SharedBudget(ledger, run_id, limit)
 
 
-def _refuse(limit_usd: float, spent_usd: float, amount_usd: float) -> BudgetError:
+def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:
     return BudgetError(
         f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent; the next call could cost {amount_usd:.4f}. "
-        "It was not sent. Raise PROCTOR_BUDGET_USD and run again: nothing that was answered is paid for twice."
+        f"It was not sent. {way_out} and run again: nothing that was answered is paid for twice."
     )
 
 

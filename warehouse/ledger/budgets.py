@@ -14,7 +14,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from warehouse.ledger.calls import read_spent_usd
 from warehouse.ledger.engine import now_text, write_moment
-from warehouse.ledger.tables import budget_shares, run_budgets
+from warehouse.ledger.tables import budget_limits, budget_shares, run_budgets, runs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -45,6 +45,73 @@ class Share:
     def is_expired(self) -> bool:
         """Whether its holder has neither reserved nor settled for a whole lease."""
         return self.expires_at < now_text()
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a run may spend from a moment on, and why."""
+
+    limit_usd: float
+    reason: str
+    set_by: str
+    set_at: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """The money of a run: what it was planned with (null: no limit), the limits set since, spent, and set aside."""
+
+    planned_usd: float | None
+    limits: tuple[Limit, ...]
+    spent_usd: float
+    reserved_usd: float
+
+
+def read_limit(connection: Connection, run_id: str) -> float | None:
+    """The limit that was set last, else the one that the run was planned with; null without either."""
+    last = select(budget_limits.c.limit_usd).where(budget_limits.c.run_id == run_id)
+    found = connection.execute(last.order_by(budget_limits.c.number.desc()).limit(1)).scalar_one_or_none()
+    if found is None:
+        found = connection.execute(
+            select(runs.c.budget_usd).where(runs.c.run_id == run_id)
+        ).scalar_one_or_none()
+    return None if found is None else float(found)
+
+
+def insert_limit(connection: Connection, run_id: str, limit: Limit) -> None:
+    """Set a limit; earlier ones stay."""
+    connection.execute(insert(budget_limits).values(run_id=run_id, **vars(limit)))
+
+
+def read_account(connection: Connection, run_id: str) -> Account | None:
+    """The money of a run, or of what stands for one; null where nothing of that name ever was."""
+    planned = connection.execute(select(runs.c.budget_usd).where(runs.c.run_id == run_id)).one_or_none()
+    spent = connection.execute(
+        select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id)
+    ).scalar_one_or_none()
+    limits = tuple(
+        Limit(*row)
+        for row in connection.execute(
+            select(*(budget_limits.c[name] for name in Limit.__dataclass_fields__))
+            .where(budget_limits.c.run_id == run_id)
+            .order_by(budget_limits.c.number)
+        )
+    )
+    called = read_spent_usd(connection, run_id)
+    if planned is None and spent is None and not limits and not called:
+        return None
+    held = connection.execute(
+        select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+            budget_shares.c.run_id == run_id
+        )
+    ).scalar_one()
+    return Account(planned[0] if planned else None, limits, max(float(spent or 0.0), called), float(held))
+
+
+def list_accounts(connection: Connection) -> list[str]:
+    """Names of everything that was planned with a budget, or has spent of one, in order."""
+    of_runs = connection.execute(select(runs.c.run_id)).scalars()
+    return sorted({*of_runs, *connection.execute(select(run_budgets.c.run_id)).scalars()})
 
 
 def open_share(

@@ -388,6 +388,22 @@ run_budgets = Table(
     Column("spent_usd", Float, nullable=False, comment="Unknown bills at the most they could be."),
 )
 
+budget_limits = Table(
+    "budget_limits",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("run_id", String(200), nullable=False, index=True),
+    Column(
+        "limit_usd",
+        Float,
+        nullable=False,
+        comment="The last of a run counts, in place of the one it was planned with.",
+    ),
+    Column("reason", Text, nullable=False),
+    Column("set_by", String(120), nullable=False, comment="The account on the host that set it."),
+    Column("set_at", String(32), nullable=False),
+)
+
 budget_shares = Table(
     "budget_shares",
     metadata,

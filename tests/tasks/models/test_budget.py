@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import BudgetError
+from schemas.errors import BudgetError, UsageError
+from tasks.models.accounts import raise_limit, read_run_account
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from warehouse.ledger.calls import count_calls, read_spent_usd
 from warehouse.ledger.engine import Ledger
+
+NOW = "2026-11-22T12:00:00.000000+00:00"
 
 
 def test_the_worst_cost_takes_a_token_per_byte_and_the_whole_limit_of_output() -> None:
@@ -113,3 +116,31 @@ def test_a_call_waits_for_those_in_flight_when_it_may_then_fit() -> None:
 
 def test_no_limit_is_no_budget(ledger: Ledger, tmp_path: Path) -> None:
     assert open_budget(ledger, None, "run-1") is None
+
+
+def test_a_run_that_its_budget_stopped_goes_on_once_it_is_raised_with_a_reason(ledger: Ledger) -> None:
+    model = make_model()
+    requests = [make_request(number) for number in range(12)]
+    worst = compute_worst_cost(model, requests[0].messages, PARAMETERS)
+    with start_server() as server:
+        small = open_budget(ledger, 1.5 * worst, "run-1")
+        assert small is not None
+        outcomes, _ = call_all(ledger, server.url, requests, model, budget=small)
+        refusal = next(str(one) for one in outcomes if isinstance(one, BudgetError))
+        assert "`proctor runs budget run-1 --raise USD --reason WHY`" in refusal
+        before = read_run_account(ledger, "run-1")
+        assert 0 < before.spent_usd <= 1.5 * worst and before.limits == ()
+        with pytest.raises(UsageError, match="--reason is needed"):
+            raise_limit(ledger, "run-1", 1.0, reason=" ", set_by="ann", now=NOW)
+        raised = raise_limit(ledger, "run-1", 1.0, reason="one more candidate", set_by="ann", now=NOW)
+        assert (raised.limit_usd, raised.limits[0].reason) == (1.0, "one more candidate")
+        assert raise_limit(ledger, "run-1", 1.0, reason="again", set_by="ann", now=NOW) == raised
+        with pytest.raises(UsageError, match=r"may spend \$1.00 already"):
+            raise_limit(ledger, "run-1", 0.5, reason="less", set_by="ann", now=NOW)
+        # The command that stopped says its own limit again; the one that was raised counts.
+        again = open_budget(ledger, 1.5 * worst, "run-1")
+        assert again is not None and again.limit_usd == 1.0
+        outcomes, _ = call_all(ledger, server.url, requests, model, budget=again)
+    assert not any(isinstance(one, BaseException) for one in outcomes)
+    with pytest.raises(UsageError, match="Nothing called 'run-9' was planned"):
+        read_run_account(ledger, "run-9")
