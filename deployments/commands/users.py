@@ -48,11 +48,9 @@ def add(
             raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
     password_hash = None
     if with_password:
-        from argon2 import PasswordHasher
+        from deployments.auth.passwords import hash_password
 
-        password_hash = PasswordHasher().hash(
-            typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-        )
+        password_hash = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         if organisation and settings.registry_path.exists():
@@ -77,7 +75,7 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
 
     Example: proctor exam user password zhang
     """
-    from deployments.exam_api.passwords import hash_password
+    from deployments.auth.passwords import hash_password
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings

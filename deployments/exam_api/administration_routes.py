@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 
+from deployments.auth.passwords import check_password, hash_password
+from deployments.auth.throttle import FailureCounter, name_attempt
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
-from deployments.exam_api.passwords import FailureCounter, check_password, hash_password
 from deployments.exam_api.refusals import note_attempt
 from schemas.errors import ExamError
 from schemas.settings import Settings
@@ -34,12 +35,13 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
     ) -> bodies.Token:
         """A token for a user's name and password. A candidate names the session that it is for, if any."""
         failures: FailureCounter = request.app.state.failures
-        if failures.must_pause(body.user_id):
+        attempt = name_attempt(request.client.host if request.client else None, body.user_id)
+        if failures.must_pause(attempt):
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         stored = await run_in_threadpool(_read, ledger, lambda c: users.read_password_hash(c, body.user_id))
         async with request.app.state.passwords:
             is_right = await run_in_threadpool(check_password, stored, body.password.get_secret_value())
-        failures.note(body.user_id, is_right=is_right)
+        failures.note(attempt, is_right=is_right)
         if not is_right:
             await note_attempt(protocol, "token", None, body.session_id, 401, "password_wrong")
             raise ExamError(401, "password_wrong", "The user or the password is wrong.")

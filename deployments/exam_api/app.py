@@ -16,10 +16,11 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
+from deployments.auth.passwords import PASSWORDS_AT_ONCE
+from deployments.auth.throttle import FailureCounter
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
-from deployments.exam_api.guard import Guard
-from deployments.exam_api.passwords import FailureCounter
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
 from schemas.errors import ExamError, UsageError
@@ -28,8 +29,9 @@ from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens import read_secret
 from warehouse.ledger.engine import Ledger, open_ledger
 
-# Argon2 takes memory and tens of milliseconds by design; more at once would starve the exam itself.
-_PASSWORDS_AT_ONCE = 2
+# A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
+LARGEST_ANSWER_BYTES = 32_000_000
+_ADVICE = "Send less: a response is kept up to 1,000,000 characters."
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": bodies.ErrorBody, "description": about}
@@ -56,7 +58,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
         app.state.ledger = opened
         app.state.secret = read_secret(settings)
         app.state.protocol = make_protocol(opened, settings, is_in_house=False)
-        app.state.passwords = asyncio.Semaphore(_PASSWORDS_AT_ONCE)
+        app.state.passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         app.state.failures = FailureCounter()
         try:
             yield
@@ -73,7 +75,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
         redoc_url=None,
         responses=_ERRORS,
     )
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, name="proctor.exam_api", read_limit=_read_limit, advice=_ADVICE)
     app.add_exception_handler(ExamError, refuse)
     app.add_exception_handler(UsageError, refuse_usage)
     app.add_exception_handler(RequestValidationError, refuse_form)
@@ -81,3 +83,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
     add_session_routes(app)
     add_administration_routes(app, settings)
     return app
+
+
+def _read_limit(path: str) -> int:
+    return LARGEST_ANSWER_BYTES if path.endswith("/answers") else LARGEST_BODY_BYTES

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from deployments.auth.passwords import hash_password
 from deployments.exam_api.app import create_app
-from deployments.exam_api.passwords import hash_password
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
 from warehouse.ledger.engine import Ledger, open_ledger

@@ -12,9 +12,9 @@ import jwt
 import pytest
 from fastapi.testclient import TestClient
 
+from deployments.auth.guard import LARGEST_BODY_BYTES
+from deployments.auth.throttle import FailureCounter
 from deployments.exam_api.app import create_app
-from deployments.exam_api.guard import LARGEST_BODY_BYTES
-from deployments.exam_api.passwords import FailureCounter
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger import users

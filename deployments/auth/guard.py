@@ -1,9 +1,10 @@
-"""The outermost layer of the API: limits what is read, and lets no fault carry content into a log or a reply."""
+"""The outermost layer of a server: limits what is read, and lets no fault carry content into a log or a reply."""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -12,17 +13,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from schemas.errors import StoreError
 
 LARGEST_BODY_BYTES: Final = 1_000_000
-# A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
-LARGEST_ANSWER_BYTES: Final = 32_000_000
-
-_log = logging.getLogger("proctor.exam_api")
 
 
 class Guard:
-    """Refuses large bodies with 413, answers any fault with 500 (503 for the ledger) and logs its class only."""
+    """Refuses large bodies with 413, answers any fault with 500 (503 for the ledger) and logs its class only.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        app: what is guarded.
+        name: whose log lines these are.
+        read_limit: the most bytes of a request to a path; default `LARGEST_BODY_BYTES` for all.
+        advice: the sentence after the limit, where a request was too large.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        name: str = "proctor.web",
+        read_limit: Callable[[str], int] = lambda _path: LARGEST_BODY_BYTES,
+        advice: str = "Send less.",
+    ) -> None:
         self._app = app
+        self._log = logging.getLogger(name)
+        self._read_limit = read_limit
+        self._advice = advice
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -31,17 +44,15 @@ class Guard:
             return
         is_started = False
         body_bytes = 0
-        most_bytes = LARGEST_ANSWER_BYTES if scope["path"].endswith("/answers") else LARGEST_BODY_BYTES
+        most_bytes = self._read_limit(scope["path"])
+        too_large = f"The request is larger than {most_bytes:,} bytes. {self._advice}"
 
         async def receive_limited() -> Message:
             nonlocal body_bytes
             message = await receive()
             body_bytes += len(message.get("body", b""))
             if body_bytes > most_bytes:
-                raise HTTPException(
-                    413,
-                    f"The request is larger than {most_bytes:,} bytes. Send less: a response is kept up to 1,000,000 characters.",
-                )
+                raise HTTPException(413, too_large)
             return message
 
         async def send_noted(message: Message) -> None:
@@ -49,10 +60,14 @@ class Guard:
             is_started = is_started or message["type"] == "http.response.start"
             await send(message)
 
+        if _read_length(scope) > most_bytes:
+            # What says itself that it is too large is not read at all.
+            await _reply(send, 413, "body_too_large", too_large)
+            return
         try:
             await self._app(scope, receive_limited, send_noted)
         except Exception as error:
-            _log.error("%s answered with a fault: %s", scope["method"], type(error).__name__)
+            self._log.error("%s answered with a fault: %s", scope["method"], type(error).__name__)
             if is_started:
                 return  # half a reply cannot be taken back; the connection ends
             if isinstance(error, StoreError):
@@ -63,8 +78,22 @@ class Guard:
                 )
 
 
+def _read_length(scope: Scope) -> int:
+    """The length that the request names; 0 without a number."""
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else 0
+    return 0
+
+
 async def _reply(send: Send, status: int, code: str, message: str) -> None:
     body = json.dumps({"code": code, "message": message}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if status == 413:
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
