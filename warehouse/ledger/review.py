@@ -182,13 +182,18 @@ def insert_batch(
     """Write a batch with its questions and assignments."""
     connection.execute(insert(review_batches), [dict(batch)])
     connection.execute(insert(review_questions), [dict(item) for item in items])
-    insert_assignments(connection, assignments)
+    _insert_placed(connection, assignments, _find_places(items))
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
-    """Write assignments; an empty list writes none."""
-    if assignments:
-        connection.execute(insert(review_assignments), [dict(row) for row in assignments])
+    """Write assignments of questions that lie in their batches already; an empty list writes none."""
+    of_batch: dict[str, list[Row]] = {}
+    for row in assignments:
+        of_batch.setdefault(row["batch_id"], []).append(row)
+    for batch_id, rows in of_batch.items():
+        _insert_placed(
+            connection, rows, _read_places(connection, batch_id, {row["question_uuid"] for row in rows})
+        )
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
@@ -222,6 +227,47 @@ def lock_assigning(connection: Connection) -> None:
     """Keep two assignments from taking the same questions; SQLite's transaction holds the whole file anyway."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _insert_placed(connection: Connection, assignments: Sequence[Row], places: Mapping[str, Row]) -> None:
+    if assignments:
+        connection.execute(
+            insert(review_assignments), [{**row, **places[row["question_uuid"]]} for row in assignments]
+        )
+
+
+def _find_places(items: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """`place` and `has_answer` of each question, in the order in which papers are read."""
+    ordered = sorted(
+        items,
+        key=lambda item: (
+            item["document_id"] or "",
+            item["content"].get("position") or 0,
+            item["question_uuid"],
+        ),
+    )
+    return {
+        item["question_uuid"]: {"place": place, "has_answer": bool(item["content"].get("answer"))}
+        for place, item in enumerate(ordered, start=1)
+    }
+
+
+def _read_places(
+    connection: Connection, batch_id: str, question_uuids: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """`place` and `has_answer` as they stand on the first assignments of these questions."""
+    table = review_assignments.c
+    places: dict[str, dict[str, Any]] = {}
+    for chunk in _chunks(sorted(question_uuids)):
+        rows = connection.execute(
+            select(table.question_uuid, table.place, table.has_answer).where(
+                table.batch_id == batch_id, table.question_uuid.in_(chunk)
+            )
+        )
+        places |= {row.question_uuid: {"place": row.place, "has_answer": row.has_answer} for row in rows}
+    for question_uuid in question_uuids:
+        places.setdefault(question_uuid, {"place": 0, "has_answer": True})
+    return places
 
 
 def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:

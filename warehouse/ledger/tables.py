@@ -22,6 +22,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
     text,
+    true,
 )
 
 metadata = MetaData(
@@ -102,7 +103,21 @@ review_assignments = Table(
     Column("role", String(12), nullable=False, default="reviewer"),
     Column("assigned_at", String(32), nullable=False),
     Column("due_at", String(32), nullable=False),
-    Index("ix_review_assignments_annotator", "annotator"),
+    Column(
+        "place",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="Place of the question in its batch, by paper and position.",
+    ),
+    Column(
+        "has_answer",
+        Boolean,
+        nullable=False,
+        server_default=true(),
+        comment="Whether the question came with an answer.",
+    ),
+    Index("ix_review_assignments_queue", "annotator", "batch_id", "due_at", "place"),
 )
 
 reviews = Table(
@@ -117,6 +132,27 @@ reviews = Table(
     Column("edited_fields", JSON),
     Column("channel", String(16), nullable=False),
     Column("decided_at", String(32), nullable=False),
+    Index("ix_reviews_annotator", "annotator", "batch_id", "decided_at"),
+)
+
+review_drafts = Table(
+    "review_drafts",
+    metadata,
+    Column("batch_id", String(80), primary_key=True),
+    Column("question_uuid", String(36), primary_key=True),
+    Column("annotator", String(120), primary_key=True),
+    Column("draft", JSON, nullable=False, comment="What was begun and not given as a decision."),
+    Column("saved_at", String(32), nullable=False),
+)
+
+web_sessions = Table(
+    "web_sessions",
+    metadata,
+    Column("session_hash", String(64), primary_key=True, comment="SHA-256 of what the cookie names."),
+    Column("user_id", ForeignKey("users.user_id"), nullable=False),
+    Column("started_at", String(32), nullable=False),
+    Column("expires_at", String(32), nullable=False),
+    Index("ix_web_sessions_user", "user_id"),
 )
 
 # --- exam ---------------------------------------------------------------------------------------------------
