@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.review.annotators import NO_DISCIPLINE, Annotator, find_annotators
@@ -32,6 +32,7 @@ def assign_adjudicators(
     adjudicators: Sequence[Annotator] | None = None,
     *,
     due_days: int = ADJUDICATION_DAYS,
+    question_uuids: Collection[str] | None = None,
 ) -> AdjudicationSummary:
     """Give every dispute that has no adjudicator to somebody of the discipline who did not review it.
 
@@ -43,6 +44,7 @@ def assign_adjudicators(
         now: the present moment as ISO text in UTC.
         adjudicators: who may settle disputes; null takes all active annotators.
         due_days: days an adjudicator has.
+        question_uuids: those on which something was decided just now; null looks at the whole batch.
 
     Raises:
         UsageError: there is no such batch, or an adjudicator is no active user.
@@ -54,17 +56,25 @@ def assign_adjudicators(
         batch = read_batch(connection, batch_id, lock=True)
         if batch.is_closed:
             return AdjudicationSummary(batch_id, 0)
+        disputed = [
+            outcome
+            for outcome in read_outcomes(connection, batch, question_uuids)
+            if outcome.state == "disputed"
+        ]
+        if not disputed:
+            return AdjudicationSummary(batch_id, 0)
         people = find_annotators(connection, adjudicators)
         readers: dict[str, set[str]] = {}
         given: set[str] = set()
-        for assignment in read_assignments(connection, batch_id):
+        uuids = {outcome.item.question_uuid for outcome in disputed}
+        for assignment in read_assignments(connection, batch_id, question_uuids=uuids):
             readers.setdefault(assignment.question_uuid, set()).add(assignment.annotator)
             if assignment.role == "adjudicator":
                 given.add(assignment.question_uuid)
         loads = Counter(review.count_open_work(connection))
-        for outcome in read_outcomes(connection, batch):
+        for outcome in disputed:
             question_uuid = outcome.item.question_uuid
-            if outcome.state != "disputed" or question_uuid in given:
+            if question_uuid in given:
                 continue
             discipline = outcome.item.content.discipline or NO_DISCIPLINE
             free = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -116,20 +116,31 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
     return ReviewBatch.from_row(row)
 
 
-def read_items(connection: Connection, batch_id: str) -> list[Item]:
-    """Questions of the batch, by UUID."""
-    return [Item.from_row(row) for row in review.read_items(connection, batch_id)]
+def read_items(
+    connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
+) -> list[Item]:
+    """Questions of the batch by UUID; `question_uuids` takes only these."""
+    return [Item.from_row(row) for row in review.read_items(connection, batch_id, question_uuids)]
 
 
 def read_assignments(
-    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    role: str | None = None,
+    question_uuids: Collection[str] | None = None,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator."""
-    return [
-        Assignment.from_row(row) for row in review.read_assignments(connection, batch_id, annotator, role)
-    ]
+    """Assignments of the batch, by question and annotator; `question_uuids` takes only these."""
+    rows = review.read_assignments(connection, batch_id, annotator, role, question_uuids)
+    return [Assignment.from_row(row) for row in rows]
 
 
-def read_decisions(connection: Connection, batch_id: str, annotator: str | None = None) -> list[Decision]:
-    """Decisions of the batch, by question and annotator."""
-    return [Decision.from_row(row) for row in review.read_decisions(connection, batch_id, annotator)]
+def read_decisions(
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    question_uuids: Collection[str] | None = None,
+) -> list[Decision]:
+    """Decisions of the batch, by question and annotator; `question_uuids` takes only these."""
+    rows = review.read_decisions(connection, batch_id, annotator, question_uuids)
+    return [Decision.from_row(row) for row in rows]

@@ -6,7 +6,7 @@ done; the desk records, gives disputes to adjudicators, and tells which batches 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas.errors import ContractError, GateError, UsageError
@@ -32,6 +32,8 @@ class Submission:
         channel: one of `schemas.reviews.REVIEW_CHANNELS`.
         decisions: the decisions, one per question.
         blank_count: questions that were left open; what was decided on them before stays.
+        seen: by question, when the decision was given that the annotator had before them (null: there was none). One that
+            is no longer so was decided elsewhere since, and is not overwritten. Empty where a later one always counts.
     """
 
     source: str
@@ -41,6 +43,20 @@ class Submission:
     channel: str
     decisions: Sequence[GivenDecision] = field(repr=False)
     blank_count: int = 0
+    seen: Mapping[str, str | None] = field(default_factory=dict)
+
+
+class StaleError(GateError):
+    """A decision was given on the question since the annotator looked at it; nothing was recorded.
+
+    `stands` is the decision that stands.
+    """
+
+    def __init__(self, stands: Decision | None) -> None:
+        super().__init__(
+            "The question was decided in another window since this page showed it. Look at both and choose."
+        )
+        self.stands = stands
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,7 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) 
     """
     receipts: list[Receipt] = []
     refusals: list[Refusal] = []
+    decided: dict[str, set[str]] = {}
     for one in handed_in:
         if isinstance(one, Refusal):
             refusals.append(one)
@@ -96,8 +113,11 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) 
             receipts.append(record_submission(ledger, one, now))
         except (UsageError, GateError) as error:
             refusals.append(Refusal(one.source, str(error)))
-    batches = sorted({receipt.batch_id for receipt in receipts})
-    disputes = [assign_adjudicators(ledger, name, now) for name in batches]
+            continue
+        decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
+    batches = sorted(decided)
+    # Only what was decided just now can have come into dispute; older disputes without anybody wait for the gate's sweep.
+    disputes = [assign_adjudicators(ledger, name, now, question_uuids=decided[name]) for name in batches]
     return DeskReport(
         receipts=receipts,
         refusals=refusals,
@@ -113,6 +133,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
         UsageError: the batch is unknown, a question is not assigned to the annotator in that role, or a decision is
             faulty (a channel checks with `find_faults` first, to say where).
         GateError: the batch is closed.
+        StaleError: a question was decided since the annotator saw it.
     """
     if submission.channel not in REVIEW_CHANNELS:
         raise ContractError(
@@ -125,9 +146,12 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
             raise GateError(
                 f"Review batch {batch_id} was closed at {batch.closed_at}: decisions are no longer taken."
             )
-        assigned = {one.question_uuid for one in read_assignments(connection, batch_id, annotator, role)}
-        contents = {item.question_uuid: item.content for item in read_items(connection, batch_id)}
-        before = {one.question_uuid: one.given for one in read_decisions(connection, batch_id, annotator)}
+        uuids = {given.question_uuid for given in submission.decisions}
+        given_out = read_assignments(connection, batch_id, annotator, role, uuids)
+        assigned = {one.question_uuid for one in given_out}
+        contents = {item.question_uuid: item.content for item in read_items(connection, batch_id, uuids)}
+        standing = {one.question_uuid: one for one in read_decisions(connection, batch_id, annotator, uuids)}
+        before = {uuid: one.given for uuid, one in standing.items()}
         seen: set[str] = set()
         for given in submission.decisions:
             if given.question_uuid not in assigned:
@@ -146,6 +170,11 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )
         changed = [given for given in submission.decisions if before.get(given.question_uuid) != given]
+        for given in changed:
+            one = standing.get(given.question_uuid)
+            moment = one.decided_at if one else None
+            if submission.seen.get(given.question_uuid, moment) != moment:
+                raise StaleError(one)
         channel = "adjudication" if role == "adjudicator" else submission.channel
         review.replace_decisions(
             connection, [Decision(given, annotator, channel, now).as_row(batch_id) for given in changed]

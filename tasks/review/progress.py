@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+_MOST_LOOKED_AT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +105,20 @@ def is_ready_to_close(ledger: Ledger, batch_id: str, now: str) -> bool:
 
 def is_settled(connection: Connection, batch: ReviewBatch) -> bool:
     """Whether nothing is waited for: every review is in and no dispute is left."""
-    # Counting is cheap; the gate reads every question of the batch.
-    if review.count_pending(connection, batch.batch_id):
+    # To look for one that is missing is cheap; the gate reads every question of the batch.
+    if review.read_pending(connection, batch.batch_id, "reviewer", 1):
+        return False
+    # An adjudication may no longer be needed: the reviewers have come to agree since.
+    owed = review.read_pending(connection, batch.batch_id, "adjudicator", _MOST_LOOKED_AT)
+    if not all(outcome.is_settled for outcome in read_outcomes(connection, batch, owed)):
         return False
     return all(outcome.is_settled for outcome in read_outcomes(connection, batch))
 
 
-def read_outcomes(connection: Connection, batch: ReviewBatch) -> list[Outcome]:
-    """Where every question of the batch stands, by UUID."""
-    items = read_items(connection, batch.batch_id)
-    return compute_outcomes(items, read_decisions(connection, batch.batch_id), batch.review_count)
+def read_outcomes(
+    connection: Connection, batch: ReviewBatch, question_uuids: Collection[str] | None = None
+) -> list[Outcome]:
+    """Where every question of the batch stands, by UUID; `question_uuids` takes only these."""
+    items = read_items(connection, batch.batch_id, question_uuids)
+    decisions = read_decisions(connection, batch.batch_id, question_uuids=question_uuids)
+    return compute_outcomes(items, decisions, batch.review_count)

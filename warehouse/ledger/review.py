@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, select, update
 
 from warehouse.ledger.tables import (
     review_assignments,
@@ -60,20 +60,23 @@ def read_batches(connection: Connection) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in rows]
 
 
-def read_items(connection: Connection, batch_id: str) -> list[dict[str, Any]]:
-    """Questions of the batch, by UUID."""
-    rows = connection.execute(
-        select(review_questions)
-        .where(review_questions.c.batch_id == batch_id)
-        .order_by(review_questions.c.question_uuid)
-    )
-    return [dict(row._mapping) for row in rows]
+def read_items(
+    connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Questions of the batch by UUID; `question_uuids` takes only these."""
+    table = review_questions.c
+    statement = select(review_questions).where(table.batch_id == batch_id).order_by(table.question_uuid)
+    return _read_of(connection, statement, table.question_uuid, question_uuids)
 
 
 def read_assignments(
-    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    role: str | None = None,
+    question_uuids: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Assignments of the batch with the question's discipline, by question and annotator."""
+    """Assignments of the batch with the question's discipline, by question and annotator; `question_uuids` takes only these."""
     statement = (
         select(review_assignments, review_questions.c.discipline)
         .join(
@@ -90,13 +93,16 @@ def read_assignments(
         statement = statement.where(review_assignments.c.annotator == annotator)
     if role is not None:
         statement = statement.where(review_assignments.c.role == role)
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return _read_of(connection, statement, review_assignments.c.question_uuid, question_uuids)
 
 
 def read_decisions(
-    connection: Connection, batch_id: str, annotator: str | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    question_uuids: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Decisions of the batch, by question and annotator."""
+    """Decisions of the batch, by question and annotator; `question_uuids` takes only these."""
     statement = (
         select(reviews)
         .where(reviews.c.batch_id == batch_id)
@@ -104,7 +110,7 @@ def read_decisions(
     )
     if annotator is not None:
         statement = statement.where(reviews.c.annotator == annotator)
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return _read_of(connection, statement, reviews.c.question_uuid, question_uuids)
 
 
 def read_batched_questions(connection: Connection) -> dict[str, str]:
@@ -154,11 +160,10 @@ def count_open_batches(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def count_pending(connection: Connection, batch_id: str) -> int:
-    """How many first reviews of the batch are still missing; adjudications follow from the disputes."""
+def read_pending(connection: Connection, batch_id: str, role: str, most: int) -> list[str]:
+    """Questions on which somebody in that role still owes a decision; looks no further than `most` of them."""
     statement = (
-        select(func.count())
-        .select_from(review_assignments)
+        select(review_assignments.c.question_uuid)
         .outerjoin(
             reviews,
             and_(
@@ -169,11 +174,12 @@ def count_pending(connection: Connection, batch_id: str) -> int:
         )
         .where(
             review_assignments.c.batch_id == batch_id,
-            review_assignments.c.role == "reviewer",
+            review_assignments.c.role == role,
             reviews.c.decision.is_(None),
         )
+        .limit(most)
     )
-    return int(connection.execute(statement).scalar_one())
+    return list(connection.execute(statement).scalars())
 
 
 def insert_batch(
@@ -227,6 +233,22 @@ def lock_assigning(connection: Connection) -> None:
     """Keep two assignments from taking the same questions; SQLite's transaction holds the whole file anyway."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _read_of(
+    connection: Connection,
+    statement: Select[Any],
+    column: ColumnElement[str],
+    question_uuids: Collection[str] | None,
+) -> list[dict[str, Any]]:
+    """Rows of the statement; with `question_uuids` only theirs, in as many statements as a store allows."""
+    if question_uuids is None:
+        return [dict(row._mapping) for row in connection.execute(statement)]
+    return [
+        dict(row._mapping)
+        for chunk in _chunks(sorted(question_uuids))
+        for row in connection.execute(statement.where(column.in_(chunk)))
+    ]
 
 
 def _insert_placed(connection: Connection, assignments: Sequence[Row], places: Mapping[str, Row]) -> None:

@@ -12,6 +12,7 @@ from schemas.vocabulary import ROLES
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.organisations import find_organisation, read_aliases
 from warehouse.ledger.tables import users
+from warehouse.ledger.web import delete_sessions
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,9 @@ def list_users(connection: Connection, role: str | None = None) -> list[User]:
 
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
-    """Set or clear a password; raises UsageError for an unknown user."""
+    """Set or clear a password, which ends every web session of the user; raises UsageError for an unknown user."""
     _change(connection, user_id, password_hash=password_hash)
+    delete_sessions(connection, user_id)
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
