@@ -42,6 +42,7 @@ from deployments.commands import (
     stability,
     unparsed,
     validate,
+    web,
 )
 
 app = typer.Typer(
@@ -109,6 +110,7 @@ for module in (
     imports,
     query,
     validate,
+    web,
 ):
     module.add_commands(app)
 _give_shared_ways(app)

@@ -7,11 +7,14 @@ daily sweep catches a lost event. All three lead to the same idempotent flow.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from schemas.settings import load_settings
+from schemas.settings import PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
     from tasks.review.desk import DeskReport, Refusal, Submission
@@ -71,6 +74,20 @@ def continue_review(batch_id: str) -> dict[str, Any]:
     return {"by": "this command", "batch_id": batch_id} | dict(run_flow("review_gate", batch_id=batch_id))
 
 
+def begin_continuation(settings: Settings, batch_id: str) -> None:
+    """Start what follows a completed batch in a process of its own, which outlives this one; for a server that must answer."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "deployments.continuation", batch_id],
+        env=os.environ | {f"{PREFIX}HOME": str(settings.home.resolve())},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    # Somebody must take its exit status; what it left undone the daily sweep does.
+    threading.Thread(target=child.wait, daemon=True).start()
+
+
 def _is_deployed() -> bool:
     """Whether somebody listens: the deployment with the trigger is registered."""
     from prefect.client.orchestration import get_client
@@ -82,3 +99,7 @@ def _is_deployed() -> bool:
         except ObjectNotFound:
             return False
     return True
+
+
+if __name__ == "__main__":
+    continue_review(sys.argv[1])

@@ -33,10 +33,10 @@ class ClosedBatch:
     undecided_uuids: Sequence[str]
 
 
-def close_batch(ledger: Ledger, batch_id: str, now: str) -> ClosedBatch:
+def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False) -> ClosedBatch:
     """Apply the gate and close the batch; closing it again gives the same frames.
 
-    What is not settled when the deadline has passed stays out as `undecided`.
+    What is not settled when the deadline has passed stays out as `undecided`; `early` does not wait for the deadline.
 
     Raises:
         UsageError: there is no such batch.
@@ -47,7 +47,7 @@ def close_batch(ledger: Ledger, batch_id: str, now: str) -> ClosedBatch:
         outcomes = read_outcomes(connection, batch)
         open_count = sum(not outcome.is_settled for outcome in outcomes)
         if not batch.is_closed:
-            if open_count and now <= batch.due_at:
+            if open_count and now <= batch.due_at and not early:
                 raise GateError(
                     f"Review batch {batch_id} is not complete: {open_count} of {len(outcomes)} questions are not "
                     f"settled and it is due at {batch.due_at}. Wait for the decisions (`proctor review status`)."

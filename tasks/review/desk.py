@@ -115,6 +115,28 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) 
             refusals.append(Refusal(one.source, str(error)))
             continue
         decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
+    return _follow(ledger, receipts, refusals, decided, now)
+
+
+def record_one(ledger: Ledger, submission: Submission, now: str) -> DeskReport:
+    """Record one submission, as `record` does, for a channel that answers its annotator at once.
+
+    Raises:
+        UsageError, GateError, StaleError: as `record_submission`; nothing was recorded.
+    """
+    receipt = record_submission(ledger, submission, now)
+    uuids = {given.question_uuid for given in submission.decisions}
+    return _follow(ledger, [receipt], [], {submission.batch_id: uuids}, now)
+
+
+def _follow(
+    ledger: Ledger,
+    receipts: Sequence[Receipt],
+    refusals: Sequence[Refusal],
+    decided: Mapping[str, set[str]],
+    now: str,
+) -> DeskReport:
+    """What follows from the decisions recorded: disputes are given out, and batches found complete."""
     batches = sorted(decided)
     # Only what was decided just now can have come into dispute; older disputes without anybody wait for the gate's sweep.
     disputes = [assign_adjudicators(ledger, name, now, question_uuids=decided[name]) for name in batches]

@@ -1,0 +1,97 @@
+"""Who is signed in: a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
+
+The cookie names a session drawn at random; the ledger keeps its hash alone. Signing out, a new password and shutting a user
+out end it from the next request on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.settings import Settings
+from warehouse.ledger import web
+from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.secrets import read_home_key
+
+# A working day: who comes back tomorrow signs in again.
+SESSION_S: Final = 12 * 3600
+_WAY_OUT: Final = "Delete it to sign everybody out; a new one is made at the next start of `proctor web`."
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Somebody who is signed in: their name, role, and the session that says so."""
+
+    user_id: str
+    role: str
+    session_id: str
+
+
+def read_cookie_key(settings: Settings) -> bytes:
+    """The key that signs cookies and forms; raises StoreError when others may read it."""
+    return read_home_key(settings, "web-cookie.key", _WAY_OUT)
+
+
+class Sessions:
+    """Sessions of one server: started, read and ended."""
+
+    def __init__(self, ledger: Ledger, key: bytes, clock: Callable[[], float] = time.time) -> None:
+        self._ledger = ledger
+        self._key = key
+        self._clock = clock
+
+    def start(self, user_id: str) -> str:
+        """A new session; returns the value of its cookie."""
+        session_id, now = secrets.token_urlsafe(32), self._clock()
+        expires = int(now + SESSION_S)
+        with self._ledger.write() as connection:
+            web.insert_session(
+                connection, _hash(session_id), user_id, write_moment(now), write_moment(expires)
+            )
+        signed = f"{session_id}.{expires}"
+        return f"{signed}.{self._sign('cookie', signed)}"
+
+    def read(self, cookie: str | None) -> SignedIn | None:
+        """Who a cookie stands for; null for none, a forged one, and one that has ended."""
+        signed, _, signature = (cookie or "").rpartition(".")
+        session_id, _, expires = signed.partition(".")
+        # What is not signed by us never reaches the ledger.
+        if not signed or not _equal(signature, self._sign("cookie", signed)):
+            return None
+        now = self._clock()
+        if int(expires) < now:
+            return None
+        with self._ledger.read() as connection:
+            row = web.read_session(connection, _hash(session_id), write_moment(now))
+        return None if row is None else SignedIn(row["user_id"], row["role"], session_id)
+
+    def end(self, session_id: str) -> None:
+        """End a session."""
+        with self._ledger.write() as connection:
+            web.delete_session(connection, _hash(session_id))
+
+    def make_form_token(self, session_id: str) -> str:
+        """What a form of this session must carry: another site can send a form, but not read this."""
+        return self._sign("form", session_id)
+
+    def is_form_token(self, session_id: str, token: str) -> bool:
+        """Whether the token is the one of this session."""
+        return _equal(token, self._sign("form", session_id))
+
+    def _sign(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose} {text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _equal(one: str, other: str) -> bool:
+    """Compared in constant time; text that is no ASCII equals nothing."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _hash(session_id: str) -> str:
+    return hashlib.sha256(session_id.encode()).hexdigest()

@@ -1,0 +1,48 @@
+"""The web desk: `proctor web`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.commands.options import AsJson
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(web)
+
+
+def web(
+    port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8710,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
+    ] = "127.0.0.1",
+    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
+    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Serve the pages on which annotators review and coordinators watch, until interrupted.
+
+    Annotators sign in with their own name; `proctor exam user password NAME` sets a password. Admins and examiners coordinate.
+
+    Example: proctor web --port 8710
+    """
+    from pathlib import Path
+
+    from deployments.web_server import serve_web
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+
+    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
+        if file and not Path(file).is_file():
+            raise UsageError(f"The file {file} of {option} does not exist.")
+    serve_web(
+        load_settings(),
+        host,
+        port,
+        certificate=certificate or None,
+        key=certificate_key or None,
+        as_json=as_json,
+    )

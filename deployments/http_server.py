@@ -1,0 +1,126 @@
+"""A server as a process: it tells where it listens, writes a line per call, and ends quietly."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import uvicorn
+
+from deployments.output import print_note
+from schemas.errors import UsageError
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Any], Awaitable[None]]
+_LONGEST_PATH = 120
+
+
+def serve_app(
+    app: Any,
+    name: str,
+    host: str,
+    port: int,
+    *,
+    notes: Callable[[str], Sequence[str]],
+    ended: str,
+    announcement: Callable[[str], str] | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+) -> None:
+    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
+
+    Args:
+        app: the application.
+        name: what it is called in a sentence.
+        host: address to listen on.
+        port: port to listen on.
+        notes: what is printed once it listens, from its address.
+        ended: what is printed at the end.
+        announcement: from its address, a line for programs that comes first on standard output.
+        certificate: TLS certificate (PEM); none for plain HTTP.
+        key: its key (PEM).
+    """
+    _check_free(name, host, port)
+    config = uvicorn.Config(
+        write_access_lines(app),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    shown_host = f"[{host}]" if ":" in host else host
+    address = f"{'https' if certificate else 'http'}://{shown_host}:{port}"
+    server = _Server(config, notes(address), announcement(address) if announcement else "")
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    print_note(ended)
+
+
+def write_access_lines(app: Any) -> Any:
+    """The application with a line on standard output per call: time, method, path, status, milliseconds.
+
+    No header, no query and no body is written: tokens travel in them.
+    """
+
+    async def logged(scope: Scope, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 0
+
+        async def noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+            await send(message)
+
+        try:
+            await app(scope, receive, noted)
+        finally:
+            _print_line(scope, status, (time.perf_counter() - started) * 1e3)
+
+    return logged
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells the operator when it listens."""
+
+    def __init__(self, config: uvicorn.Config, notes: Sequence[str], announcement: str) -> None:
+        super().__init__(config)
+        self._notes = notes
+        self._announcement = announcement
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            if self._announcement:
+                print(self._announcement, flush=True)
+            print_note("\n".join(self._notes))
+
+
+def _print_line(scope: Scope, status: int, duration_ms: float) -> None:
+    path = "".join(c if c.isprintable() else "?" for c in str(scope["path"]))[:_LONGEST_PATH]
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    print(f"{now} {scope['method']} {path} {status} {duration_ms:.0f} ms", file=sys.stdout, flush=True)
+
+
+def _check_free(name: str, host: str, port: int) -> None:
+    if not 0 < port < 65_536:
+        raise UsageError(f"--port {port} is no port: name one from 1 to 65535.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"{name} cannot listen on {host}, port {port} ({error.strerror}). Name another with --port."
+            ) from None

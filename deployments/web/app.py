@@ -1,0 +1,115 @@
+"""The web desk: pages on which people review. It parses and renders; what it takes in goes to the review desk.
+
+The process knows the ledger; it opens the lake for nothing. To add a kind of work: a module with `add_…_routes`, its
+templates, its words in wording.yaml, and a line in `_KINDS`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from deployments.auth.guard import Guard
+from deployments.auth.passwords import PASSWORDS_AT_ONCE
+from deployments.auth.sessions import Sessions, read_cookie_key
+from deployments.auth.throttle import FailureCounter
+from deployments.continuation import begin_continuation
+from deployments.web.coordinator_routes import add_coordinator_routes
+from deployments.web.pages import STATIC, render_page
+from deployments.web.review_routes import add_review_routes
+from deployments.web.security import SecurityHeaders
+from deployments.web.sign_in_routes import add_sign_in_routes
+from deployments.web.visitor import FORM_HEADER, SignInNeeded, read_visitor
+from schemas.settings import Settings
+from tasks.review.batch import list_open_batches
+from warehouse.ledger.engine import Ledger, open_ledger
+
+_KINDS = (add_sign_in_routes, add_review_routes, add_coordinator_routes)
+
+
+def create_app(
+    settings: Settings,
+    *,
+    ledger: Ledger | None = None,
+    continue_batch: Callable[[str], None] | None = None,
+    is_https: bool = False,
+) -> FastAPI:
+    """The application.
+
+    Args:
+        settings: whose home it serves.
+        ledger: an open ledger; by default that of the settings is opened for the life of the application.
+        continue_batch: what starts when the last decision of a batch is in; by default a process of its own that begins
+            what follows.
+        is_https: whether the browser speaks TLS with it: the cookie then travels over nothing else.
+    """
+
+    @asynccontextmanager
+    async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
+        opened = await run_in_threadpool(open_ledger, settings.ledger_address) if ledger is None else ledger
+        app.state.ledger = opened
+        app.state.settings = settings
+        app.state.key = read_cookie_key(settings)
+        app.state.sessions = Sessions(opened, app.state.key)
+        app.state.passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
+        app.state.failures = FailureCounter()
+        app.state.continue_batch = continue_batch or partial(begin_continuation, settings)
+        app.state.is_https = is_https
+        # A batch whose last decision came in when this server was about to end.
+        for batch in await run_in_threadpool(list_open_batches, opened):
+            if batch.status == "complete":
+                app.state.continue_batch(batch.batch_id)
+        try:
+            yield
+        finally:
+            if ledger is None:
+                opened.close()
+
+    app = FastAPI(
+        title="Proctor web desk", lifespan=hold_ledger, docs_url=None, redoc_url=None, openapi_url=None
+    )
+    app.add_middleware(Guard, name="proctor.web")
+    app.add_middleware(SecurityHeaders)
+    app.add_exception_handler(SignInNeeded, _ask_to_sign_in)
+    app.add_exception_handler(HTTPException, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_form)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    for add_routes in _KINDS:
+        add_routes(app)
+    return app
+
+
+async def _ask_to_sign_in(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SignInNeeded)
+    if _is_script(request):
+        return JSONResponse({"code": "signed_out"}, 401)
+    then = f"?then={error.then}" if request.method == "GET" and error.then != "/" else ""
+    return RedirectResponse(f"/sign-in{then}", 303)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if _is_script(request):
+        codes = {401: "signed_out", 403: "refused", 404: "not_found", 413: "too_large"}
+        return JSONResponse({"code": codes.get(error.status_code, "malformed")}, error.status_code)
+    visitor = await run_in_threadpool(read_visitor, request)
+    return render_page(request, "error.html", visitor, status=error.status_code, code=error.status_code)
+
+
+async def _refuse_form(request: Request, error: Exception) -> Response:
+    return await _refuse(request, HTTPException(404))
+
+
+def _is_script(request: Request) -> bool:
+    """Whether our own script asks, which reads codes and not pages."""
+    return FORM_HEADER in request.headers

@@ -1,0 +1,80 @@
+"""The coordinator's pages: how far each batch is, who is late, how far annotators agree, and the release of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from deployments.web.pages import count_days, render_page
+from deployments.web.visitor import COORDINATORS, Coordinator, Form, Store, Visitor
+from schemas.errors import UsageError
+from tasks.review.agreement import compute_review_agreement
+from tasks.review.closing import close_batch
+from tasks.review.coordination import BatchDetail, list_batch_summaries, read_batch_detail
+from tasks.review.votes import read_votes
+from warehouse.ledger.engine import Ledger, now_text
+
+
+def add_coordinator_routes(app: FastAPI) -> None:
+    """Add the coordinator's pages; to everybody else they do not exist."""
+
+    @app.get("/coordination")
+    def show_batches(request: Request, visitor: Coordinator, ledger: Store) -> Response:
+        now = now_text()
+        batches = list_batch_summaries(ledger, now)
+        return render_page(
+            request,
+            "coordination.html",
+            visitor,
+            batches=[(batch, count_days(batch.due_at, now)) for batch in batches],
+            released=request.query_params.get("released") == "1",
+        )
+
+    @app.get("/coordination/{batch_id}")
+    def show_batch(request: Request, batch_id: str, visitor: Coordinator, ledger: Store) -> Response:
+        now = now_text()
+        detail = _read(ledger, batch_id, now)
+        agreement = {
+            scope: [
+                row for row in compute_review_agreement(read_votes(ledger, batch_id)) if row.scope == scope
+            ]
+            for scope in ("batch", "discipline", "annotator", "pair")
+        }
+        return render_page(
+            request,
+            "batch.html",
+            visitor,
+            detail=detail,
+            days_left=count_days(detail.due_at, now),
+            late=[share for share in detail.annotators if share.overdue_count],
+            agreement=agreement,
+        )
+
+    @app.post("/coordination/{batch_id}/release")
+    def release(request: Request, batch_id: str, visitor: Visitor, ledger: Store, form: Form) -> Response:
+        """Close a batch before everything is decided: what is settled goes on, the rest stays out."""
+        if visitor.role not in COORDINATORS:
+            raise HTTPException(404)
+        _check_release(form)
+        detail = _read(ledger, batch_id, now_text())
+        if detail.status != "closed":
+            close_batch(ledger, batch_id, now_text(), early=True)
+            request.app.state.continue_batch(batch_id)
+        return RedirectResponse("/coordination?released=1", 303)
+
+
+def _check_release(form: Mapping[str, str]) -> None:
+    """The box beside the button must be ticked: no more decisions are taken afterwards."""
+    if form.get("is_understood") != "yes":
+        raise HTTPException(400)
+
+
+def _read(ledger: Ledger, batch_id: str, now: str) -> BatchDetail:
+    try:
+        return read_batch_detail(ledger, batch_id, now)
+    except UsageError:
+        raise HTTPException(404) from None

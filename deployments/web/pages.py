@@ -1,0 +1,73 @@
+"""Pages from templates: what every page knows, and how it is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from deployments.auth.sessions import SignedIn
+from deployments.web.visitor import COORDINATORS, read_sessions
+from deployments.web.wording import choose_language, read_wording, say
+from tasks.review.words import list_words
+
+STATIC = Path(__file__).parent / "static"
+
+
+def render_page(
+    request: Request, template: str, visitor: SignedIn | None, *, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """A page, or a part of one, in the reader's language.
+
+    Every template knows `say(name, …)`, `words(topic)`, `language`, `visitor`, `is_coordinator`, `form_token` (empty for who is
+    not signed in) and `static(name)`; the rest is given. Everything that is put in is escaped.
+    """
+    language = choose_language(request)
+    token = read_sessions(request).make_form_token(visitor.session_id) if visitor else ""
+    text = (
+        _make_environment()
+        .get_template(template)
+        .render(
+            say=lambda name, **parts: say(name, language, **parts),
+            wording={name: both[language] for name, both in read_wording().items()},
+            words=lambda topic: list_words(topic, language),
+            language=language,
+            visitor=visitor,
+            is_coordinator=visitor is not None and visitor.role in COORDINATORS,
+            form_token=token,
+            path=request.url.path,
+            **values,
+        )
+    )
+    return HTMLResponse(text, status)
+
+
+def count_days(due_at: str, now: str) -> int:
+    """Whole days from now to the moment when something is due; negative when it is overdue."""
+    return (datetime.fromisoformat(due_at) - datetime.fromisoformat(now)).days
+
+
+@lru_cache(maxsize=1)
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("deployments.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["static"] = _name_static
+    return environment
+
+
+@lru_cache(maxsize=64)
+def _name_static(name: str) -> str:
+    """The address of a file beside the pages; it changes with the file, so that browsers may keep it."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{name}?{digest}"

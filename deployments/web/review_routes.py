@@ -1,0 +1,275 @@
+"""The annotator's pages: what waits, one question, its decision, and drafts of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from deployments.auth.sessions import SignedIn
+from deployments.web.card import (
+    describe_decision,
+    describe_faults,
+    find_accept_fault,
+    list_doubts,
+    write_given,
+    write_original,
+)
+from deployments.web.pages import count_days, render_page
+from deployments.web.references import make_reference, read_reference
+from deployments.web.show import show_question
+from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
+from deployments.web.wording import choose_language
+from schemas.errors import GateError, UsageError
+from schemas.reviews import REJECT_REASONS
+from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.review.channels.web.parsing import parse_decision
+from tasks.review.desk import Receipt, StaleError, Submission, record_one
+from tasks.review.queue import (
+    QUEUES,
+    BatchWork,
+    OpenQuestion,
+    Queue,
+    count_decided_since,
+    list_queue,
+    list_work,
+    open_question,
+    read_first,
+    read_last_decided,
+    save_draft,
+)
+from warehouse.ledger.engine import Ledger, now_text
+
+ROWS_PER_PAGE = 500
+SOURCE = "web page"
+
+
+def add_review_routes(app: FastAPI) -> None:
+    """Add the annotator's pages."""
+
+    @app.get("/")
+    def show_work(request: Request, visitor: Visitor, ledger: Store, settings: Config) -> Response:
+        work = list_work(ledger, visitor.user_id)
+        if not work and visitor.role in COORDINATORS:
+            return RedirectResponse("/coordination", 303)
+        now = now_text()
+        return render_page(
+            request,
+            "work.html",
+            visitor,
+            work=[(one, count_days(one.due_at, now)) for one in work],
+            queues=QUEUES,
+            today=_count_today(ledger, visitor.user_id),
+            quota=settings.review_daily_quota,
+        )
+
+    @app.get("/review/{batch_id}/list/{queue}")
+    def show_list(
+        request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store, page: int = 1
+    ) -> Response:
+        work = _find_work(ledger, visitor, batch_id)
+        name = _check_queue(queue)
+        start = (max(page, 1) - 1) * ROWS_PER_PAGE
+        lines, total = list_queue(ledger, batch_id, visitor.user_id, name, start, ROWS_PER_PAGE)
+        return render_page(
+            request,
+            "list.html",
+            visitor,
+            work=work,
+            queue=name,
+            queues=QUEUES,
+            lines=[(_refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
+            start=start,
+            page=max(page, 1),
+            page_count=-(-total // ROWS_PER_PAGE) or 1,
+            now=now_text(),
+        )
+
+    @app.get("/review/{batch_id}/next/{queue}")
+    def show_next(request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store) -> Response:
+        _find_work(ledger, visitor, batch_id)
+        name = _check_queue(queue)
+        first = read_first(ledger, batch_id, visitor.user_id, name)
+        if first is None:
+            return RedirectResponse(f"/review/{batch_id}/list/{name}", 303)
+        return RedirectResponse(_locate(request, visitor, batch_id, first), 303)
+
+    @app.get("/review/{batch_id}/question/{reference}")
+    def show_one(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store, settings: Config
+    ) -> Response:
+        one = _open(request, ledger, visitor, batch_id, reference)
+        work = next((work for work in list_work(ledger, visitor.user_id) if work.batch_id == batch_id), None)
+        return render_page(
+            request,
+            "question.html",
+            visitor,
+            **_describe(request, visitor, one, reference),
+            work=work,
+            today=_count_today(ledger, visitor.user_id),
+            quota=settings.review_daily_quota,
+            reasons=REJECT_REASONS,
+        )
+
+    @app.get("/review/{batch_id}/question/{reference}/card")
+    def show_card(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
+    ) -> Response:
+        """The card alone: the page fetches those that come next, so that nobody waits for them."""
+        one = _open(request, ledger, visitor, batch_id, reference)
+        return render_page(request, "card.html", visitor, **_describe(request, visitor, one, reference))
+
+    @app.get("/review/{batch_id}/previous")
+    def find_previous(
+        request: Request, batch_id: str, visitor: Visitor, ledger: Store, before: str = ""
+    ) -> Response:
+        found = read_last_decided(ledger, batch_id, visitor.user_id, before or None)
+        reference = None if found is None else _refer(request, visitor, batch_id, found)
+        return JSONResponse({"reference": reference})
+
+    @app.post("/review/{batch_id}/question/{reference}/decision")
+    async def decide(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
+    ) -> Response:
+        """Record a decision. The same one again changes nothing; one that was seen differently is shown instead."""
+        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
+        return await run_in_threadpool(_decide, request, ledger, visitor, one, body)
+
+    @app.post("/review/{batch_id}/question/{reference}/draft")
+    async def keep_draft(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
+    ) -> Response:
+        """Keep what was begun, so that it is there on another device and after anything that happens here."""
+        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
+        draft = body.get("draft")
+        if not isinstance(draft, dict | None):
+            raise HTTPException(400)
+        await run_in_threadpool(
+            save_draft,
+            ledger,
+            batch_id,
+            one.work.item.question_uuid,
+            visitor.user_id,
+            draft,
+            now_text(),
+        )
+        return JSONResponse({})
+
+
+def _decide(
+    request: Request, ledger: Ledger, visitor: SignedIn, one: OpenQuestion, body: Mapping[str, Any]
+) -> Response:
+    language = choose_language(request)
+    item, batch_id = one.work.item, one.batch.batch_id
+    seen = body.get("seen")
+    if not isinstance(seen, str | None):
+        raise HTTPException(400)
+    given, faults = parse_decision(body, item.question_uuid, item.content)
+    if given is None:
+        return JSONResponse({"code": "faulty", "faults": describe_faults(faults, language)}, 422)
+    submission = Submission(
+        SOURCE,
+        batch_id,
+        visitor.user_id,
+        one.assignment.role,
+        "web",
+        [given],
+        seen={item.question_uuid: seen or None},
+    )
+    try:
+        report = record_one(ledger, submission, now_text())
+    except StaleError as error:
+        shown = error.stands and describe_decision(item.content, error.stands, language)
+        return JSONResponse(
+            {
+                "code": "conflict",
+                "seen": error.stands.decided_at if error.stands else None,
+                "stands": " · ".join(filter(None, (shown.word, shown.reason, shown.comment)))
+                if shown
+                else "",
+            },
+            409,
+        )
+    except GateError:
+        return JSONResponse({"code": "closed"}, 410)
+    except UsageError:
+        # It was given to somebody else between reading it and recording.
+        raise HTTPException(404) from None
+    save_draft(ledger, batch_id, item.question_uuid, visitor.user_id, None, now_text())
+    for name in report.complete_batches:
+        request.app.state.continue_batch(name)
+    stands = open_question(ledger, batch_id, item.question_uuid, visitor.user_id)
+    receipt: Receipt = report.receipts[0]
+    return JSONResponse(
+        {
+            "seen": stands.work.own.decided_at if stands and stands.work.own else None,
+            "is_new": receipt.new_count == 1,
+            "is_complete": bool(report.complete_batches),
+        }
+    )
+
+
+def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference: str) -> dict[str, Any]:
+    """What the card's template places."""
+    language, item, batch_id = choose_language(request), one.work.item, one.batch.batch_id
+    return {
+        "one": one,
+        "item": item,
+        "content": item.content,
+        "reference": reference,
+        "next_reference": one.next_uuid and _refer(request, visitor, batch_id, one.next_uuid),
+        "shown": show_question(item.content, language),
+        "doubts": list_doubts(item, language),
+        "accept_fault": find_accept_fault(item.content, language),
+        "own": one.work.own and describe_decision(item.content, one.work.own, language),
+        "opinions": [describe_decision(item.content, earlier, language) for earlier in one.work.earlier],
+        "original": write_original(item.content),
+        "given": write_given(one.work.own),
+        "draft": json.dumps(one.draft["draft"], ensure_ascii=False) if one.draft else "",
+        "question_types": QUESTION_TYPES,
+        "discipline_codes": DISCIPLINES,
+        "days_left": count_days(one.assignment.due_at, now_text()),
+    }
+
+
+def _open(request: Request, ledger: Ledger, visitor: SignedIn, batch_id: str, reference: str) -> OpenQuestion:
+    """The question that the reference means to this visitor; 404 for what was not given to them."""
+    question_uuid = read_reference(request.app.state.key, visitor.user_id, batch_id, reference)
+    found = question_uuid and open_question(ledger, batch_id, question_uuid, visitor.user_id)
+    if not found:
+        raise HTTPException(404)
+    return found
+
+
+def _find_work(ledger: Ledger, visitor: SignedIn, batch_id: str) -> BatchWork:
+    found = next((one for one in list_work(ledger, visitor.user_id) if one.batch_id == batch_id), None)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _check_queue(queue: str) -> Queue:
+    if queue not in QUEUES:
+        raise HTTPException(404)
+    return queue
+
+
+def _refer(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
+    return make_reference(request.app.state.key, visitor.user_id, batch_id, question_uuid)
+
+
+def _locate(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
+    return f"/review/{batch_id}/question/{_refer(request, visitor, batch_id, question_uuid)}"
+
+
+def _count_today(ledger: Ledger, annotator: str) -> int:
+    """Decisions since midnight where the server stands."""
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return count_decided_since(ledger, annotator, midnight.astimezone(UTC).isoformat(timespec="microseconds"))

@@ -1,0 +1,106 @@
+"""A question as people read it: safe HTML, whatever its text holds."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from markupsafe import Markup, escape
+
+from deployments.web.wording import say
+from tasks.questions.question import QuestionContent
+from tasks.review.words import Language
+
+# A word of letters, a number, or one character: Chinese is compared by character.
+_TOKENS = re.compile(r"[A-Za-z]+|\d+|\s+|.", re.DOTALL)
+_MOST_COMPARED = 4_000
+_MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
+
+
+def show_question(content: QuestionContent, language: Language) -> Markup:
+    """Material, stem, options with the key marked, answer and explanation, each under its heading."""
+    parts: list[Markup] = []
+    if content.material:
+        parts.append(_show_section("material", content.material, language))
+    parts.append(_show_section("stem", content.stem, language))
+    if content.options:
+        parts.append(_show_options(content, language))
+    parts.append(_show_answer(content, language))
+    if content.explanation:
+        parts.append(_show_section("explanation", content.explanation, language))
+    return Markup("").join(parts)
+
+
+def show_text(text: str) -> Markup:
+    """A text of a question; line breaks are kept by the style sheet."""
+    return escape(text)
+
+
+def show_difference(before: str, after: str) -> Markup:
+    """What a correction took away and put in, in one text; both are also told apart without colour."""
+    parts: list[Markup] = []
+    for kind, text in _compare(before, after):
+        if kind == "same":
+            parts.append(escape(text))
+        else:
+            parts.append(_MARKS[kind].format(text))
+    return Markup("").join(parts)
+
+
+def _show_section(name: str, text: str, language: Language) -> Markup:
+    return Markup('<section class="part {0}"><h3>{1}</h3><div class="text">{2}</div></section>').format(
+        name, say(name, language), show_text(text)
+    )
+
+
+def _show_options(content: QuestionContent, language: Language) -> Markup:
+    mark = Markup(' <span class="key">{}</span>').format(say("key_mark", language))
+    lines = Markup("").join(
+        Markup('<li class="{0}"><b>{1}.</b> <span class="text">{2}</span>{3}</li>').format(
+            "keyed" if option.label in content.answer else "",
+            option.label,
+            show_text(option.text),
+            mark if option.label in content.answer else "",
+        )
+        for option in content.options
+    )
+    return Markup('<section class="part options"><h3>{0}</h3><ul>{1}</ul></section>').format(
+        say("options", language), lines
+    )
+
+
+def _show_answer(content: QuestionContent, language: Language) -> Markup:
+    if not content.answer:
+        return Markup('<section class="part answer"><h3>{0}</h3><p class="warning">{1}</p></section>').format(
+            say("answer", language), say("no_answer", language)
+        )
+    if content.question_type == "true_false" and content.answer[0] in ("true", "false"):
+        return _show_section("answer", say(content.answer[0], language), language)
+    if content.options:
+        return _show_section("answer", "".join(content.answer), language)
+    if len(content.answer) == 1:
+        return _show_section("answer", content.answer[0], language)
+    lines = Markup("").join(
+        Markup('<li class="text">{}</li>').format(show_text(text)) for text in content.answer
+    )
+    return Markup('<section class="part answer"><h3>{0}</h3><ol>{1}</ol></section>').format(
+        say("answer", language), lines
+    )
+
+
+def _compare(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Runs of text that are the `same`, `removed` or `added`; long texts are compared by line."""
+    is_long = max(len(before), len(after)) > _MOST_COMPARED
+    old, new = (
+        text.splitlines(keepends=True) if is_long else _TOKENS.findall(text) for text in (before, after)
+    )
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            yield "same", "".join(old[a:b])
+            continue
+        if a < b:
+            yield "removed", "".join(old[a:b])
+        if c < d:
+            yield "added", "".join(new[c:d])

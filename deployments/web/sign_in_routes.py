@@ -1,0 +1,199 @@
+"""Signing in and out, the password, and the language."""
+
+from __future__ import annotations
+
+import secrets
+from urllib.parse import urlparse
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from deployments.auth.passwords import (
+    FEWEST_CHARACTERS,
+    MOST_CHARACTERS,
+    check_password,
+    hash_password,
+)
+from deployments.auth.sessions import SESSION_S
+from deployments.auth.throttle import FailureCounter, name_attempt
+from deployments.web.pages import render_page
+from deployments.web.visitor import (
+    ANNOTATORS,
+    COORDINATORS,
+    SESSION_COOKIE,
+    Form,
+    Store,
+    Visitor,
+    read_form,
+    read_sessions,
+    read_visitor,
+)
+from deployments.web.wording import LANGUAGE_COOKIE
+from tasks.review.words import LANGUAGES
+from warehouse.ledger import users
+from warehouse.ledger.engine import Ledger
+
+_FORM_COOKIE = "proctor_form"
+_LANGUAGE_S = 365 * 86_400
+
+
+def add_sign_in_routes(app: FastAPI) -> None:
+    """Add the way in and out."""
+
+    @app.get("/sign-in")
+    def show_sign_in(request: Request, then: str = "/") -> Response:
+        if read_visitor(request) is not None:
+            return RedirectResponse(_keep_own_path(then), 303)
+        return _show_sign_in(request, then)
+
+    @app.post("/sign-in")
+    async def sign_in(request: Request, ledger: Store) -> Response:
+        fields = await read_form(request)
+        then, name = fields.get("then", "/"), fields.get("user_id", "").strip()[:200]
+        nonce = request.cookies.get(_FORM_COOKIE, "")
+        if not nonce or not read_sessions(request).is_form_token(
+            f"sign-in {nonce}", fields.get("form_token", "")
+        ):
+            return _show_sign_in(request, then, "sign_in_again", 403)
+        failures: FailureCounter = app.state.failures
+        attempt = name_attempt(request.client.host if request.client else None, name)
+        if failures.must_pause(attempt):
+            return _show_sign_in(request, then, "sign_in_pause", 429)
+        stored = await run_in_threadpool(_read_hash, ledger, name)
+        async with app.state.passwords:
+            is_right = await run_in_threadpool(
+                check_password, stored, fields.get("password", "")[:MOST_CHARACTERS]
+            )
+        failures.note(attempt, is_right=is_right)
+        if not is_right:
+            return _show_sign_in(request, then, "sign_in_wrong", 401)
+        reply = RedirectResponse(_keep_own_path(then), 303)
+        _set_session(app, reply, await run_in_threadpool(read_sessions(request).start, name))
+        reply.delete_cookie(_FORM_COOKIE, path="/sign-in")
+        return reply
+
+    @app.post("/sign-out")
+    def sign_out(request: Request, visitor: Visitor, form: Form) -> Response:
+        read_sessions(request).end(visitor.session_id)
+        reply = RedirectResponse("/sign-in", 303)
+        reply.delete_cookie(SESSION_COOKIE)
+        return reply
+
+    @app.get("/session")
+    def show_session(request: Request, visitor: Visitor) -> Response:
+        """Who is signed in, and the token of their forms: for a page that was open while somebody signed in again."""
+        token = read_sessions(request).make_form_token(visitor.session_id)
+        return JSONResponse({"user_id": visitor.user_id, "form_token": token})
+
+    @app.get("/account")
+    def show_account(request: Request, visitor: Visitor) -> Response:
+        return render_page(request, "account.html", visitor, message=None, is_done=False)
+
+    @app.post("/account")
+    async def change_password(request: Request, visitor: Visitor, form: Form, ledger: Store) -> Response:
+        new = form.get("new_password", "")
+        fault = None
+        if not FEWEST_CHARACTERS <= len(new) <= MOST_CHARACTERS:
+            fault = "password_short"
+        elif new != form.get("repeated_password", ""):
+            fault = "password_differs"
+        elif not await _is_password(app, request, ledger, visitor.user_id, form.get("old_password", "")):
+            fault = "password_wrong"
+        if fault:
+            return render_page(request, "account.html", visitor, status=422, message=fault, is_done=False)
+        async with app.state.passwords:
+            hashed = await run_in_threadpool(hash_password, new)
+        await run_in_threadpool(_write_hash, ledger, visitor.user_id, hashed)
+        # The new password ended every session, this one too: a new one begins here.
+        cookie = await run_in_threadpool(read_sessions(request).start, visitor.user_id)
+        started = await run_in_threadpool(read_sessions(request).read, cookie)
+        reply = render_page(request, "account.html", started, message="password_changed", is_done=True)
+        _set_session(app, reply, cookie)
+        return reply
+
+    @app.get("/language/{language}")
+    def choose(request: Request, language: str) -> Response:
+        """Keep the language and go back to the page that asked."""
+        came_from = urlparse(request.headers.get("referer", ""))
+        is_ours = came_from.netloc == request.headers.get("host", "")
+        reply = RedirectResponse(_keep_own_path(came_from.path if is_ours else "/"), 303)
+        if language in LANGUAGES:
+            reply.set_cookie(
+                LANGUAGE_COOKIE,
+                language,
+                max_age=_LANGUAGE_S,
+                samesite="lax",
+                httponly=True,
+                secure=app.state.is_https,
+            )
+        return reply
+
+
+def _show_sign_in(request: Request, then: str, message: str | None = None, status: int = 200) -> Response:
+    """The form, tied to a cookie of its own: another site cannot sign a browser in as somebody else."""
+    nonce = request.cookies.get(_FORM_COOKIE) or secrets.token_urlsafe(32)
+    reply = render_page(
+        request,
+        "sign_in.html",
+        None,
+        status=status,
+        message=message,
+        then=_keep_own_path(then),
+        token=read_sessions(request).make_form_token(f"sign-in {nonce}"),
+    )
+    reply.set_cookie(
+        _FORM_COOKIE,
+        nonce,
+        max_age=3600,
+        httponly=True,
+        samesite="strict",
+        path="/sign-in",
+        secure=request.app.state.is_https,
+    )
+    return reply
+
+
+def _set_session(app: FastAPI, reply: Response, cookie: str) -> None:
+    reply.set_cookie(
+        SESSION_COOKIE,
+        cookie,
+        max_age=SESSION_S,
+        httponly=True,
+        samesite="lax",
+        secure=app.state.is_https,
+    )
+
+
+async def _is_password(app: FastAPI, request: Request, ledger: Ledger, name: str, password: str) -> bool:
+    """Whether it is the password of somebody who is signed in; guesses count as at the door."""
+    failures: FailureCounter = app.state.failures
+    attempt = name_attempt(request.client.host if request.client else None, name)
+    if failures.must_pause(attempt):
+        return False
+    stored = await run_in_threadpool(_read_hash, ledger, name)
+    async with app.state.passwords:
+        is_right = await run_in_threadpool(check_password, stored, password[:MOST_CHARACTERS])
+    failures.note(attempt, is_right=is_right)
+    return is_right
+
+
+def _read_hash(ledger: Ledger, name: str) -> str | None:
+    """The password hash of somebody who has work here; null for anybody else, so that nobody learns more."""
+    with ledger.read() as connection:
+        user = users.read_user(connection, name)
+        if user is None or user.role not in (*ANNOTATORS, *COORDINATORS):
+            return None
+        return users.read_password_hash(connection, name)
+
+
+def _write_hash(ledger: Ledger, name: str, hashed: str) -> None:
+    with ledger.write() as connection:
+        users.write_password_hash(connection, name, hashed)
+
+
+def _keep_own_path(then: str) -> str:
+    """A path of this server; anything that a browser could take for another site becomes the start page."""
+    is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
+    return then if is_own and "\\" not in then else "/"

@@ -1,0 +1,124 @@
+"""Who asks, what they may see, and whether a form is really theirs: what every route of the web app begins with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote
+
+from fastapi import Depends
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from deployments.auth.sessions import Sessions, SignedIn
+from schemas.settings import Settings
+from warehouse.ledger.engine import Ledger
+
+SESSION_COOKIE = "proctor_session"
+FORM_HEADER = "x-proctor-form"
+# Who reads and decides, and who gives the work out. Others have no account here, whatever their password.
+ANNOTATORS = ("annotator",)
+COORDINATORS = ("admin", "examiner")
+_MOST_FIELDS = 100
+
+
+class SignInNeeded(Exception):
+    """Nobody is signed in; `then` is the page that they wanted."""
+
+    def __init__(self, then: str) -> None:
+        super().__init__("Nobody is signed in.")
+        self.then = then
+
+
+def read_sessions(request: Request) -> Sessions:
+    """The sessions of this server."""
+    sessions: Sessions = request.app.state.sessions
+    return sessions
+
+
+def read_visitor(request: Request) -> SignedIn | None:
+    """Who asks; null for nobody."""
+    return read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
+
+
+def _need_visitor(request: Request) -> SignedIn:
+    visitor = read_visitor(request)
+    if visitor is None:
+        raise SignInNeeded(quote(request.url.path))
+    return visitor
+
+
+def _need_coordinator(request: Request) -> SignedIn:
+    visitor = _need_visitor(request)
+    if visitor.role not in COORDINATORS:
+        raise HTTPException(404)
+    return visitor
+
+
+def _read_ledger(request: Request) -> Ledger:
+    ledger: Ledger = request.app.state.ledger
+    return ledger
+
+
+def _read_settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def check_form(request: Request, visitor: SignedIn, token: str) -> None:
+    """Raise 403 unless the form carries the token of this session."""
+    if not read_sessions(request).is_form_token(visitor.session_id, token):
+        raise HTTPException(403)
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form; the last of a name counts. Raises 400 for what is no form."""
+    try:
+        text = (await request.body()).decode("utf-8")
+        fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except ValueError:
+        raise HTTPException(400) from None
+    return dict(fields)
+
+
+async def _read_json(request: Request) -> Mapping[str, Any]:
+    """The JSON object of a request that carries the token of its session; raises 400, 401 and 403."""
+    visitor = read_visitor(request)
+    if visitor is None:
+        raise HTTPException(401)
+    check_form(request, visitor, request.headers.get(FORM_HEADER, ""))
+    try:
+        value = json.loads(await request.body())
+        # Half a surrogate pair is no text that a store could keep.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise HTTPException(400) from None
+    if not isinstance(value, Mapping) or _has_zero(value):
+        raise HTTPException(400)
+    return value
+
+
+def _has_zero(value: object) -> bool:
+    """Whether a text in it holds the character zero, which PostgreSQL keeps in no text."""
+    if isinstance(value, Mapping):
+        return any(_has_zero(part) for pair in value.items() for part in pair)
+    if isinstance(value, list):
+        return any(map(_has_zero, value))
+    return isinstance(value, str) and "\0" in value
+
+
+async def _read_checked_form(request: Request) -> Mapping[str, str]:
+    """The fields of a form that carries the token of its session; raises 400, 403 and SignInNeeded."""
+    visitor = _need_visitor(request)
+    fields = await read_form(request)
+    check_form(request, visitor, fields.get("form_token", ""))
+    return fields
+
+
+Visitor = Annotated[SignedIn, Depends(_need_visitor)]
+Coordinator = Annotated[SignedIn, Depends(_need_coordinator)]
+Store = Annotated[Ledger, Depends(_read_ledger)]
+Config = Annotated[Settings, Depends(_read_settings)]
+Form = Annotated[Mapping[str, str], Depends(_read_checked_form)]
+Body = Annotated[Mapping[str, Any], Depends(_read_json)]

@@ -1,0 +1,45 @@
+"""The web desk as a process."""
+
+from __future__ import annotations
+
+import json
+
+from deployments.http_server import serve_app
+from deployments.web.app import create_app
+from schemas.settings import Settings
+
+
+def serve_web(
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    as_json: bool = False,
+) -> None:
+    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
+
+    With `as_json` the first line on standard output is one JSON document with the address, once it listens.
+    """
+    home = str(settings.home.resolve())
+
+    def tell(address: str) -> list[str]:
+        return [
+            f"The web desk listens on {address}",
+            f"Home: {home}",
+            "A password for somebody: proctor exam user password NAME",
+            "Stop with Ctrl-C.",
+        ]
+
+    serve_app(
+        create_app(settings, is_https=certificate is not None),
+        "The web desk",
+        host,
+        port,
+        notes=tell,
+        announcement=(lambda address: json.dumps({"address": address, "home": home})) if as_json else None,
+        ended="The web desk has stopped; nothing that was decided is lost.",
+        certificate=certificate,
+        key=key,
+    )
