@@ -34,7 +34,7 @@ def render_page(
         _make_environment()
         .get_template(template)
         .render(
-            say=lambda name, **parts: say(name, language, **parts),
+            say=lambda word, /, **parts: say(word, language, **parts),
             wording={name: both[language] for name, both in read_wording().items()},
             words=lambda topic: list_words(topic, language),
             language=language,
@@ -49,8 +49,10 @@ def render_page(
 
 
 def count_days(due_at: str, now: str) -> int:
-    """Whole days from now to the moment when something is due; negative when it is overdue."""
-    return (datetime.fromisoformat(due_at) - datetime.fromisoformat(now)).days
+    """Days on the calendar, where the server stands, until something is due; negative once the moment has passed."""
+    due, present = (datetime.fromisoformat(moment).astimezone() for moment in (due_at, now))
+    days = (due.date() - present.date()).days
+    return min(days, -1) if due < present else days
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,7 @@ def read_wording() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType({str(name).lower(): words for name, words in loaded.items()})
 
 
-def say(name: str, language: Language, **parts: object) -> str:
+def say(name: str, language: Language, /, **parts: object) -> str:
     """The words of that name with the parts put in; an unknown name raises KeyError."""
     return read_wording()[name][language].format(**parts)
 
