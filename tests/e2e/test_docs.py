@@ -20,7 +20,7 @@ pytestmark = pytest.mark.prefect
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # These stay until they are interrupted: they are started, seen to listen, and stopped.
-SERVERS = {"proctor exam serve": 8700, "python -m deployments.model_server": 8800}
+SERVERS = {"proctor exam serve": 8700, "proctor web": 8710, "python -m deployments.model_server": 8800}
 
 
 def read_commands(page: Path) -> list[str]:

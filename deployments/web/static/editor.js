@@ -25,7 +25,7 @@ export class Editor {
     const field = this.form.elements[this.original.answer.length ? 'stem' : 'explanation'];
     const target = this.original.answer.length ? field : this.form.querySelector('.answer-rows input, .answer-rows textarea, .option-rows input') ?? field;
     target.focus();
-    if (target.value) target.setSelectionRange?.(target.value.length, target.value.length);
+    if (target.matches('textarea')) target.setSelectionRange(target.value.length, target.value.length);
     this.form.scrollIntoView({ block: 'start' });
   }
 

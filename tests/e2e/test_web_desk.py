@@ -1,0 +1,326 @@
+"""The web desk in real Chromium: two annotators and an adjudicator finish a batch through whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from deployments.auth.passwords import hash_password
+from deployments.home import create_home
+from schemas.settings import Settings
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.batch import read_decisions
+from tasks.review.decision import Decision
+from tests.browser import CHROMIUM, needs_browser
+from tests.tasks.review.conftest import make_frame, make_question
+from warehouse.ledger import review, users
+from warehouse.ledger.engine import now_text, open_ledger
+
+pytestmark = [*needs_browser, pytest.mark.slow]
+
+PROCTOR = str(Path(sys.executable).with_name("proctor"))
+PASSWORD, BATCH = "correct horse battery", "2026-11-desk"
+DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
+SCRIPT = "<img src=x onerror=\"document.body.dataset.stolen='1'\">"
+QUESTIONS = [
+    make_question(1),
+    make_question(2, stem=f"Which of these is not a script? {SCRIPT}"),
+    make_question(3, language="zh", stem="第3题：设 $f(x)=x^2$，则 f(1) 等于（　　）", parse_notes=["key_by_format"]),
+    make_question(4, question_type="short_answer", options=[], answer=["Because it is continuous."], material="A long text. " * 60),
+    make_question(5, answer=[]),
+]  # fmt: skip
+
+
+class Server:
+    """`proctor web` as a process that can be killed and started again on its port."""
+
+    def __init__(self, home: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.address = f"http://127.0.0.1:{self.port}"
+        self._home = home
+        self._log = (home.parent / "web.log").open("w")
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [PROCTOR, "web", "--port", str(self.port)],
+            env=os.environ | {"PROCTOR_HOME": str(self._home), "PROCTOR_NO_SERVER": "1"},
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with suppress(urllib.error.URLError), urllib.request.urlopen(f"{self.address}/sign-in"):
+                return
+            time.sleep(0.1)
+        raise AssertionError("proctor web does not answer")
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def read_log(self) -> str:
+        return Path(self._log.name).read_text()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A home with a batch of five questions for chen and dai, and eva to settle what they dispute."""
+    settings = Settings(home=tmp_path / "home")
+    create_home(settings)
+    hashed = hash_password(PASSWORD)
+    with open_ledger(settings.ledger_address) as ledger:
+        with ledger.write() as connection:
+            for name, role in (
+                ("chen", "annotator"),
+                ("dai", "annotator"),
+                ("eva", "annotator"),
+                ("cora", "admin"),
+            ):
+                users.add_user(connection, user_id=name, role=role, password_hash=hashed)
+        reviewers = [Annotator("chen"), Annotator("dai")]
+        assign_batch(ledger, BATCH, make_frame(QUESTIONS), reviewers, settings, now_text())
+    return settings
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[Server]:
+    started = Server(settings.home)
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+class Reader:
+    """Somebody at a browser, who presses keys; what their consoles complain of is kept."""
+
+    def __init__(
+        self, browser: Browser, server: Server, name: str, language: str, size: dict[str, int]
+    ) -> None:
+        self.context: BrowserContext = browser.new_context(viewport=size, locale=language)  # type: ignore[arg-type]
+        self.complaints: list[str] = []
+        self.server = server
+        self.page = self.open_tab()
+        self.page.goto(server.address)
+        # The field of the name has the focus already: no mouse is needed.
+        for key in (name, "Tab", PASSWORD, "Enter"):
+            self.page.keyboard.press(key) if key in ("Tab", "Enter") else self.page.keyboard.type(key)
+        self.page.wait_for_url(lambda address: "sign-in" not in address)
+
+    def open_tab(self) -> Page:
+        page = self.context.new_page()
+        page.on(
+            "console",
+            lambda message: self.complaints.append(message.text) if message.type == "error" else None,
+        )
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return page
+
+    def tab_to(self, selector: str) -> None:
+        """Press Tab until the element has the focus, as who has no mouse does."""
+        for _ in range(40):
+            self.page.keyboard.press("Tab")
+            if self.page.evaluate(f"document.activeElement.matches({selector!r})"):
+                return
+        raise AssertionError(f"{selector} cannot be reached by Tab")
+
+    def begin(self, queue: str) -> None:
+        self.page.goto(f"{self.server.address}/")
+        self.tab_to(f"a[href$='next/{queue}']")
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector(".card")
+
+    def read_stem(self) -> str:
+        return self.page.locator(".part.stem .text").inner_text()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, then wait for the next card: nobody confirms, nobody goes on by hand."""
+        before = self.page.locator(".card").get_attribute("data-reference")
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "before => !document.querySelector('#finished').hidden || document.querySelector('.card').dataset.reference !== before",
+            arg=before,
+        )
+
+    def wait_until_saved(self) -> None:
+        self.page.wait_for_function(
+            "() => !Object.keys(localStorage).some(key => key.startsWith('proctor.outbox'))"
+        )
+
+
+def read_decided(settings: Settings) -> dict[tuple[str, int], Decision]:
+    places = {row["question_uuid"]: place for place, row in enumerate(QUESTIONS, start=1)}
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        return {(one.annotator, places[one.question_uuid]): one for one in read_decisions(connection, BATCH)}
+
+
+def find_faults_of_access(page: Page) -> list[str]:
+    """What axe-core finds that is serious or critical, by rule and place."""
+    from axe_playwright_python.base import AXE_FILE_PATH
+
+    page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
+    found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{page.url}: {rule['id']} {node['target']}"
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+def test_two_annotators_and_an_adjudicator_finish_a_batch(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    faults: list[str] = []
+    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    faults += find_faults_of_access(chen.page)
+    chen.begin("questions")
+    faults += find_faults_of_access(chen.page)
+    assert chen.page.evaluate("document.body.dataset.stolen") is None
+
+    # One key accepts and moves on; two reject with a reason.
+    assert chen.read_stem().startswith("A shelf of 1 rows")
+    chen.press("a")
+    assert SCRIPT in chen.read_stem()
+    chen.press("r", "3")
+
+    # A correction is begun; the page is loaded again in the middle of it; the correction is still there.
+    assert "第3题" in chen.read_stem()
+    chen.page.keyboard.press("e")
+    chen.page.keyboard.type(" 吗？")
+    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" 吗？")
+    faults += find_faults_of_access(chen.page)
+    chen.page.reload()
+    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" 吗？")
+    chen.page.locator("textarea[name=stem]").focus()
+    chen.press("Control+Enter")
+
+    # The server dies; a decision is given all the same, kept, and sent when it is there again.
+    assert "A long text." in chen.page.locator(".part.material").inner_text()
+    server.kill()
+    chen.page.keyboard.press("a")
+    expect(chen.page.locator("#notice")).to_contain_text("kept in this browser")
+    chen.page.wait_for_timeout(300)
+    server.start()
+    chen.wait_until_saved()
+    # The card without an answer waits in a queue of its own; it cannot be accepted, but completed.
+    chen.begin("unanswered")
+    chen.page.keyboard.press("a")
+    expect(chen.page.locator("#notice")).to_contain_text("the answer is empty")
+    chen.page.keyboard.press("e")
+    assert chen.page.evaluate("document.activeElement.matches('.option-rows input')")
+    chen.page.keyboard.press("Space")
+    chen.press("Control+Enter")
+    chen.wait_until_saved()
+    assert {place: one.given.decision for (_, place), one in read_decided(settings).items()} == {
+        1: "accept", 2: "reject", 3: "edit", 4: "accept", 5: "edit",
+    }  # fmt: skip
+
+    # Undo goes back to the last one; what is pressed there takes its place.
+    chen.page.keyboard.press("u")
+    expect(chen.page.locator(".own")).to_contain_text("Edit")
+
+    # Two windows on one question: the later one is told, and overwrites nothing until it is asked to.
+    first = f"{server.address}/review/{BATCH}/list/questions"
+    chen.page.goto(first)
+    chen.page.get_by_role("link", name="A shelf of 1").click()
+    other = chen.open_tab()
+    other.goto(chen.page.url)
+    other.wait_for_selector(".card")
+    other.keyboard.press("r")
+    other.keyboard.press("4")
+    other.wait_for_function("() => document.querySelector('#state').textContent === 'Saved'")
+    other.close()
+    assert read_decided(settings)["chen", 1].given.reject_reason == "duplicate"
+    chen.page.keyboard.press("r")
+    chen.page.keyboard.press("1")
+    expect(chen.page.locator("#notice")).to_contain_text("Reject · Duplicate")
+    assert read_decided(settings)["chen", 1].given.reject_reason == "duplicate"
+    chen.page.get_by_role("button", name="Put mine in its place").click()
+    chen.wait_until_saved()
+    assert read_decided(settings)["chen", 1].given.reject_reason == "factual_error"
+
+    # The second annotator works in Chinese on a telephone, by touch; nothing goes beyond the edge.
+    dai = Reader(browser, server, "dai", "zh-CN", PHONE)
+    dai.begin("questions")
+    faults += find_faults_of_access(dai.page)
+    for _ in range(4):
+        assert dai.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        before = dai.page.locator(".card").get_attribute("data-reference")
+        dai.page.get_by_role("button", name="通过").click()
+        dai.page.wait_for_function(
+            "before => !document.querySelector('#finished').hidden || document.querySelector('.card').dataset.reference !== before",
+            arg=before,
+        )
+    dai.wait_until_saved()
+    dai.begin("unanswered")
+    dai.page.get_by_role("button", name="修改").click()
+    assert dai.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    dai.page.locator(".option-rows input").nth(1).check()
+    dai.page.get_by_role("button", name=re.compile("保存修改")).click()
+    dai.wait_until_saved()
+
+    # chen rejected 1 and 2, both corrected 5 differently: three disputes, settled with both opinions side by side.
+    eva = Reader(browser, server, "eva", "en-US", DESKTOP)
+    eva.begin("disputes")
+    opinions = eva.page.locator(".opinion")
+    expect(opinions).to_have_count(2)
+    boxes = [opinions.nth(place).bounding_box() for place in (0, 1)]
+    assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
+    faults += find_faults_of_access(eva.page)
+    eva.press("a")
+    eva.press(".")
+    eva.page.keyboard.press("e")
+    eva.page.keyboard.press("Space")
+    eva.press("Control+Enter")
+    eva.wait_until_saved()
+
+    # What follows the last decision begins by itself, in a process of its own.
+    cora = Reader(browser, server, "cora", "zh-CN", DESKTOP)
+    faults += find_faults_of_access(cora.page)
+    cora.page.goto(f"{server.address}/coordination/{BATCH}")
+    faults += find_faults_of_access(cora.page)
+    deadline = time.monotonic() + 60
+    status = ""
+    while status != "closed" and time.monotonic() < deadline:
+        time.sleep(0.2)
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            status = str((review.read_batch(connection, BATCH) or {})["status"])
+    assert status == "closed"
+
+    channels = {key: one.channel for key, one in read_decided(settings).items()}
+    assert len(channels) == 13
+    assert {who: {channel for (name, _), channel in channels.items() if name == who} for who in ("chen", "eva")} == {
+        "chen": {"web"}, "eva": {"adjudication"},
+    }  # fmt: skip
+    assert faults == []
+    allowed = ("ERR_CONNECTION_REFUSED", "status of 409")
+    complaints = [text for one in (chen, dai, eva, cora) for text in one.complaints]
+    assert [text for text in complaints if not any(word in text for word in allowed)] == []
+    assert "shelf" not in server.read_log()
