@@ -34,10 +34,11 @@ from tasks.review.channels.web.parsing import parse_decision
 from tasks.review.desk import Receipt, StaleError, Submission, record_one
 from tasks.review.queue import (
     QUEUES,
-    BatchWork,
     OpenQuestion,
     Queue,
+    count_batch_work,
     count_decided_since,
+    count_listed,
     list_queue,
     list_work,
     open_question,
@@ -74,27 +75,30 @@ def add_review_routes(app: FastAPI) -> None:
     def show_list(
         request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store, page: int = 1
     ) -> Response:
-        work = _find_work(ledger, visitor, batch_id)
         name = _check_queue(queue)
+        listed = count_listed(ledger, batch_id, visitor.user_id)
+        if not any(listed.values()):
+            raise HTTPException(404)
         start = (max(page, 1) - 1) * ROWS_PER_PAGE
-        lines, total = list_queue(ledger, batch_id, visitor.user_id, name, start, ROWS_PER_PAGE)
+        lines = list_queue(ledger, batch_id, visitor.user_id, name, start, ROWS_PER_PAGE)
         return render_page(
             request,
             "list.html",
             visitor,
-            work=work,
+            batch_id=batch_id,
+            listed=listed,
+            is_waiting=read_first(ledger, batch_id, visitor.user_id, name) is not None,
             queue=name,
             queues=QUEUES,
             lines=[(_refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
             start=start,
             page=max(page, 1),
-            page_count=-(-total // ROWS_PER_PAGE) or 1,
+            page_count=-(-listed[name] // ROWS_PER_PAGE) or 1,
             now=now_text(),
         )
 
     @app.get("/review/{batch_id}/next/{queue}")
     def show_next(request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store) -> Response:
-        _find_work(ledger, visitor, batch_id)
         name = _check_queue(queue)
         first = read_first(ledger, batch_id, visitor.user_id, name)
         if first is None:
@@ -106,13 +110,14 @@ def add_review_routes(app: FastAPI) -> None:
         request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store, settings: Config
     ) -> Response:
         one = _open(request, ledger, visitor, batch_id, reference)
-        work = next((work for work in list_work(ledger, visitor.user_id) if work.batch_id == batch_id), None)
+        assigned, decided = count_batch_work(ledger, batch_id, visitor.user_id)
         return render_page(
             request,
             "question.html",
             visitor,
             **_describe(request, visitor, one, reference),
-            work=work,
+            assigned_count=assigned,
+            decided_count=decided,
             today=_count_today(ledger, visitor.user_id),
             quota=settings.review_daily_quota,
             reasons=REJECT_REASONS,
@@ -244,13 +249,6 @@ def _open(request: Request, ledger: Ledger, visitor: SignedIn, batch_id: str, re
     question_uuid = read_reference(request.app.state.key, visitor.user_id, batch_id, reference)
     found = question_uuid and open_question(ledger, batch_id, question_uuid, visitor.user_id)
     if not found:
-        raise HTTPException(404)
-    return found
-
-
-def _find_work(ledger: Ledger, visitor: SignedIn, batch_id: str) -> BatchWork:
-    found = next((one for one in list_work(ledger, visitor.user_id) if one.batch_id == batch_id), None)
-    if found is None:
         raise HTTPException(404)
     return found
 

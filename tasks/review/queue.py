@@ -89,6 +89,13 @@ def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
     ]
 
 
+def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
+    """How many questions of an open batch were given to somebody, and how many of them are decided; 0 and 0 where none was."""
+    with ledger.read() as connection:
+        assigned, decided = web.count_batch_work(connection, batch_id, annotator)
+    return assigned, min(assigned, decided)
+
+
 def count_decided_since(ledger: Ledger, annotator: str, moment: str) -> int:
     """How many decisions somebody gave since a moment (ISO text in UTC), in any batch."""
     with ledger.read() as connection:
@@ -141,14 +148,20 @@ def find_queue(role: str, *, has_answer: bool) -> Queue:
     return "questions" if has_answer else "unanswered"
 
 
+def count_listed(ledger: Ledger, batch_id: str, annotator: str) -> Mapping[Queue, int]:
+    """How many questions of an open batch stand in each of somebody's queues, decided or not."""
+    with ledger.read() as connection:
+        return web.count_listed(connection, batch_id, annotator)
+
+
 def list_queue(
     ledger: Ledger, batch_id: str, annotator: str, queue: Queue, start: int, count: int
-) -> tuple[Sequence[ListedQuestion], int]:
-    """At most `count` lines of a queue from `start` (0 the first), and how many there are in all."""
+) -> Sequence[ListedQuestion]:
+    """At most `count` lines of a queue from `start` (0 the first)."""
     with ledger.read() as connection:
-        rows = web.list_queue(connection, batch_id, annotator, queue, start, count)
-        total = web.count_listed(connection, batch_id, annotator, queue)
-    return [_read_line(row) for row in rows], total
+        return [
+            _read_line(row) for row in web.list_queue(connection, batch_id, annotator, queue, start, count)
+        ]
 
 
 def save_draft(

@@ -25,6 +25,7 @@ ALL = (
     "ingest_speed",
     "normal_form_speed",
     "augment_speed",
+    "web_desk_speed",
     "bank_speed",
     "gscore_speed",
     "cgeval_run",

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Select,
     and_,
     delete,
+    exists,
     func,
     insert,
     select,
@@ -95,13 +95,14 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
     `batch_id`, `due_at`, `assigned_count`, `decided_count`, and what waits in each queue: `questions`, `unanswered`,
     `disputes`; the batch that is due first comes first.
     """
-    waiting = reviews.c.decision.is_(None)
+    # A column of the key: whether there is a decision is read from the index alone.
+    waiting = reviews.c.question_uuid.is_(None)
     rows = connection.execute(
         select(
             _given.batch_id,
             func.min(_given.due_at).label("due_at"),
             func.count().label("assigned_count"),
-            func.count(reviews.c.decision).label("decided_count"),
+            func.count(reviews.c.question_uuid).label("decided_count"),
             *(
                 func.count().filter(and_(waiting, condition)).label(name)
                 for name, condition in _QUEUES.items()
@@ -114,6 +115,14 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
         .order_by(func.min(_given.due_at), _given.batch_id)
     )
     return [dict(row._mapping) for row in rows]
+
+
+def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> tuple[int, int]:
+    """How many questions of a batch that takes decisions were given to somebody, and how many of them are decided."""
+    is_open = exists().where(review_batches.c.batch_id == batch_id, review_batches.c.status != "closed")
+    assigned = select(func.count()).where(_given.annotator == annotator, _given.batch_id == batch_id, is_open)
+    decided = select(func.count()).where(reviews.c.annotator == annotator, reviews.c.batch_id == batch_id)
+    return int(connection.execute(assigned).scalar_one()), int(connection.execute(decided).scalar_one())
 
 
 def count_decided_since(connection: Connection, annotator: str, moment: str) -> int:
@@ -159,7 +168,7 @@ def read_next(
             _given.annotator == annotator,
             _given.batch_id == batch_id,
             _QUEUES[queue],
-            reviews.c.decision.is_(None),
+            reviews.c.question_uuid.is_(None),
         )
         .order_by(*_ORDER)
         .limit(1)
@@ -190,43 +199,62 @@ def read_last_decided(
     return None if found is None else str(found)
 
 
-def count_listed(connection: Connection, batch_id: str, annotator: str, queue: Queue) -> int:
-    """How many questions stand in a queue, decided or not."""
-    query = select(func.count()).where(
-        _given.annotator == annotator, _given.batch_id == batch_id, _QUEUES[queue]
-    )
-    return int(connection.execute(query).scalar_one())
+def count_listed(connection: Connection, batch_id: str, annotator: str) -> dict[Queue, int]:
+    """How many questions stand in each queue of a batch that takes decisions, decided or not."""
+    row = connection.execute(
+        select(*(func.count().filter(condition).label(name) for name, condition in _QUEUES.items()))
+        .select_from(review_assignments)
+        .join(review_batches, review_batches.c.batch_id == _given.batch_id)
+        .where(
+            _given.annotator == annotator,
+            _given.batch_id == batch_id,
+            review_batches.c.status != "closed",
+        )
+    ).one()
+    return dict(row._mapping)
 
 
 def list_queue(
     connection: Connection, batch_id: str, annotator: str, queue: Queue, start: int, count: int
 ) -> list[dict[str, Any]]:
     """Questions of a queue from `start` (0 the first): `question_uuid`, `due_at`, `content`, `decision` (null: none yet)."""
-    page = (
-        select(_given.question_uuid)
+    page = connection.execute(
+        select(_given.question_uuid, _given.due_at)
         .where(_given.annotator == annotator, _given.batch_id == batch_id, _QUEUES[queue])
         .order_by(*_ORDER)
         .limit(count)
         .offset(start)
-    )
-    rows: Select[Any] = (
-        select(_given.question_uuid, _given.due_at, review_questions.c.content, reviews.c.decision)
-        .join(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == _given.batch_id,
-                review_questions.c.question_uuid == _given.question_uuid,
-            ),
+    ).all()
+    uuids = [row.question_uuid for row in page]
+    contents: dict[str, Any] = dict(
+        connection.execute(
+            select(review_questions.c.question_uuid, review_questions.c.content).where(
+                review_questions.c.batch_id == batch_id, review_questions.c.question_uuid.in_(uuids)
+            )
         )
-        .outerjoin(reviews, _OWN_DECISION)
-        .where(
-            _given.annotator == annotator,
-            _given.batch_id == batch_id,
-            _given.question_uuid.in_(page),
-        )
-        .order_by(*_ORDER)
+        .tuples()
+        .all()
     )
-    return [dict(row._mapping) for row in connection.execute(rows)]
+    decisions: dict[str, str] = dict(
+        connection.execute(
+            select(reviews.c.question_uuid, reviews.c.decision).where(
+                reviews.c.batch_id == batch_id,
+                reviews.c.annotator == annotator,
+                reviews.c.question_uuid.in_(uuids),
+            )
+        )
+        .tuples()
+        .all()
+    )
+    return [
+        {
+            "question_uuid": row.question_uuid,
+            "due_at": row.due_at,
+            "content": contents[row.question_uuid],
+            "decision": decisions.get(row.question_uuid),
+        }
+        for row in page
+    ]
 
 
 # --- drafts -------------------------------------------------------------------------------------------------
