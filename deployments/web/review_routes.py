@@ -87,7 +87,8 @@ def add_review_routes(app: FastAPI) -> None:
             visitor,
             batch_id=batch_id,
             listed=listed,
-            is_waiting=read_first(ledger, batch_id, visitor.user_id, name) is not None,
+            is_waiting=any(line.decision is None for line in lines)
+            or read_first(ledger, batch_id, visitor.user_id, name) is not None,
             queue=name,
             queues=QUEUES,
             lines=[(_refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
@@ -217,6 +218,8 @@ def _decide(
             "seen": stands.work.own.decided_at if stands and stands.work.own else None,
             "is_new": receipt.new_count == 1,
             "is_complete": bool(report.complete_batches),
+            "decided": count_batch_work(ledger, batch_id, visitor.user_id)[1],
+            "today": _count_today(ledger, visitor.user_id),
         }
     )
 

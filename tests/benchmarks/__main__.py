@@ -26,6 +26,7 @@ ALL = (
     "normal_form_speed",
     "augment_speed",
     "web_desk_speed",
+    "review_afternoon",
     "bank_speed",
     "gscore_speed",
     "cgeval_run",

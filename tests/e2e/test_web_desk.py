@@ -77,6 +77,10 @@ class Server:
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
 
+    def end(self) -> None:
+        self.kill()
+        self._log.close()
+
     def read_log(self) -> str:
         return Path(self._log.name).read_text()
 
@@ -105,7 +109,7 @@ def settings(tmp_path: Path) -> Settings:
 def server(settings: Settings) -> Iterator[Server]:
     started = Server(settings.home)
     yield started
-    started.kill()
+    started.end()
 
 
 @pytest.fixture

@@ -202,6 +202,7 @@ async function show(reference, { isBack = false } = {}) {
 
 function enter(found) {
   card = found;
+  document.body.classList.remove('is-editing');
   finished.hidden = true;
   place.hidden = false;
   openReasons(false);
@@ -221,7 +222,7 @@ function enter(found) {
   const draft = drafts.read(card.dataset.reference, card.dataset.draft ? JSON.parse(card.dataset.draft) : null);
   if (draft && !unsent) {
     comment.value = draft.comment ?? '';
-    if (draft.form) { editor.fillForm(draft.form); editor.form.hidden = false; editor.grow(); }
+    if (draft.form) { editor.fillForm(draft.form); editor.show(); }
     tell(say.draft_kept);
   }
   look(card.dataset.next, AHEAD);
@@ -256,6 +257,7 @@ function parse(text) {
 
 function finish() {
   card = null;
+  document.body.classList.remove('is-editing');
   place.hidden = true;
   finished.hidden = false;
   finished.focus();
@@ -267,12 +269,10 @@ function hear(event) {
   if (event.kind === 'saved') {
     drafts.drop(item.reference, false);
     fetched.delete(item.reference);
-    if (event.is_new) {
-      today += 1;
-      const bar = document.getElementById('progress');
-      if (bar) bar.value += 1;
-      showCounts();
-    }
+    today = event.today;
+    const bar = document.getElementById('progress');
+    if (bar) bar.value = event.decided;
+    showCounts();
     if (card?.dataset.reference === item.reference) { card.dataset.seen = event.seen ?? ''; showOwn(item.body); }
     showState(outbox.count > 1 ? say.saving : say.saved);
     if (notice.dataset.kind === 'offline') hideNotice();
@@ -373,7 +373,8 @@ function openReasons(isOpen) {
 
 function keepDraft() {
   const draft = { comment: comment.value, form: editor.isOpen ? editor.readForm() : null };
-  drafts.keep(card.dataset.reference, draft);
+  if (draft.comment.trim() || draft.form) drafts.keep(card.dataset.reference, draft);
+  else drafts.drop(card.dataset.reference, true);
 }
 
 function showCounts() {

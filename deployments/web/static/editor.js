@@ -20,8 +20,7 @@ export class Editor {
   get isOpen() { return !this.form.hidden; }
 
   open() {
-    this.form.hidden = false;
-    this.grow();
+    this.show();
     const field = this.form.elements[this.original.answer.length ? 'stem' : 'explanation'];
     const target = this.original.answer.length ? field : this.form.querySelector('.answer-rows input, .answer-rows textarea, .option-rows input') ?? field;
     target.focus();
@@ -29,7 +28,18 @@ export class Editor {
     this.form.scrollIntoView({ block: 'start' });
   }
 
-  close() { this.form.hidden = true; this.showFaults([]); }
+  // While a correction is under way, nothing else can be decided.
+  show() {
+    this.form.hidden = false;
+    document.body.classList.add('is-editing');
+    this.grow();
+  }
+
+  close() {
+    this.form.hidden = true;
+    document.body.classList.remove('is-editing');
+    this.showFaults([]);
+  }
 
   // The corrected fields in the form in which they are stored; what is as it was is left out.
   readEdit() {
