@@ -20,13 +20,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from deployments.auth.passwords import hash_password
-from deployments.home import create_home
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tasks.review.batch import read_decisions
 from tasks.review.decision import Decision
 from tests.browser import CHROMIUM, needs_browser
+from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.ledger import review, users
 from warehouse.ledger.engine import now_text, open_ledger
@@ -89,7 +89,7 @@ class Server:
 def settings(tmp_path: Path) -> Settings:
     """A home with a batch of five questions for chen and dai, and eva to settle what they dispute."""
     settings = Settings(home=tmp_path / "home")
-    create_home(settings)
+    open_new_lake(settings).close()
     hashed = hash_password(PASSWORD)
     with open_ledger(settings.ledger_address) as ledger:
         with ledger.write() as connection:

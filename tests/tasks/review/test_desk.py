@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
@@ -10,8 +12,16 @@ from tasks.review.adjudication import AdjudicationSummary
 from tasks.review.batch import read_assignments, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decision import Decision, GivenDecision
-from tasks.review.desk import Receipt, Refusal, Submission, record, record_submission
-from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
+from tasks.review.desk import (
+    Receipt,
+    Refusal,
+    StaleError,
+    Submission,
+    record,
+    record_one,
+    record_submission,
+)
+from tests.tasks.review.conftest import AFTER_ALL, LATER, NOW, give, make_submission, open_batch
 from warehouse.ledger.engine import Ledger
 
 
@@ -144,3 +154,37 @@ def test_an_unknown_channel_is_a_mistake_of_the_program(ledger: Ledger, settings
     open_batch(ledger, settings)
     with pytest.raises(ContractError, match="Review channel 'fax' is not one of"):
         record(ledger, [Submission("fax", "b1", "chen", "reviewer", "fax", [])], LATER)
+
+
+def test_what_was_decided_since_it_was_seen_is_not_overwritten(ledger: Ledger, settings: Settings) -> None:
+    uuid = open_batch(ledger, settings)[0]
+    record_submission(ledger, make_submission("chen", give(uuid, "reject")), LATER)
+    before = read_all(ledger)
+    for moment in (None, NOW):
+        stale = replace(make_submission("chen", give(uuid, "accept")), seen={uuid: moment})
+        with pytest.raises(StaleError) as caught:
+            record_submission(ledger, stale, AFTER_ALL)
+        assert caught.value.stands == before[0]
+        assert record(ledger, [stale], AFTER_ALL).refusals[0].source == "web page"
+    assert read_all(ledger) == before
+    # The same decision again is no conflict, whatever was seen; nor is one that was seen as it stands.
+    again = replace(make_submission("chen", give(uuid, "reject")), seen={uuid: None})
+    assert record_submission(ledger, again, AFTER_ALL).unchanged_count == 1
+    knowing = replace(make_submission("chen", give(uuid, "accept")), seen={uuid: LATER})
+    assert record_one(ledger, knowing, AFTER_ALL).receipts[0].changed_count == 1
+
+
+def test_an_adjudication_that_is_no_longer_needed_keeps_no_batch_open(
+    ledger: Ledger, settings: Settings
+) -> None:
+    uuids = open_batch(ledger, settings)
+    accepts = [give(uuid, "accept") for uuid in uuids]
+    record(
+        ledger,
+        [make_submission("chen", *accepts), make_submission("dai", accepts[0], give(uuids[1], "reject"))],
+        LATER,
+    )
+    report = record(ledger, [make_submission("dai", accepts[1])], AFTER_ALL)
+    with ledger.read() as connection:
+        assert len(read_assignments(connection, "b1", role="adjudicator")) == 1
+    assert report.complete_batches == ["b1"]

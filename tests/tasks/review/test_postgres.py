@@ -13,7 +13,16 @@ from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tasks.review.closing import close_batch
+from tasks.review.coordination import read_batch_detail
 from tasks.review.desk import record
+from tasks.review.queue import (
+    count_batch_work,
+    count_listed,
+    list_queue,
+    list_work,
+    open_question,
+    save_draft,
+)
 from tests.tasks.review.conftest import (
     LATER,
     NOW,
@@ -88,3 +97,26 @@ def test_a_batch_goes_from_assignment_to_close(server_ledger: Ledger, tmp_path: 
         ("accepted", 2, ["A"], True)
     ]
     assert closed.reviews.height == 6
+
+
+def test_an_annotators_queue_is_the_same_on_a_server(server_ledger: Ledger, tmp_path: Path) -> None:
+    rows = [make_question(number, answer=[] if number == 2 else ["B"]) for number in range(1, 5)]
+    chen = [Annotator("chen")]
+    assign_batch(server_ledger, "b1", make_frame(rows), chen, Settings(home=tmp_path, review_count=1), NOW)
+    uuids = [row["question_uuid"] for row in rows]
+    opened = [open_question(server_ledger, "b1", uuid, "chen") for uuid in uuids]
+    assert [one and one.next_uuid for one in opened] == [uuids[2], None, uuids[3], uuids[0]]
+    record(server_ledger, [make_submission("chen", give(uuids[0], "accept"))], LATER)
+    assert list_work(server_ledger, "chen")[0].waiting == {"questions": 2, "unanswered": 1, "disputes": 0}
+    assert count_batch_work(server_ledger, "b1", "chen") == (4, 1)
+    assert count_listed(server_ledger, "b1", "chen") == {"questions": 3, "unanswered": 1, "disputes": 0}
+    lines = list_queue(server_ledger, "b1", "chen", "questions", 1, 10)
+    assert [(line.item_uuid, line.decision) for line in lines] == [(uuids[2], None), (uuids[3], None)]
+    assert save_draft(server_ledger, "b1", uuids[2], "chen", {"comment": "half"}, LATER)
+    draft = open_question(server_ledger, "b1", uuids[2], "chen")
+    assert draft is not None
+    assert draft.draft == {"draft": {"comment": "half"}, "saved_at": LATER}
+    detail = read_batch_detail(server_ledger, "b1", LATER)
+    assert [(share.name, share.decided_count, share.assigned_count) for share in detail.annotators] == [
+        ("chen", 1, 4)
+    ]
