@@ -26,7 +26,7 @@ from tasks.review.assignment import assign_batch
 from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.landing import read_unreviewed
 from tests.browser import CHROMIUM
-from tests.e2e.test_web_desk import PASSWORD, Server
+from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready
 from warehouse.lake.store import open_lake
 from warehouse.ledger import users
 from warehouse.ledger.engine import now_text, open_ledger
@@ -99,6 +99,8 @@ def work(page: Page, server: Server) -> Hands:
     place = 0
     for queue in ("questions", "unanswered"):
         page.goto(f"{server.address}/review/{BATCH}/next/{queue}")
+        if page.locator(".card").count():
+            wait_until_ready(page)
         while page.locator(".card").count() and page.locator("#finished").is_hidden():
             fault = page.locator(".card").get_attribute("data-accept-fault")
             has_options = page.locator(".question .options li").count() > 0

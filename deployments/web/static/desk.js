@@ -45,6 +45,8 @@ document.getElementById('keys-on').addEventListener('change', (event) => localSt
 comment.addEventListener('input', keepDraft);
 addEventListener('popstate', (event) => { if (event.state?.reference) show(event.state.reference, { isBack: true }); });
 document.addEventListener('keydown', press);
+// Until here nobody would have heard a click.
+for (const button of document.querySelectorAll('.decide [data-act]')) button.disabled = false;
 
 const acts = {
   accept, edit, skip, undo, same,
@@ -100,6 +102,7 @@ function reject(reason) {
 }
 
 function same() {
+  if (!card) return;
   const last = remembered.last;
   if (!last || editor.isOpen) return tell(say.nothing_same);
   if (last.decision === 'accept' && card.dataset.acceptFault) return tell(`${say.fault}: ${card.dataset.acceptFault}`);
@@ -275,7 +278,7 @@ function hear(event) {
     showCounts();
     if (card?.dataset.reference === item.reference) { card.dataset.seen = event.seen ?? ''; showOwn(item.body); }
     showState(outbox.count > 1 ? say.saving : say.saved);
-    if (notice.dataset.kind === 'offline') hideNotice();
+    if (['offline', 'signed_out'].includes(notice.dataset.kind)) hideNotice();
   } else if (event.kind === 'conflict') showConflict(event);
   else if (event.kind === 'faulty') {
     showState(say.fault, true);
@@ -372,6 +375,7 @@ function openReasons(isOpen) {
 }
 
 function keepDraft() {
+  if (!card) return;
   const draft = { comment: comment.value, form: editor.isOpen ? editor.readForm() : null };
   if (draft.comment.trim() || draft.form) drafts.keep(card.dataset.reference, draft);
   else drafts.drop(card.dataset.reference, true);

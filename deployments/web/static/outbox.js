@@ -22,6 +22,8 @@ export class Outbox {
     this.adopt();
     setInterval(() => { if (this.box.items.length) this.store(); else this.adopt(); }, 2000);
     addEventListener('online', () => this.send());
+    // Who signed in again in another window goes on here.
+    addEventListener('focus', () => { this.isSignedOut = false; this.send(); });
   }
 
   get count() { return this.box.items.length; }
