@@ -60,7 +60,13 @@ DOCUMENT_TEXTS = Table(
         Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
         Column("text", "text", "Text in reading order, UTF-8.", required=True),
         Column("char_count", "int", "Length of the text in characters.", required=True, low=0),
-        Column("page_offsets", "ints", "Character offset at which each page starts."),
+        Column("page_offsets", "ints", "Character offset at which each page or sheet starts."),
+        Column(
+            "line_boxes",
+            "ints",
+            "Four numbers for each line of the text: left, top, right and bottom in thousandths of its page; null or "
+            "empty where the format has no pages, or it was read before places were kept.",
+        ),
         Column("converter", "text", "What turned the file into text."),
         Column("converter_version", "text", "Its version."),
     ),

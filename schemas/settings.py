@@ -201,6 +201,11 @@ class Settings(BaseSettings):
         """Where originals lie by content hash, with their TXT and JSON."""
         return self.home / "archive"
 
+    @property
+    def pages_dir(self) -> Path:
+        """Pictures of the originals' pages, made again when they are missing."""
+        return self.home / "pages"
+
 
 class _TomlSource(TomlConfigSettingsSource):
     """`proctor.toml`, whose relative paths start from the folder that it lies in."""

@@ -103,7 +103,12 @@ def remove(
                 f"Remove {found['document_name']} with {found['question_count']} questions?", abort=True
             )
         removal = remove_document(
-            lake, ledger, settings.archive_dir, found["document_id"], reason, purge=purge
+            lake,
+            ledger,
+            (settings.archive_dir, settings.pages_dir),
+            found["document_id"],
+            reason,
+            purge=purge,
         )
     lines = [
         f"Removed {removal.document_name} ({removal.document_id[:13]}): {removal.question_count} questions."
@@ -114,5 +119,7 @@ def remove(
             "are refused: export them again."
         )
     if purge:
-        lines.append(f"Deleted {removal.deleted_files} files of the archive.")
+        lines.append(
+            f"Deleted {removal.deleted_files} files: the original, what was read of it, pictures of its pages."
+        )
     print_result(asdict(removal), as_json=as_json, lines=lines, then="proctor documents list")

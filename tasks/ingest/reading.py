@@ -13,6 +13,7 @@ from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import check_kind, extract
+from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.records import split_records
@@ -64,6 +65,7 @@ def read_extraction(
         "text": raw[:MAX_TEXT],
         "char_count": len(raw),
         "page_offsets": pages,
+        "line_boxes": list_boxes(extraction.lines) if pages else [],
         "converter": extraction.converter,
         "converter_version": extraction.converter_version,
     }
@@ -85,7 +87,7 @@ def read_extraction(
 
 
 def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, str, list[int]]:
-    """Return the questions of lines, sheets or records, the raw text, and where its pages begin."""
+    """Return the questions of lines, sheets or records, the raw text, and where its pages or sheets begin."""
     if extraction.records is not None:
         found = split_records(extraction.records, columns)
         return Split(found.drafts, language=found.language, warnings=found.warnings), found.text, []
@@ -93,7 +95,7 @@ def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, s
         found = split_sheets(extraction.sheets, columns)
         split = Split(found.drafts, language=found.language, warnings=found.warnings)
         if found.drafts:
-            return split, found.text, []
+            return split, found.text, found.pages
         return *_read_sheets_as_text(extraction, split, found.text), []
     raw, starts, pages = join_lines(extraction.lines)
     return split_lines(extraction.lines, starts), raw, pages

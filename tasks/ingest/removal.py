@@ -6,6 +6,7 @@ unless it is asked for (`--again`). What has become part of a bank version canno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,10 @@ def find_document(lake: Lake, name: str) -> dict[str, Any]:
 
 
 def remove_document(
-    lake: Lake, ledger: Ledger, archive: Path, name: str, reason: str, *, purge: bool = False
+    lake: Lake, ledger: Ledger, folders: Sequence[Path], name: str, reason: str, *, purge: bool = False
 ) -> Removal:
-    """Empty the document's unit and record why; with `purge` its archived files are deleted too.
+    """Empty the document's unit and record why; with `purge` its files in `folders` are deleted too: the archive's, and the
+    pictures of its pages.
 
     Doing it twice changes nothing. Raises GateError once the bank holds a question of it, an accepted decision makes one
     ready for the bank, or an annotator of an open batch has decided on one.
@@ -68,7 +70,7 @@ def remove_document(
             ],
             stage="ingest",
         )
-    deleted = _purge(archive, str(document["sha256"])) if purge else 0
+    deleted = sum(_purge(folder, str(document["sha256"])) for folder in folders) if purge else 0
     return Removal(document_id, str(document["document_name"]), int(questions), withdrawn, deleted)
 
 
@@ -103,9 +105,9 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(one.batch_id for one in work)
 
 
-def _purge(archive: Path, sha256: str) -> int:
-    """Delete the original with its TXT and JSON; how many files that were."""
-    found = sorted((archive / sha256[:2]).glob(f"{sha256}.*"))
+def _purge(folder: Path, sha256: str) -> int:
+    """Delete what a folder keeps of an original, which its content names; how many files that were."""
+    found = sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")])
     for path in found:
         path.unlink(missing_ok=True)
     return len(found)

@@ -20,7 +20,8 @@ class Line:
     by ` | `), `box` (a text box), `furniture` (a repeated header or footer: kept in the text, not split).
     `label_length` is the length of an automatic number that the format supplied at the start of `text`.
     A row of a table has its `cells`, line breaks kept, and the number of its `table` (from 1). `emphasis` lists
-    (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`.
+    (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`. `box` is where
+    the line stands on its page as shown: left, top, right, bottom in thousandths; empty where the format has no pages.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Line:
     cells: tuple[str, ...] = ()
     table: int = 0
     emphasis: tuple[tuple[int, int, str], ...] = ()
+    box: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

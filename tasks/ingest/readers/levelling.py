@@ -56,15 +56,37 @@ class _Slopes:
         return field[rows, columns]
 
 
-def level_picture(picture: Any) -> Any:
+@dataclass
+class Levelled:
+    """A levelled picture, and where its pixels were before: `turn` (2 × 3) turned them, `down` holds the row of each then."""
+
+    picture: Any
+    turn: Any = None
+    down: Any = None
+
+    def find_source(self, x: float, y: float) -> tuple[float, float]:
+        """Where a pixel of the levelled picture was in the one that was given; both have the origin at the upper left."""
+        import cv2
+
+        if self.down is not None:
+            height, width = self.down.shape[:2]
+            y = float(self.down[min(max(int(y), 0), height - 1), min(max(int(x), 0), width - 1)])
+        if self.turn is None:
+            return x, y
+        back = cv2.invertAffineTransform(self.turn)
+        return float(back[0] @ (x, y, 1.0)), float(back[1] @ (x, y, 1.0))
+
+
+def level_picture(picture: Any) -> Levelled:
     """Return a picture (height × width, gray or with channels) with level lines of text; the same one where they are level."""
     slopes = _measure_slopes(picture)
-    turned = _turn(picture, _settle_tilt(measure_tilt(picture), slopes))
-    slopes = slopes if turned is picture else _measure_slopes(turned)
+    turned, turn = _turn(picture, _settle_tilt(measure_tilt(picture), slopes))
+    slopes = slopes if turn is None else _measure_slopes(turned)
     height, width = turned.shape[:2]
     if len(slopes) < MIN_SAMPLES or not _is_bent(slopes, width, height):
-        return turned
-    return _straighten(turned, slopes)
+        return Levelled(turned, turn)
+    levelled, down = _straighten(turned, slopes)
+    return Levelled(levelled, turn, down)
 
 
 def measure_tilt(picture: Any) -> float:
@@ -108,23 +130,27 @@ def _settle_tilt(tilt: float, slopes: _Slopes) -> float:
     return tilt if abs(tilt - seen) < 1.0 else seen
 
 
-def _turn(picture: Any, angle: float) -> Any:
-    """Turn a picture about its middle; it grows so that no corner is cut off."""
+def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
+    """Turn a picture about its middle, it grows so that no corner is cut off; and how (2 × 3), null where it is level."""
     import cv2
 
     if abs(angle) < MIN_TILT:
-        return picture
+        return picture, None
     height, width = picture.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
     wide = round(abs(turn[0][0]) * width + abs(turn[0][1]) * height)
     tall = round(abs(turn[0][0]) * height + abs(turn[0][1]) * width)
     turn[0][2] += (wide - width) / 2
     turn[1][2] += (tall - height) / 2
-    return cv2.warpAffine(picture, turn, (wide, tall), flags=cv2.INTER_CUBIC, borderValue=(255, 255, 255))
+    turned = cv2.warpAffine(picture, turn, (wide, tall), flags=cv2.INTER_CUBIC, borderValue=(255, 255, 255))
+    return turned, turn
 
 
-def _straighten(picture: Any, slopes: _Slopes) -> Any:
-    """Move the columns of pixels so that lines are level: coarsely first, then by what is seen in the levelled picture."""
+def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
+    """Move the columns of pixels so that lines are level: coarsely first, then by what is seen in the levelled picture.
+
+    Returns it and the row (height × width) from which each of its pixels came.
+    """
     import cv2
     import numpy
 
@@ -147,7 +173,7 @@ def _straighten(picture: Any, slopes: _Slopes) -> Any:
         levelled, seen, down = trial, after, moved
         if _bend(seen.slope) < MIN_SLOPE:
             break
-    return levelled
+    return levelled, down
 
 
 def _is_bent(slopes: _Slopes, width: int, height: int) -> bool:

@@ -15,6 +15,7 @@ from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
+from tasks.ingest.readers.page_boxes import PictureFrame
 from tasks.ingest.readers.pdf import (
     OPTION,
     Page,
@@ -24,6 +25,7 @@ from tasks.ingest.readers.pdf import (
     mark_wraps,
     order_columns,
     order_score,
+    place_row,
     same_as_known,
 )
 from tasks.ingest.readers.pdf_rules import remove_additions
@@ -145,9 +147,12 @@ def _make_engine() -> Any:
 
 def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     """Return the rows of one picture in reading order; coordinates are pixels with the origin at the lower left."""
-    picture = level_picture(picture)
+    tall_shown, wide_shown = picture.shape[:2]
+    levelled = level_picture(picture)
+    picture = levelled.picture
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
+    page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), levelled.find_source)
     found = _find_boxes(engine, picture)
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
@@ -163,7 +168,8 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
         boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
     lines = [box for index, box in enumerate(boxes) if index not in labels]
-    page.rows = merge_boxes(lines, float(width), _measure_slope([box[0] for box in found]))
+    page.slope = _measure_slope([box[0] for box in found])
+    page.rows = merge_boxes(lines, float(width), page.slope)
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
@@ -329,7 +335,8 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     for number, page in read:
         for row in page.rows:
             kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
-            lines.append(Line(row.text, page=number, kind=kind))
+            box = place_row(page.frame, row, page.slope)
+            lines.append(Line(row.text, page=number, kind=kind, box=box))
     return repair_lines(lines)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line
+from tasks.ingest.readers.page_boxes import Frame, PictureFrame, frame_page
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
     Grid,
@@ -78,6 +79,8 @@ class Page:
     broken: int = 0
     has_images: bool = False
     is_scan: bool = False
+    frame: Frame | PictureFrame | None = None
+    slope: float = 0.0
 
 
 def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
@@ -134,11 +137,28 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
         ):
             unreadable.append(number)
         extraction.lines.extend(
-            Line(row.text, page=number, kind=_kind(row), cells=row.cells, table=_table_id(number, row))
+            Line(
+                row.text,
+                page=number,
+                kind=_kind(row),
+                cells=row.cells,
+                table=_table_id(number, row),
+                box=place_row(page_rows.frame, row),
+            )
             for row in page_rows.rows
             if row.text.strip()
         )
     return extraction, unreadable
+
+
+def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:
+    """Where a row stands on its page as shown; `slope` is the rise per point to the right that was taken out of it."""
+    if frame is None:
+        return ()
+    if not slope:
+        return frame.place(row.left, row.bottom, row.right, row.top)
+    rises = sorted((slope * row.left, slope * row.right))
+    return frame.place(row.left, row.bottom + rises[0], row.right, row.top + rises[1])
 
 
 def _kind(row: Row) -> str:
@@ -173,7 +193,7 @@ class _Character:
 
 def _read_page(page: Any, raw: Any) -> Page:
     width, height = page.get_size()
-    result = Page(width, height)
+    result = Page(width, height, frame=frame_page(page, raw))
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
     result.has_images = any(kind in shown for kind, _ in objects[:202])

@@ -32,12 +32,13 @@ _SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?to
 
 @dataclass
 class SheetSplit:
-    """The questions of all sheets, the raw text (one line per row), the start of each row, warnings."""
+    """The questions of all sheets, the raw text (one line per row), warnings, and where in the text each sheet begins."""
 
     drafts: list[Draft]
     text: str
     warnings: list[str] = field(default_factory=list)
     language: str | None = None
+    pages: list[int] = field(default_factory=list)
 
 
 def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] | None = None) -> SheetSplit:
@@ -55,6 +56,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
     for number, sheet in enumerate(sheets):
         title = f"[{sheet.name}]" if sheet.name else ""
         spans: list[tuple[int, int]] = []
+        result.pages.append(offset)
         if title:
             parts.append(title)
             offset += len(title) + 1

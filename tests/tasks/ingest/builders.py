@@ -44,7 +44,12 @@ def make_docx(blocks: Sequence[str], parts: Mapping[str, str] | None = None) -> 
     """A Word package; strings that are no markup become paragraphs. `parts` adds files below word/."""
     body = "".join(block if block.startswith("<") else paragraph(block) for block in blocks)
     files = {
-        "[Content_Types].xml": '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        "[Content_Types].xml": (
+            '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" '
+            'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+        ),
         "_rels/.rels": (
             '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
             '<Relationship Id="r1" Target="word/document.xml" '

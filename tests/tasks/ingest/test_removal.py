@@ -37,7 +37,12 @@ class World:
 
     def remove(self, name: str = "wrong.txt", *, purge: bool = False) -> object:
         return remove_document(
-            self.lake, self.ledger, self.settings.archive_dir, name, "not a paper", purge=purge
+            self.lake,
+            self.ledger,
+            (self.settings.archive_dir, self.settings.pages_dir),
+            name,
+            "not a paper",
+            purge=purge,
         )
 
     def count(self, table: str) -> int:

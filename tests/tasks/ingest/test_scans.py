@@ -132,8 +132,8 @@ def test_bent_lines_are_straightened_and_level_ones_left_to_the_pixel() -> None:
     from tasks.ingest.readers import levelling
 
     level, bent = draw_lines(0.0), draw_lines(0.04)
-    assert levelling.level_picture(level) is level
-    straight = levelling.level_picture(bent)
+    assert levelling.level_picture(level).picture is level
+    straight = levelling.level_picture(bent).picture
     steep = levelling._bend(levelling._measure_slopes(bent).slope)
     assert steep > 0.08
     assert levelling._bend(levelling._measure_slopes(straight).slope) < 0.25 * steep
@@ -149,7 +149,7 @@ def test_a_page_askew_is_turned_and_no_corner_is_cut_off() -> None:
     turn = cv2.getRotationMatrix2D((400, 500), 3.0, 1.0)
     askew = cv2.warpAffine(page, turn, (800, 1000), borderValue=(255, 255, 255))
     assert abs(measure_tilt(askew) + 3.0) < 0.3
-    straight = level_picture(askew)
+    straight = level_picture(askew).picture
     assert abs(measure_tilt(straight)) < 0.4
     assert straight.shape[0] >= 1000 and straight.shape[1] >= 800
 
