@@ -27,6 +27,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "an edited question gets its identity and must keep the format rules",
         "statistics": "agreement between annotators: kappa and alpha",
     },
+    "originals": {
+        "ingest": "an original is opened as it was at ingest: its kind, its layout by LibreOffice, its boxes",
+    },
     "augment": {
         "models": "a registered model writes variants",
         "questions": "a variant is a question, held to the same format rules",

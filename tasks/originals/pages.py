@@ -1,0 +1,207 @@
+"""Pages of originals as pictures, with the stretch that became a question: drawn once, kept under the home."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import DocumentError
+from schemas.settings import Settings
+from tasks.originals.original import OFFICE_KINDS, Original, find_archived
+from tasks.originals.place import Box
+
+DRAW_SECONDS = 30.0
+CONVERT_SECONDS = 90.0
+# Pictures are made again when they are asked for: what is kept of them is a convenience, and bounded.
+MOST_KEPT_BYTES = 500 * 1024 * 1024
+# Papers are opened one at a time in a process: two conversions beside each other take the memory of both.
+_opening = threading.Lock()
+
+
+@dataclass(frozen=True)
+class PageView:
+    """What of an original can be shown as pictures.
+
+    Attributes:
+        pages: the pages to show, from 1; empty where only text can be shown.
+        boxes: the marked blocks by page, in thousandths of it.
+        problem: why there is no picture, in a stable word: `needs_libreoffice`, `timeout`, `corrupt`, `encrypted`,
+            `too_large`, `crashed`, `deleted`; null where there is one, or the format has no pages.
+    """
+
+    pages: tuple[int, ...] = ()
+    boxes: Mapping[int, list[Box]] = field(default_factory=dict)
+    problem: str | None = None
+
+
+def find_pages(settings: Settings, original: Original) -> PageView:
+    """The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time."""
+    if original.kind not in ("pdf", "image", *OFFICE_KINDS):
+        return PageView()
+    place = original.place
+    if original.kind == "image":
+        return PageView((1,), place.boxes)
+    if place.boxes:
+        return PageView(tuple(sorted(place.boxes)), place.boxes)
+    try:
+        boxes = _search(settings, original)
+    except DocumentError as error:
+        return PageView(problem=error.code)
+    if boxes:
+        return PageView(tuple(sorted(boxes)), boxes)
+    if place.first_page:
+        return PageView(tuple(range(place.first_page, place.last_page + 1)))
+    return PageView((1,))
+
+
+def draw_page(settings: Settings, original: Original, page: int) -> Path:
+    """The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone.
+
+    Raises:
+        DocumentError: the original cannot be shown, or has no such page.
+    """
+    kept = _name_kept(settings, original, f"{page}.png")
+    if not kept.exists():
+        source = _find_pages_source(settings, original)
+        _make(
+            kept, {"task": "draw", "source": str(source), "kind": original.kind, "page": page}, DRAW_SECONDS
+        )
+        trim_kept(settings.pages_dir, MOST_KEPT_BYTES)
+    return kept
+
+
+def read_picture_size(picture: Path) -> tuple[int, int]:
+    """Width and height of a PNG in pixels."""
+    with picture.open("rb") as file:
+        head = file.read(24)
+    return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+
+
+def trim_kept(folder: Path, most_bytes: int) -> None:
+    """Delete what was drawn longest ago until no more than `most_bytes` are kept."""
+    kept = []
+    for path in folder.iterdir():
+        try:
+            state = path.stat()
+        except FileNotFoundError:  # another process trims too
+            continue
+        kept.append((state.st_mtime, state.st_size, path))
+    total = sum(size for _, size, _ in kept)
+    for _, size, path in sorted(kept):
+        if total <= most_bytes:
+            return
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+def _search(settings: Settings, original: Original) -> dict[int, list[Box]]:
+    """The blocks of a stretch that has no place of its own, looked for in the PDF; kept."""
+    kept = _name_kept(settings, original, f"{original.start}-{original.end}.json")
+    if kept.exists():
+        found = json.loads(kept.read_text())
+    else:
+        source = _find_pages_source(settings, original)
+        found = _ask(
+            {
+                "task": "find",
+                "source": str(source),
+                "lines": original.text[original.start : original.end].split("\n"),
+                "share": original.start / max(len(original.text), 1),
+            },
+            DRAW_SECONDS,
+        )["boxes"]
+        _write_private(kept, json.dumps(found).encode())
+    return {int(page): [(one[0], one[1], one[2], one[3]) for one in boxes] for page, boxes in found.items()}
+
+
+def _find_pages_source(settings: Settings, original: Original) -> Path:
+    """The file whose pages are drawn: the original, or the PDF that LibreOffice makes of it."""
+    archived = find_archived(settings.archive_dir, original.sha256)
+    if archived is None:
+        raise DocumentError("deleted", "The original was deleted from the archive.")
+    if original.kind not in OFFICE_KINDS:
+        return archived
+    made = _name_kept(settings, original, "pdf")
+    if not made.exists():
+        limit = CONVERT_SECONDS
+        request = {
+            "task": "convert", "source": str(archived), "kind": original.kind, "time_limit_s": limit / 2 - 2,
+        }  # fmt: skip
+        _make(made, request, limit)
+    return made
+
+
+def _name_kept(settings: Settings, original: Original, ending: str) -> Path:
+    folder = settings.pages_dir
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / f"{original.sha256}.{ending}"
+
+
+def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
+    """Let the child write a file next to its place, and put it there whole."""
+    with _opening:
+        if target.exists():  # another thread has made it meanwhile
+            return
+        with tempfile.TemporaryDirectory(prefix=".draft-", dir=target.parent) as folder:
+            draft = Path(folder) / target.name
+            _ask(request | {"target": str(draft)}, time_limit_s)
+            draft.chmod(0o600)
+            draft.replace(target)
+
+
+def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
+    """The reply of a child of its own process group; it and what it started end with it, or after the time limit."""
+    root = str(Path(__file__).resolve().parents[2])
+    search = os.environ.get("PYTHONPATH", "")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tasks.originals.child"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root},
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(json.dumps(request).encode(), timeout=time_limit_s)
+    except subprocess.TimeoutExpired:
+        raise DocumentError(
+            "timeout", f"Showing the original took longer than {time_limit_s:.0f} seconds."
+        ) from None
+    finally:
+        _end_group(process)
+    try:
+        reply: dict[str, Any] = json.loads(output)
+    except json.JSONDecodeError:
+        raise DocumentError("crashed", "The original could not be shown: it is malformed.") from None
+    if "failed" in reply:
+        raise DocumentError(reply["failed"], reply["message"])
+    answer: dict[str, Any] = reply["ok"]
+    return answer
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of the child's process group: LibreOffice outlives the process that started it."""
+    import contextlib
+    import signal
+
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.wait()
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    descriptor, draft = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    Path(draft).replace(path)
