@@ -176,15 +176,15 @@ def _read_html(source: str) -> TextTable | None:
 class _TableReader(HTMLParser):
     """The cells of one HTML table as text; tags inside of cells are dropped, `<br>` breaks the line."""
 
-    # a script that is not closed would hide the cells behind it
-    CDATA_CONTENT_ELEMENTS = ()
-
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.rows: list[list[Cell]] = []
         self.has_header = False
         self._cell: list[str] | None = None
         self._span = (1, 1)
+
+    def set_cdata_mode(self, *_: object, **__: object) -> None:
+        """Read on: a script that is not closed would hide the cells behind it."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "tr":
