@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,9 +127,9 @@ def export_ratings(
         .iter_rows()
     }
     rows: dict[str, tuple[PutResponse, str, str]] = {}
-    for row in _read_responses(lake, found.samples, places).iter_rows(named=True):
+    for row in read_responses(lake, found.samples, places).iter_rows(named=True):
         place = (row["session_id"], row["seq"])
-        rows[_name_key(found, place)] = (PutResponse.from_row(row), given.get(place, ""), "")
+        rows[name_key(found, place)] = (PutResponse.from_row(row), given.get(place, ""), "")
     write_workbook(path, FORM, rows, person=rater)
     return len(rows)
 
@@ -152,30 +153,49 @@ def import_ratings(
     found = read_round(lake, occasion, number)
     rows = read_workbook(path, FORM, person=rater)
     places = {
-        _name_key(found, place): place for place in found.samples.select("session_id", "seq").iter_rows()
+        name_key(found, place): place for place in found.samples.select("session_id", "seq").iter_rows()
     }
-    assigned = set(_list_assigned(found, rater))
+    own = list_own_places(found, rater)
+    given: dict[tuple[str, int], float] = {}
+    for row in rows:
+        place = _find_place(row, places, found)
+        if not row.mark:
+            continue
+        if place not in own:
+            raise WorkbookError(
+                f"{row.place}: this response is not {rater}'s to rate, nor to settle. Import the workbook in the name of who "
+                "rated it."
+            )
+        given[place] = float(row.mark)
+    imported = land_ratings(lake, found, rater, given, now=now)
+    return replace(imported, left_empty=sum(not row.mark for row in rows))
+
+
+def land_ratings(
+    lake: Lake,
+    found: Round,
+    rater: str,
+    given: Mapping[tuple[str, int], float],
+    *,
+    now: datetime | None = None,
+) -> ImportedRatings:
+    """Land stars of one rater by (session_id, seq), whatever the channel; what they gave before stays beside them.
+
+    Raises UsageError for a response that is not theirs to rate or to settle.
+    """
+    assigned, own = set(_list_assigned(found, rater)), list_own_places(found, rater)
+    if set(given) - own:
+        raise UsageError(
+            f"{len(set(given) - own)} of these responses are not {rater}'s to rate or to settle."
+        )
     before = {
         (row["session_id"], row["seq"]): row
         for row in found.ratings.filter(
             (pl.col("rater") == rater) & (pl.col("round") == found.number)
         ).iter_rows(named=True)
     }
-    settles = {
-        *_list_disputes_for(found, rater),
-        *(key for key, row in before.items() if row["is_adjudication"]),
-    }
     landed, counts = dict(before), {"new": 0, "changed": 0, "unchanged": 0}
-    for row in rows:
-        place = _find_place(row, places, found)
-        if not row.mark:
-            continue
-        if place not in assigned and place not in settles:
-            raise WorkbookError(
-                f"{row.place}: this response is not {rater}'s to rate, nor to settle. Import the workbook in the name of who "
-                "rated it."
-            )
-        value = float(row.mark)
+    for place, value in given.items():
         earlier = before.get(place)
         kind = "new" if earlier is None else "unchanged" if earlier["value"] == value else "changed"
         counts[kind] += 1
@@ -197,9 +217,21 @@ def import_ratings(
         occasion=found.occasion,
         round=found.number,
         **counts,
-        left_empty=sum(not row.mark for row in rows),
+        left_empty=0,
         is_adjudication=any(place not in assigned for place in landed),
     )
+
+
+def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
+    """What a rater may give stars to in a round: what was drawn for them, others' disputes, and what they settled."""
+    settled = found.ratings.filter(
+        (pl.col("rater") == rater) & (pl.col("round") == found.number) & pl.col("is_adjudication")
+    )
+    return {
+        *_list_assigned(found, rater),
+        *_list_disputes_for(found, rater),
+        *settled.select("session_id", "seq").iter_rows(),
+    }
 
 
 def count_ratings(found: Round) -> dict[str, object]:
@@ -249,7 +281,8 @@ def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
     ]
 
 
-def _read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
+def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
+    """The responses at these places of a round, with their questions (tasks.judging.landing.join_questions)."""
     wanted = pl.DataFrame(places, schema={"session_id": pl.String, "seq": pl.Int64}, orient="row")
     of_them = samples.join(wanted, on=["session_id", "seq"], how="semi")
     responses = read_put_responses(
@@ -258,7 +291,8 @@ def _read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, i
     return responses.join(wanted, on=["session_id", "seq"], how="semi")
 
 
-def _name_key(found: Round, place: tuple[str, int]) -> str:
+def name_key(found: Round, place: tuple[str, int]) -> str:
+    """By which a response of a round is known to its raters."""
     return compute_key(found.occasion, found.number, *place)
 
 

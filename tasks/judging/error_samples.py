@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ async def prelabel_failures(
     counts: dict[str, object] = {"sample_id": name, "labeller": labeller.name, "responses": sample.height}
     if lake.landed("error_labels", [unit]):
         return counts | {"labelled": 0, "unparsed": 0, "calls": {}}
-    responses = _read_responses(lake, sample).join(
+    responses = read_failures(lake, sample).join(
         sample.select("session_id", "seq", "sample_size"), on=["session_id", "seq"]
     )
     run_id = str(sample["run_id"][0])
@@ -151,7 +152,7 @@ def export_failures(lake: Lake, path: Path, *, sample_id: str | None = None, is_
             "",
             "" if is_blind else thought.get((row["session_id"], row["seq"]), ""),
         )
-        for row in _read_responses(lake, sample).iter_rows(named=True)
+        for row in read_failures(lake, sample).iter_rows(named=True)
     }
     write_workbook(path, FORM, rows)
     return len(rows)
@@ -168,37 +169,55 @@ def import_failures(
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
     places = {compute_key(name, row["session_id"], row["seq"]): row for row in sample.iter_rows(named=True)}
-    labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("labeller") == person)
-    given: dict[tuple[str, int], dict[str, Any]] = {
-        (row["session_id"], row["seq"]): row for row in labels.iter_rows(named=True)
-    }
-    counts = {"new": 0, "changed": 0, "unchanged": 0, "left_empty": 0}
+    given: dict[str, str] = {}
+    left_empty = 0
     for row in read_workbook(path, FORM):
         if row.key not in places:
             raise WorkbookError(
                 f"{row.place}, column A: the key is none of the sample {name!r}. Name the sample that the workbook was exported "
                 "for with --sample."
             )
-        if not row.mark:
-            counts["left_empty"] += 1
-            continue
-        put = places[row.key]
-        before = given.get((put["session_id"], put["seq"]))
-        kind = "new" if before is None else "unchanged" if before["error_class"] == row.mark else "changed"
+        if row.mark:
+            given[row.key] = row.mark
+        else:
+            left_empty += 1
+    return replace(land_labels(lake, sample, person, given), left_empty=left_empty)
+
+
+def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[str, str]) -> ImportedLabels:
+    """Land classes of one person by the key of the response, whatever the channel; what they gave before stays beside them.
+
+    Raises UsageError for a key that is none of the sample.
+    """
+    name = str(sample["sample_id"][0])
+    places = {compute_key(name, row["session_id"], row["seq"]): row for row in sample.iter_rows(named=True)}
+    if set(given) - set(places):
+        raise UsageError(
+            f"{len(set(given) - set(places))} of these responses are none of the sample {name!r}."
+        )
+    labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("labeller") == person)
+    landed: dict[tuple[str, int], dict[str, Any]] = {
+        (row["session_id"], row["seq"]): row for row in labels.iter_rows(named=True)
+    }
+    counts = {"new": 0, "changed": 0, "unchanged": 0}
+    for key, label in given.items():
+        put = places[key]
+        before = landed.get((put["session_id"], put["seq"]))
+        kind = "new" if before is None else "unchanged" if before["error_class"] == label else "changed"
         counts[kind] += 1
-        given[(put["session_id"], put["seq"])] = {
+        landed[(put["session_id"], put["seq"])] = {
             "session_id": put["session_id"],
             "seq": put["seq"],
             "model": put["model"],
             "labeller": person,
             "is_human": True,
-            "error_class": row.mark,
+            "error_class": label,
             "sample_size": put["sample_size"],
             "parse_status": "parsed",
         }
-    frame = get_table("error_labels").frame([given[place] for place in sorted(given)])
+    frame = get_table("error_labels").frame([landed[place] for place in sorted(landed)])
     lake.land("error_labels", name_unit(name, person), frame, stage="errors")
-    return ImportedLabels(name, **counts)
+    return ImportedLabels(name, **counts, left_empty=0)
 
 
 def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
@@ -254,7 +273,8 @@ def name_unit(sample_id: str, labeller: str) -> str:
     return f"{sample_id}/{labeller}"
 
 
-def _read_responses(lake: Lake, sample: pl.DataFrame) -> pl.DataFrame:
+def read_failures(lake: Lake, sample: pl.DataFrame) -> pl.DataFrame:
+    """The responses of a sample, with their questions (tasks.judging.landing.join_questions)."""
     return (
         read_put_responses(lake, sample["session_id"].unique().to_list(), sample["month"].unique().to_list())
         .join(sample.select("session_id", "seq"), on=["session_id", "seq"], how="semi")

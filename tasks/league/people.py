@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +73,15 @@ class ImportedDecisions:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What a person says of a question or a flagged answer, by its key: it may stand, or it is memorised."""
+
+    key: str
+    is_agreed: bool
+    reason: str
+
+
+@dataclass(frozen=True)
 class _Row:
     """A row as it was filled in; verdict null means left empty."""
 
@@ -87,7 +96,7 @@ def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> Expor
     from openpyxl import Workbook
 
     _check_league(lake, league_id)
-    questions, flags = _read_waiting(lake, league_id, person)
+    questions, flags = read_waiting(lake, league_id, person)
     workbook = Workbook()
     introduction = workbook.create_sheet("how to")
     for line in _INTRODUCTION:
@@ -134,41 +143,43 @@ def import_decisions(
     _check_league(lake, league_id)
     _check_person(ledger, person)
     rows = _read_rows(path)
-    questions, flags = _read_waiting(lake, league_id, person)
-    given = [row for row in rows if row.verdict is not None]
+    given = [Verdict(row.key, row.verdict, row.reason) for row in rows if row.verdict is not None]
+    return replace(land_verdicts(lake, league_id, person, given), left_empty=len(rows) - len(given))
+
+
+def land_verdicts(lake: Lake, league_id: str, person: str, given: Sequence[Verdict]) -> ImportedDecisions:
+    """Land verdicts of one person, whatever the channel; what waits no longer is counted and left."""
+    questions, flags = read_waiting(lake, league_id, person)
     now = datetime.now(UTC)
     validations = [
         {
             "league_id": league_id,
-            "league_question_id": questions[row.key]["league_question_id"],
+            "league_question_id": questions[one.key]["league_question_id"],
             "person": person,
-            "is_valid": row.verdict,
-            "reason": row.reason or None,
+            "is_valid": one.is_agreed,
+            "reason": one.reason or None,
             "decided_at": now,
         }
-        for row in given
-        if row.sheet == _QUESTIONS and row.key in questions
+        for one in given
+        if one.key in questions
     ]
     decisions = [
         {
             "league_id": league_id,
-            "league_question_id": flags[row.key]["league_question_id"],
-            "answerer": flags[row.key]["answerer"],
+            "league_question_id": flags[one.key]["league_question_id"],
+            "answerer": flags[one.key]["answerer"],
             "person": person,
-            "is_memorised": row.verdict,
-            "reason": row.reason or None,
+            "is_memorised": one.is_agreed,
+            "reason": one.reason or None,
             "decided_at": now,
         }
-        for row in given
-        if row.sheet == _FLAGS and row.key in flags
+        for one in given
+        if one.key in flags
     ]
     if validations or decisions:
         _land(lake, league_id, person, validations, decisions)
     return ImportedDecisions(
-        len(validations),
-        len(decisions),
-        len(rows) - len(given),
-        len(given) - len(validations) - len(decisions),
+        len(validations), len(decisions), 0, len(given) - len(validations) - len(decisions)
     )
 
 
@@ -203,9 +214,10 @@ def _land(
     )
 
 
-def _read_waiting(
+def read_waiting(
     lake: Lake, league_id: str, person: str
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """What a person is still to decide on in a league, by key: questions, and answers taken for memorised."""
     questions = lake.read("league_questions_to_judge", {"league_id": league_id, "person": person})
     flags = lake.read("league_flags_to_decide", {"league_id": league_id})
     return (
