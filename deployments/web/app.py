@@ -25,6 +25,8 @@ from deployments.auth.sessions import Sessions, read_cookie_key
 from deployments.auth.throttle import FailureCounter
 from deployments.continuation import begin_continuation
 from deployments.web.coordinator_routes import add_coordinator_routes
+from deployments.web.lake import LakeDoor
+from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.review_routes import add_review_routes
 from deployments.web.security import SecurityHeaders
@@ -65,6 +67,8 @@ def create_app(
         app.state.failures = FailureCounter()
         app.state.continue_batch = continue_batch or partial(begin_continuation, settings)
         app.state.is_https = is_https
+        app.state.lake = LakeDoor(settings)
+        app.state.sights = Sights(settings, app.state.lake)
         # A batch whose last decision came in when this server was about to end.
         for batch in await run_in_threadpool(list_open_batches, opened):
             if batch.status == "complete":
@@ -72,6 +76,7 @@ def create_app(
         try:
             yield
         finally:
+            app.state.lake.close()
             if ledger is None:
                 opened.close()
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from deployments.auth.sessions import SignedIn
 from deployments.web.card import (
@@ -22,6 +22,7 @@ from deployments.web.card import (
     write_given,
     write_original,
 )
+from deployments.web.originals import Sights
 from deployments.web.pages import count_days, render_page
 from deployments.web.references import make_reference, read_reference
 from deployments.web.show import show_question
@@ -132,6 +133,40 @@ def add_review_routes(app: FastAPI) -> None:
         one = _open(request, ledger, visitor, batch_id, reference)
         return render_page(request, "card.html", visitor, **_describe(request, visitor, one, reference))
 
+    @app.get("/review/{batch_id}/question/{reference}/original")
+    def show_original(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
+    ) -> Response:
+        """The place of the question in its paper; a page of its own request, for a paper may take seconds to be drawn."""
+        one = _open(request, ledger, visitor, batch_id, reference)
+        sights: Sights = request.app.state.sights
+        sight = sights.find(one.work.item)
+        return render_page(
+            request,
+            "original.html",
+            visitor,
+            address=f"/review/{batch_id}/question/{reference}",
+            pictures=sights.list_pictures(sight) if sight else [],
+            excerpt=sight and sight.excerpt,
+            problem=sight and sight.view.problem,
+        )
+
+    @app.get("/review/{batch_id}/question/{reference}/page/{page}.png")
+    def show_page(
+        request: Request, batch_id: str, reference: str, page: int, visitor: Visitor, ledger: Store
+    ) -> Response:
+        """A page of the question's paper as a picture."""
+        one = _open(request, ledger, visitor, batch_id, reference)
+        sights: Sights = request.app.state.sights
+        sight = sights.find(one.work.item)
+        picture = sights.draw(sight, page) if sight and sight.may_show(page) else None
+        if picture is None:
+            raise HTTPException(404)
+        # Kept by this person's browser alone, and not for long: going back shows it at once.
+        return FileResponse(
+            picture, media_type="image/png", headers={"cache-control": "private, max-age=600"}
+        )
+
     @app.get("/review/{batch_id}/previous")
     def find_previous(
         request: Request, batch_id: str, visitor: Visitor, ledger: Store, before: str = ""
@@ -232,6 +267,7 @@ def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference:
         "item": item,
         "content": item.content,
         "reference": reference,
+        "address": f"/review/{batch_id}/question/{reference}",
         "next_reference": one.next_uuid and _refer(request, visitor, batch_id, one.next_uuid),
         "shown": show_question(item.content, language),
         "doubts": list_doubts(item, language),

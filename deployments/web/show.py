@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from deployments.web.wording import say
+from tasks.questions.display.text import render_line, render_text
 from tasks.questions.question import QuestionContent
 from tasks.review.words import Language
 
@@ -32,9 +33,9 @@ def show_question(content: QuestionContent, language: Language) -> Markup:
     return Markup("").join(parts)
 
 
-def show_text(text: str) -> Markup:
-    """A text of a question; line breaks are kept by the style sheet."""
-    return escape(text)
+def show_text(text: str, language: Language) -> Markup:
+    """A text of a question: formulas and tables are drawn, line breaks are kept by the style sheet."""
+    return render_text(text, language)
 
 
 def show_difference(before: str, after: str) -> Markup:
@@ -49,8 +50,8 @@ def show_difference(before: str, after: str) -> Markup:
 
 
 def _show_section(name: str, text: str, language: Language) -> Markup:
-    return Markup('<section class="part {0}"><h3>{1}</h3><div class="text">{2}</div></section>').format(
-        name, say(name, language), show_text(text)
+    return Markup('<section class="part {0}"><h3>{1}</h3>{2}</section>').format(
+        name, say(name, language), show_text(text, language)
     )
 
 
@@ -60,7 +61,7 @@ def _show_options(content: QuestionContent, language: Language) -> Markup:
         Markup('<li class="{0}"><b>{1}.</b> <span class="text">{2}</span>{3}</li>').format(
             "keyed" if option.label in content.answer else "",
             option.label,
-            show_text(option.text),
+            render_line(option.text, language),
             mark if option.label in content.answer else "",
         )
         for option in content.options
@@ -82,7 +83,7 @@ def _show_answer(content: QuestionContent, language: Language) -> Markup:
     if len(content.answer) == 1:
         return _show_section("answer", content.answer[0], language)
     lines = Markup("").join(
-        Markup('<li class="text">{}</li>').format(show_text(text)) for text in content.answer
+        Markup("<li>{}</li>").format(show_text(text, language)) for text in content.answer
     )
     return Markup('<section class="part answer"><h3>{0}</h3><ol>{1}</ol></section>').format(
         say("answer", language), lines

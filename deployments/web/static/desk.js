@@ -1,6 +1,7 @@
 // The page of one question: keys and buttons, the next card at once, and what has not reached the server yet.
 import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
+import { fetchAhead, showOriginal } from './original.js';
 import { Outbox } from './outbox.js';
 
 const desk = document.getElementById('content');
@@ -228,7 +229,18 @@ function enter(found) {
     if (draft.form) { editor.fillForm(draft.form); editor.show(); }
     tell(say.draft_kept);
   }
+  const here = card;
   look(card.dataset.next, AHEAD);
+  const shown = originalPath(card);
+  if (shown) showOriginal(card, shown, policy).then(() => card === here && lookAtNext());
+}
+
+function originalPath(found) { return found.querySelector('.original')?.dataset.path; }
+
+async function lookAtNext() {
+  const next = card?.dataset.next ? await fetchCard(card.dataset.next) : null;
+  const path = next && originalPath(next);
+  if (path) fetchAhead(path);
 }
 
 // Fetch what comes next before it is asked for.

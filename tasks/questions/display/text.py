@@ -123,7 +123,7 @@ def _render_table(table: TextTable, language: Language) -> str:
     for number, row in enumerate(table.rows):
         tag = "th" if table.has_header and number == 0 else "td"
         rows.append("<tr>" + "".join(_render_cell(cell, tag, language) for cell in row) + "</tr>")
-    return f'<div class="wide"><table class="text">{"".join(rows)}</table></div>'
+    return f'<div class="scroll"><table class="text">{"".join(rows)}</table></div>'
 
 
 def _render_cell(cell: Cell, tag: str, language: Language) -> str:

@@ -1,0 +1,39 @@
+"""The lake as the web pages need it: opened when a page first asks, for reading; for landing marks only while they land."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from schemas.settings import Settings
+from warehouse.lake.store import Lake, open_lake
+
+
+class LakeDoor:
+    """One connection for reading, kept; queues and decisions never come by here, so that they wait for no lake."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._lake: Lake | None = None
+
+    def read(self) -> Lake:
+        """The lake, opened for reading only; raises StoreError where there is none."""
+        with self._lock:
+            if self._lake is None:
+                self._lake = open_lake(self._settings, read_only=True)
+            return self._lake
+
+    @contextmanager
+    def write(self) -> Iterator[Lake]:
+        """The lake for one landing."""
+        with open_lake(self._settings) as lake:
+            yield lake
+
+    def close(self) -> None:
+        """Give the connection back."""
+        with self._lock:
+            if self._lake is not None:
+                self._lake.close()
+                self._lake = None

@@ -1,0 +1,145 @@
+"""What is shown of the original beside a question: its page with the place marked, or the lines around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deployments.web.kept import Kept
+from deployments.web.lake import LakeDoor
+from schemas.errors import DocumentError, StoreError
+from schemas.settings import Settings
+from tasks.originals.excerpt import Excerpt, make_excerpt
+from tasks.originals.original import Original, read_original
+from tasks.originals.pages import PageView, draw_page, find_pages, read_picture_size
+from tasks.originals.place import Box
+from tasks.review.item import Item
+
+# What is shown of a page at first: the stretch with this much around it (thousandths), and no less than this.
+AROUND, LEAST_WIDTH, LEAST_HEIGHT = 45, 620, 220
+_MOST_KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The original of one question, without its text.
+
+    Attributes:
+        original: which it is.
+        view: its pages.
+        excerpt: the lines around the question, where no page can be shown.
+    """
+
+    original: Original
+    view: PageView
+    excerpt: Excerpt | None
+
+    def may_show(self, page: int) -> bool:
+        """Whether the page is one of the question's, or next to one."""
+        pages = self.view.pages
+        return bool(pages) and max(min(pages) - 1, 1) <= page <= max(pages) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page as the template draws it, all in pixels of its picture.
+
+    Attributes:
+        number: of the page, from 1.
+        width, height: of the picture.
+        marks: (x, y, width, height) of the marked blocks.
+        part: the part that is shown at first, as an SVG view box.
+    """
+
+    number: int
+    width: int
+    height: int
+    marks: Sequence[tuple[int, int, int, int]]
+    part: str
+
+
+class Sights:
+    """Originals that were looked at, by question; reading them again costs nothing."""
+
+    def __init__(self, settings: Settings, lake: LakeDoor) -> None:
+        self._settings = settings
+        self._lake = lake
+        self._kept: Kept[tuple[str, str], Sight] = Kept(_MOST_KEPT)
+
+    def find(self, item: Item) -> Sight | None:
+        """The original of a question under review; null for a variant, and where the lake knows no place of it."""
+        if item.document_id is None:
+            return None
+        key = (item.document_id, item.question_uuid)
+        sight = self._kept.get(key)
+        if sight is None:
+            try:
+                original = read_original(self._lake.read(), *key)
+            except StoreError:
+                return None
+            if original is None:
+                return None
+            view = self._check(original, find_pages(self._settings, original))
+            excerpt = None if view.pages else make_excerpt(original)
+            sight = Sight(replace(original, text="", page_offsets=()), view, excerpt)
+            if view.problem is None:  # what went wrong may go right when it is looked at again
+                self._kept.put(key, sight)
+        return sight
+
+    def _check(self, original: Original, view: PageView) -> PageView:
+        """The view, if its first page can really be drawn; else why not."""
+        if view.pages:
+            try:
+                draw_page(self._settings, original, view.pages[0])
+            except DocumentError as error:
+                return PageView(problem=error.code)
+        return view
+
+    def draw(self, sight: Sight, page: int) -> Path | None:
+        """The picture of a page; null where it cannot be shown."""
+        try:
+            return draw_page(self._settings, sight.original, page)
+        except DocumentError:
+            return None
+
+    def list_pictures(self, sight: Sight) -> list[PagePicture]:
+        """The pages of a question, drawn and measured; without those that cannot be."""
+        found = []
+        for number in sight.view.pages:
+            picture = self.draw(sight, number)
+            if picture is not None:
+                width, height = read_picture_size(picture)
+                found.append(_describe(number, width, height, sight.view.boxes))
+        return found
+
+
+def _describe(number: int, width: int, height: int, boxes: Mapping[int, Sequence[Box]]) -> PagePicture:
+    own = boxes.get(number, ())
+    marks = [
+        (
+            left * width // 1000,
+            top * height // 1000,
+            (right - left) * width // 1000,
+            (bottom - top) * height // 1000,
+        )
+        for left, top, right, bottom in own
+    ]
+    part = f"0 0 {width} {height}"
+    if own:
+        left, right = _widen(min(box[0] for box in own), max(box[2] for box in own), LEAST_WIDTH)
+        top, bottom = _widen(min(box[1] for box in own), max(box[3] for box in own), LEAST_HEIGHT)
+        part = (
+            f"{left * width // 1000} {top * height // 1000} "
+            f"{(right - left) * width // 1000} {(bottom - top) * height // 1000}"
+        )
+    return PagePicture(number, width, height, marks, part)
+
+
+def _widen(first: int, last: int, least: int) -> tuple[int, int]:
+    """A stretch with air around it, inside of the page, of at least that length."""
+    first, last = max(first - AROUND, 0), min(last + AROUND, 1000)
+    missing = max(least - (last - first), 0)
+    first = max(first - missing // 2, 0)
+    last = min(max(last, first + least), 1000)
+    return max(min(first, last - least), 0), last

@@ -1,0 +1,38 @@
+// The page of the original beside a question: fetched when the card is there, and the next one ahead of time.
+const waiting = new Map();
+
+// Fill the card's place for it; `policy` makes HTML of what our own server has escaped.
+export async function showOriginal(card, path, policy) {
+  const place = card.querySelector('.original');
+  if (!place) return;
+  const text = await fetchOriginal(path);
+  if (text === null) { place.replaceChildren(); waiting.delete(path); return; }
+  const holder = document.createElement('template');
+  holder.innerHTML = policy.createHTML(text);
+  place.replaceChildren(document.importNode(holder.content, true));
+  place.removeAttribute('aria-busy');
+  place.querySelectorAll('[data-original=toggle]').forEach((button) => button.addEventListener('click', () => toggle(button)));
+}
+
+// Have the next page drawn before it is asked for.
+export async function fetchAhead(path) {
+  const text = await fetchOriginal(path);
+  const address = text?.match(/<image href="([^"]+)"/)?.[1];
+  if (address) new Image().src = address;
+}
+
+function fetchOriginal(path) {
+  if (!waiting.has(path)) {
+    if (waiting.size > 20) waiting.delete(waiting.keys().next().value);
+    waiting.set(path, fetch(path, { headers: { 'x-proctor-form': '' } }).then((reply) => (reply.ok ? reply.text() : null)).catch(() => null));
+  }
+  return waiting.get(path);
+}
+
+function toggle(button) {
+  const figure = button.closest('figure');
+  const isWhole = button.getAttribute('aria-expanded') === 'true';
+  figure.querySelector('svg').setAttribute('viewBox', isWhole ? figure.dataset.part : figure.dataset.whole);
+  button.setAttribute('aria-expanded', String(!isWhole));
+  [button.textContent, button.dataset.other] = [button.dataset.other, button.textContent];
+}
