@@ -26,6 +26,7 @@ from deployments.auth.throttle import FailureCounter
 from deployments.continuation import begin_continuation
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor
+from deployments.web.mark_routes import add_mark_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.review_routes import add_review_routes
@@ -36,7 +37,7 @@ from schemas.settings import Settings
 from tasks.review.batch import list_open_batches
 from warehouse.ledger.engine import Ledger, open_ledger
 
-_KINDS = (add_sign_in_routes, add_review_routes, add_coordinator_routes)
+_KINDS = (add_sign_in_routes, add_review_routes, add_coordinator_routes, add_mark_routes)
 
 
 def create_app(

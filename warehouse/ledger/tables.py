@@ -145,6 +145,20 @@ review_drafts = Table(
     Column("saved_at", String(32), nullable=False),
 )
 
+desk_marks = Table(
+    "desk_marks",
+    metadata,
+    Column("kind", String(20), primary_key=True, comment="rating, label or league."),
+    Column("work", String(200), primary_key=True, comment="The round, the sample, or the league."),
+    Column("person", String(120), primary_key=True),
+    Column("item_key", String(32), primary_key=True, comment="What is marked; it tells nothing."),
+    Column("mark", String(60), nullable=False),
+    Column("note", Text),
+    Column("given_at", String(32), nullable=False),
+    Column("landed_at", String(32), comment="Null until the mark is in the lake."),
+    Index("ix_desk_marks_landed", "landed_at"),
+)
+
 web_sessions = Table(
     "web_sessions",
     metadata,

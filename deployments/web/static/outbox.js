@@ -71,7 +71,7 @@ export class Outbox {
     const body = { ...item.body, seen: item.follows ? this.box.seen[item.reference] ?? item.seen : item.seen };
     let reply;
     try {
-      reply = await fetch(`/review/${item.batch}/question/${item.reference}/decision`, {
+      reply = await fetch(item.path ?? `/review/${item.batch}/question/${item.reference}/decision`, {
         method: 'POST', keepalive: true, headers: { 'content-type': 'application/json', 'x-proctor-form': this.formToken }, body: JSON.stringify(body),
       });
       const value = await reply.json().catch(() => ({}));

@@ -1,0 +1,157 @@
+"""The desk of marks: what waits for somebody, a mark that they give, and marks on their way to the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas.errors import UsageError
+from tasks.judging.persons import check_persons
+from tasks.marking.labels import find_label_work, land_label_marks, open_label_work
+from tasks.marking.league import find_league_work, land_league_marks, open_league_work
+from tasks.marking.ratings import find_rating_work, land_rating_marks, open_rating_work
+from tasks.marking.work import Work, WorkSummary
+from warehouse.lake.store import Lake
+from warehouse.ledger import desk_marks
+from warehouse.ledger.engine import Ledger, now_text
+
+# A landing writes a file: so many marks are landed together, and what is left when a work is done or handed in.
+MARKS_PER_LANDING = 20
+LONGEST_NOTE = 4_000
+
+
+@dataclass(frozen=True)
+class GivenMark:
+    """A mark as it stands: the mark, the note beside it (empty for none), when it was given, and whether it has landed."""
+
+    mark: str
+    note: str
+    given_at: str
+    has_landed: bool = False
+
+
+class StaleMarkError(UsageError):
+    """Another window gave this item a mark that the one who gives this one has not seen; `stands` is it."""
+
+    def __init__(self, stands: GivenMark | None) -> None:
+        super().__init__("The mark was changed elsewhere since it was shown.")
+        self.stands = stands
+
+
+def find_work(lake: Lake, person: str) -> list[WorkSummary]:
+    """Everything that waits for somebody or that they have done, of all kinds."""
+    return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
+
+
+def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
+    """One work with its texts; raises UsageError for one that is none."""
+    openers = {"rating": open_rating_work, "label": open_label_work, "league": open_league_work}
+    if kind not in openers:
+        raise UsageError(f"There is no work of the kind {kind!r}.")
+    return openers[kind](lake, name, person)
+
+
+def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:
+    """What the person gave on the web in a work, by item."""
+    with ledger.read() as connection:
+        rows = desk_marks.read_marks(connection, work.kind, work.name, work.person)
+    return {
+        row["item_key"]: GivenMark(row["mark"], row["note"] or "", row["given_at"], bool(row["landed_at"]))
+        for row in rows
+    }
+
+
+def give_mark(
+    ledger: Ledger, work: Work, item_key: str, mark: str, note: str = "", *, seen: str | None = None
+) -> GivenMark:
+    """Keep a mark; the same one again changes nothing.
+
+    Args:
+        ledger: where it is kept.
+        work: in which it is given.
+        item_key: what is marked.
+        mark: one of the item's marks.
+        note: why, in words.
+        seen: when the mark was given that its giver has before them; null where they saw none.
+
+    Raises:
+        UsageError: the item is not in the work, the mark is none of its marks, a note is missing or too long, or the person may
+            not mark any more.
+        StaleMarkError: another mark stands there than the one that was seen.
+    """
+    item = work.items.get(item_key)
+    if item is None or mark not in item.marks:
+        raise UsageError("This is no mark for an item of this work.")
+    if len(note) > LONGEST_NOTE or (mark in item.needs_note and not note.strip()):
+        raise UsageError("The note is missing or too long.")
+    check_persons(ledger, [work.person])
+    now = now_text()
+    with ledger.write() as connection:
+        row = desk_marks.read_mark(connection, work.kind, work.name, work.person, item_key)
+        stands = None if row is None else GivenMark(row["mark"], row["note"] or "", row["given_at"])
+        if stands is not None and (stands.mark, stands.note) == (mark, note.strip()):
+            return stands
+        if (stands.given_at if stands else None) != seen:
+            raise StaleMarkError(stands)
+        desk_marks.replace_mark(
+            connection,
+            {
+                "kind": work.kind,
+                "work": work.name,
+                "person": work.person,
+                "item_key": item_key,
+                "mark": mark,
+                "note": note.strip() or None,
+                "given_at": now,
+            },
+        )
+    return GivenMark(mark, note.strip(), now)
+
+
+def is_landing_due(ledger: Ledger, work: Work) -> bool:
+    """Whether the marks of a work are to land now: it is done, or enough of them wait."""
+    with ledger.read() as connection:
+        given, unlanded = desk_marks.count_marks(connection, work.kind, work.name, work.person)
+    return unlanded >= MARKS_PER_LANDING or (unlanded > 0 and given >= len(work.items))
+
+
+def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> int:
+    """Land the marks of a work that have not landed, as its workbook's would; how many that were. Twice is once."""
+    with ledger.read() as connection:
+        rows = [
+            row for row in desk_marks.read_marks(connection, kind, name, person) if row["landed_at"] is None
+        ]
+    if not rows:
+        return 0
+    marks = {row["item_key"]: row["mark"] for row in rows}
+    notes = {row["item_key"]: row["note"] or "" for row in rows}
+    _land(lake, kind, name, person, marks, notes)
+    with ledger.write() as connection:
+        given = [(row["item_key"], row["given_at"]) for row in rows]
+        desk_marks.note_landed(connection, kind, name, person, given, now_text())
+    return len(rows)
+
+
+def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land every mark given on the web that has not landed: what a server that died left behind. Rows, by kind."""
+    landed: dict[str, int] = {}
+    with ledger.read() as connection:
+        waiting = desk_marks.list_unlanded(connection)
+    for kind, name, person in waiting:
+        landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + land_given(
+            ledger, lake, kind, name, person
+        )
+    return landed
+
+
+def _land(
+    lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
+) -> None:
+    if kind == "rating":
+        land_rating_marks(lake, name, person, marks)
+    elif kind == "label":
+        land_label_marks(lake, name, person, marks)
+    elif kind == "league":
+        land_league_marks(lake, name, person, marks, notes)
+    else:
+        raise UsageError(f"There is no work of the kind {kind!r}.")
