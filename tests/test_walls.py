@@ -94,8 +94,15 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     "validation": {
         "questions": "every original and variant is held to the rules of a question",
     },
+    "marking": {
+        "calibration": "stars for the responses of a round land as its workbook's do",
+        "judging": "a response to be marked, with its question; classes of failures land as their workbook's do",
+        "league": "verdicts on a league's questions land as its workbook's do",
+        "questions": "what is marked is shown with its question",
+    },
     "reconcile": {
         "exam": "lands closed sessions and the audit log",
+        "marking": "lands marks that were given on the web",
         "models": "lands paid calls",
         "review": "lands closed batches",
     },

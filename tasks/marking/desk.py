@@ -1,4 +1,7 @@
-"""The desk of marks: what waits for somebody, a mark that they give, and marks on their way to the lake."""
+"""The desk of marks: what waits for somebody, a mark that they give, and marks on their way to the lake.
+
+Each kind is imported where it is asked for: every flow comes by `land_marks`, and most find nothing to land.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,6 @@ from dataclasses import dataclass
 
 from schemas.errors import UsageError
 from tasks.judging.persons import check_persons
-from tasks.marking.labels import find_label_work, land_label_marks, open_label_work
-from tasks.marking.league import find_league_work, land_league_marks, open_league_work
-from tasks.marking.ratings import find_rating_work, land_rating_marks, open_rating_work
 from tasks.marking.work import Work, WorkSummary
 from warehouse.lake.store import Lake
 from warehouse.ledger import desk_marks
@@ -40,15 +40,28 @@ class StaleMarkError(UsageError):
 
 def find_work(lake: Lake, person: str) -> list[WorkSummary]:
     """Everything that waits for somebody or that they have done, of all kinds."""
+    from tasks.marking.labels import find_label_work
+    from tasks.marking.league import find_league_work
+    from tasks.marking.ratings import find_rating_work
+
     return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
 
 
 def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
     """One work with its texts; raises UsageError for one that is none."""
-    openers = {"rating": open_rating_work, "label": open_label_work, "league": open_league_work}
-    if kind not in openers:
-        raise UsageError(f"There is no work of the kind {kind!r}.")
-    return openers[kind](lake, name, person)
+    if kind == "rating":
+        from tasks.marking.ratings import open_rating_work
+
+        return open_rating_work(lake, name, person)
+    if kind == "label":
+        from tasks.marking.labels import open_label_work
+
+        return open_label_work(lake, name, person)
+    if kind == "league":
+        from tasks.marking.league import open_league_work
+
+        return open_league_work(lake, name, person)
+    raise UsageError(f"There is no work of the kind {kind!r}.")
 
 
 def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:
@@ -138,9 +151,11 @@ def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
     with ledger.read() as connection:
         waiting = desk_marks.list_unlanded(connection)
     for kind, name, person in waiting:
-        landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + land_given(
-            ledger, lake, kind, name, person
-        )
+        try:
+            count = land_given(ledger, lake, kind, name, person)
+        except UsageError:
+            continue  # the round or the sample is not in this lake any more: the marks stay where they are
+        landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + count
     return landed
 
 
@@ -148,10 +163,16 @@ def _land(
     lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
 ) -> None:
     if kind == "rating":
+        from tasks.marking.ratings import land_rating_marks
+
         land_rating_marks(lake, name, person, marks)
     elif kind == "label":
+        from tasks.marking.labels import land_label_marks
+
         land_label_marks(lake, name, person, marks)
     elif kind == "league":
+        from tasks.marking.league import land_league_marks
+
         land_league_marks(lake, name, person, marks, notes)
     else:
         raise UsageError(f"There is no work of the kind {kind!r}.")

@@ -1,0 +1,241 @@
+"""Stars, classes and verdicts given on the web: one's own alone, blind, durable at once, landed where a workbook's would land."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from deployments.web.app import create_app
+from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
+from schemas.settings import Settings
+from tasks.calibration.ratings import export_ratings, import_ratings
+from tasks.calibration.sample import DrawRequest, draw_calibration
+from tasks.judging.error_samples import draw_failures, export_failures, import_failures
+from tasks.league.people import export_waiting, import_decisions
+from tasks.marking.desk import give_mark, land_marks, open_work, read_given
+from tasks.marking.work import name_work
+from tests.tasks.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
+from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
+from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
+from warehouse.lake.store import Lake
+from warehouse.ledger.engine import Ledger
+
+ROUND = name_work("rating", "first/1")
+MODELS = re.compile(r"model-[a-z0-9]+|candidate:", re.IGNORECASE)
+
+
+class Marker:
+    """Somebody who is signed in, in a browser of their own."""
+
+    def __init__(self, client: TestClient, name: str) -> None:
+        self.client = client
+        self.app: Any = client.app
+        self.cookie = self.app.state.sessions.start(name)
+
+    def get(self, path: str) -> Response:
+        headers = {"cookie": f"{SESSION_COOKIE}={self.cookie}"}
+        return self.client.get(path, headers=headers, follow_redirects=False)
+
+    def token(self) -> str:
+        return str(self.app.state.sessions.make_form_token(self.cookie.split(".")[0]))
+
+    def mark(self, work: str, key: str, mark: object, token: str | None = None, **fields: object) -> Response:
+        own = self.token() if token is None else token
+        return self.client.post(
+            f"/marks/{work}/{key}/mark",
+            headers={"cookie": f"{SESSION_COOKIE}={self.cookie}", FORM_HEADER: own},
+            json={"mark": mark, **fields},
+        )
+
+    def hand_in(self, work: str) -> Response:
+        return self.client.post(
+            f"/marks/{work}/hand-in",
+            headers={"cookie": f"{SESSION_COOKIE}={self.cookie}"},
+            data={"form_token": self.token()},
+            follow_redirects=False,
+        )
+
+    def keys(self, work: str) -> list[str]:
+        """Every item of a work, as its pages lead from one to the next."""
+        place = self.get(f"/marks/{work}").headers["location"].rpartition("/")[2]
+        keys = [place]
+        while (
+            following := re.search(r'data-next="(\w*)"', self.get(f"/marks/{work}/{keys[-1]}/card").text)
+        ) and (following[1] not in ("", *keys)):
+            keys.append(following[1])
+        return keys
+
+
+class Room:
+    """A judged run with a round to rate, and the web app over it."""
+
+    def __init__(self, settings: Settings, ledger: Ledger, lake: Lake, client: TestClient) -> None:
+        self.settings, self.ledger, self.lake, self.client = settings, ledger, lake, client
+
+    def ratings(self) -> list[tuple[Any, ...]]:
+        return self.lake.query(
+            "SELECT session_id, seq, rater, round, value, is_adjudication FROM human_ratings WHERE landing_unit LIKE "
+            "'calibration/first/1/%' ORDER BY ALL"
+        ).rows()
+
+
+@contextmanager
+def serve(settings: Settings, ledger: Ledger) -> Iterator[TestClient]:
+    with TestClient(create_app(settings, ledger=ledger, continue_batch=lambda _: None)) as client:
+        yield client
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with open_rated_run(tmp_path / "home") as (settings, ledger, lake):
+        draw_calibration(ledger, lake, DrawRequest(RUN, "first", 1, 12, PEOPLE))
+        with serve(settings, ledger) as client:
+            yield Room(settings, ledger, lake, client)
+
+
+def test_a_round_rated_on_the_web_lands_the_rows_that_its_workbook_lands(room: Room, tmp_path: Path) -> None:
+    ann, given = Marker(room.client, "ann"), {}
+    assert "0 of 8" in ann.get("/marks").text.replace("已评 0 / 8", "0 of 8")
+    keys = ann.keys(ROUND)
+    assert len(keys) == 8
+    for number, key in enumerate(keys):
+        given[key] = str(number % 4)
+        assert ann.mark(ROUND, key, given[key]).status_code == 200
+        assert bool(room.ratings()) is (number == 7), "they land together, when the work is done"
+    landed = room.ratings()
+    assert len(landed) == 8
+    assert ann.get(f"/marks/{ROUND}").status_code == 200, (
+        "there is no next one: the page says that all is done"
+    )
+    path = tmp_path / "ann.xlsx"
+    export_ratings(room.ledger, room.lake, path, "ann")
+    fill_workbook(path, lambda key, _: given[key])
+    imported = import_ratings(room.ledger, room.lake, path, "ann")
+    assert (imported.new, imported.changed, imported.unchanged) == (0, 0, 8)
+    assert room.ratings() == landed
+
+
+def test_a_page_shows_question_reference_and_response_and_nobody_s_name(room: Room) -> None:
+    ann = Marker(room.client, "ann")
+    page = ann.get(f"/marks/{ROUND}/{ann.keys(ROUND)[0]}").text
+    assert "Statement " in page
+    assert "★★★" in page
+    names = room.lake.query(
+        "SELECT DISTINCT model FROM responses UNION SELECT DISTINCT judge FROM judgements"
+    ).to_series()
+    assert [name for name in names if name in page] == []
+    assert re.search(r"\b[0-9a-f]{8}-[0-9a-f]{4}-", page) is None, "no UUID"
+
+
+def test_nobody_reaches_another_s_work_or_marks_what_is_none_of_it(room: Room) -> None:
+    ann, bo = Marker(room.client, "ann"), Marker(room.client, "bo")
+    own, foreign = ann.keys(ROUND), bo.keys(ROUND)
+    only_bo = next(key for key in foreign if key not in own)
+    for path in (f"{ROUND}/{only_bo}", f"{ROUND}/{only_bo}/card", f"{'0' * 16}", f"{ROUND}/{'0' * 16}"):
+        assert ann.get(f"/marks/{path}").status_code == 404
+    assert ann.mark(ROUND, only_bo, "3").status_code == 404
+    assert ann.mark("0" * 16, own[0], "3").status_code == 404
+    for mark in ("4", "", "yes", "3 "):
+        assert ann.mark(ROUND, own[0], mark).status_code == 422
+    for mark in (3, None, ["3"]):
+        assert ann.mark(ROUND, own[0], mark).status_code == 400
+    assert ann.mark(ROUND, own[0], "3", note="x" * 4001).status_code == 422
+    assert ann.mark(ROUND, own[0], "3", token="0" * 64).status_code == 403
+    assert room.client.get("/marks", follow_redirects=False).status_code == 303
+    assert ann.hand_in(ROUND).status_code == 303
+    assert room.ratings() == []
+
+
+def test_a_mark_is_changed_only_by_who_has_seen_it(room: Room) -> None:
+    ann = Marker(room.client, "ann")
+    key = ann.keys(ROUND)[0]
+    first = ann.mark(ROUND, key, "3").json()
+    assert ann.mark(ROUND, key, "3").json()["seen"] == first["seen"], "the same again changes nothing"
+    stale = ann.mark(ROUND, key, "1", note="seen in another window")
+    assert (stale.status_code, stale.json()["stands"], stale.json()["seen"]) == (409, "3", first["seen"])
+    assert ann.mark(ROUND, key, "1", seen=first["seen"], note="on second thoughts").status_code == 200
+    page = ann.get(f"/marks/{ROUND}/{key}").text
+    assert 'data-mark="1" aria-pressed="true"' in page
+    assert "on second thoughts" in page
+
+
+def test_what_was_given_lands_when_it_is_handed_in_or_before_the_next_flow(room: Room) -> None:
+    ann, bo = Marker(room.client, "ann"), Marker(room.client, "bo")
+    ann.mark(ROUND, ann.keys(ROUND)[0], "2")
+    assert ann.hand_in(ROUND).status_code == 303
+    assert [row[2] for row in room.ratings()] == ["ann"]
+    bo.mark(ROUND, bo.keys(ROUND)[0], "2")
+    assert land_marks(room.ledger, room.lake) == {"marks (rating)": 1}
+    assert land_marks(room.ledger, room.lake) == {}
+    assert sorted(row[2] for row in room.ratings()) == ["ann", "bo"]
+
+
+def test_a_dispute_comes_to_the_third_who_settles_it_without_seeing_the_others(room: Room) -> None:
+    by_name = {name: Marker(room.client, name) for name in PEOPLE}
+    keys = {name: marker.keys(ROUND) for name, marker in by_name.items()}
+    shared = next(key for key in keys["ann"] if key in keys["bo"])
+    by_name["ann"].mark(ROUND, shared, "0")
+    by_name["bo"].mark(ROUND, shared, "3")
+    for name in ("ann", "bo"):
+        by_name[name].hand_in(ROUND)
+    by_name["cy"].hand_in(ROUND)  # what was read of the round before is read again
+    assert shared in by_name["cy"].keys(ROUND)
+    assert by_name["cy"].mark(ROUND, shared, "1").status_code == 200
+    by_name["cy"].hand_in(ROUND)
+    assert [(row[2], row[5]) for row in room.ratings() if row[2] == "cy"] == [("cy", True)]
+
+
+def test_classes_of_failures_land_the_rows_that_their_workbook_lands(room: Room, tmp_path: Path) -> None:
+    drawn = draw_failures(room.lake, RUN, per_model=1)
+    ann, work = Marker(room.client, "ann"), name_work("label", RUN)
+    keys = ann.keys(work)
+    assert len(keys) == drawn.height
+    for key in keys:
+        assert ann.mark(work, key, "logical_reasoning").status_code == 200
+    path = tmp_path / "failures.xlsx"
+    export_failures(room.lake, path)
+    fill_workbook(path, lambda _key, _row: "logical_reasoning")
+    imported = import_failures(room.ledger, room.lake, path, "ann")
+    assert (imported.new, imported.changed, imported.unchanged) == (0, 0, drawn.height)
+
+
+def test_verdicts_on_a_league_land_and_a_refusal_needs_a_reason(world: World, tmp_path: Path) -> None:  # noqa: F811
+    work = open_work(world.lake, "league", "one", "eve")
+    with serve(world.settings, world.ledger) as client:
+        eve, work_id = Marker(client, "eve"), work.work_id
+        keys = eve.keys(work_id)
+        assert sorted(keys) == sorted(work.items)
+        question = next(key for key in keys if work.items[key].needs_note)
+        assert eve.mark(work_id, question, "no").status_code == 422
+        for key in keys:
+            is_refused = key == question
+            note = "no unique result" if is_refused else ""
+            assert eve.mark(work_id, key, "no" if is_refused else "yes", note=note).status_code == 200
+    assert world.lake.query("SELECT count(*) FROM league_validations WHERE is_valid").item() == 2
+    assert (
+        world.lake.query("SELECT reason FROM league_validations WHERE NOT is_valid").item()
+        == "no unique result"
+    )
+    path = tmp_path / "eve.xlsx"
+    export_waiting(world.lake, "one", path, "eve")
+    fill(path, lambda sheet, _number, _row: {"valid" if sheet == "questions" else "memorised": "yes"})
+    assert import_decisions(world.ledger, world.lake, "one", path, "eve").questions == 0
+
+
+def test_a_mark_of_a_person_who_left_is_refused(room: Room) -> None:
+    from schemas.errors import UsageError
+    from warehouse.ledger.users import write_activity
+
+    work = open_work(room.lake, "rating", "first/1", "ann")
+    with room.ledger.write() as connection:
+        write_activity(connection, "ann", is_active=False)
+    with pytest.raises(UsageError, match="no active user"):
+        give_mark(room.ledger, work, next(iter(work.items)), "3")
+    assert read_given(room.ledger, work) == {}
