@@ -122,7 +122,9 @@ def _describe(request: Request, work: Work, item: MarkItem, given: dict[str, Giv
         "place": place + 1,
         "previous": keys[place - 1] if place else None,
         "next": next((key for key in after if not _has_mark(work.items[key], given)), None),
-        "shown": show_question(item.question, language) if item.question else None,
+        "shown": show_question(item.question, language, answer_heading="reference")
+        if item.question
+        else None,
         "texts": [(name, show_text(text, language)) for name, text in item.texts],
         "mark": stands.mark if stands else item.landed,
         "note": stands.note if stands else "",

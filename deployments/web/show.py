@@ -19,15 +19,18 @@ _MOST_COMPARED = 4_000
 _MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
 
 
-def show_question(content: QuestionContent, language: Language) -> Markup:
-    """Material, stem, options with the key marked, answer and explanation, each under its heading."""
+def show_question(content: QuestionContent, language: Language, *, answer_heading: str = "answer") -> Markup:
+    """Material, stem, options with the key marked, answer and explanation, each under its heading.
+
+    `answer_heading` names the words over the answer: beside a response it is the reference.
+    """
     parts: list[Markup] = []
     if content.material:
         parts.append(_show_section("material", content.material, language))
     parts.append(_show_section("stem", content.stem, language))
     if content.options:
         parts.append(_show_options(content, language))
-    parts.append(_show_answer(content, language))
+    parts.append(_show_answer(content, language, answer_heading))
     if content.explanation:
         parts.append(_show_section("explanation", content.explanation, language))
     return Markup("").join(parts)
@@ -71,22 +74,22 @@ def _show_options(content: QuestionContent, language: Language) -> Markup:
     )
 
 
-def _show_answer(content: QuestionContent, language: Language) -> Markup:
+def _show_answer(content: QuestionContent, language: Language, heading: str) -> Markup:
     if not content.answer:
         return Markup('<section class="part answer"><h3>{0}</h3><p class="warning">{1}</p></section>').format(
-            say("answer", language), say("no_answer", language)
+            say(heading, language), say("no_answer", language)
         )
     if content.question_type == "true_false" and content.answer[0] in ("true", "false"):
-        return _show_section("answer", say(content.answer[0], language), language)
+        return _show_section(heading, say(content.answer[0], language), language)
     if content.options:
-        return _show_section("answer", "".join(content.answer), language)
+        return _show_section(heading, "".join(content.answer), language)
     if len(content.answer) == 1:
-        return _show_section("answer", content.answer[0], language)
+        return _show_section(heading, content.answer[0], language)
     lines = Markup("").join(
         Markup("<li>{}</li>").format(show_text(text, language)) for text in content.answer
     )
     return Markup('<section class="part answer"><h3>{0}</h3><ol>{1}</ol></section>').format(
-        say("answer", language), lines
+        say(heading, language), lines
     )
 
 

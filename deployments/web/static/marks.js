@@ -13,6 +13,7 @@ const bar = document.getElementById('progress');
 const policy = window.trustedTypes?.createPolicy('proctor', { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 const past = [];
 const marked = new Map();
+const fetched = new Map();
 let card = null;
 
 const outbox = new Outbox(user, desk.dataset.formToken, hear);
@@ -117,8 +118,6 @@ function enter(found) {
 function press_mark(mark) {
   card.querySelectorAll('.marks button').forEach((button) => button.setAttribute('aria-pressed', String(button.dataset.mark === mark)));
 }
-
-const fetched = new Map();
 
 function fetchCard(key) {
   if (!fetched.has(key)) {

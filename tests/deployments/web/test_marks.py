@@ -27,9 +27,6 @@ from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger
 
-ROUND = name_work("rating", "first/1")
-MODELS = re.compile(r"model-[a-z0-9]+|candidate:", re.IGNORECASE)
-
 
 class Marker:
     """Somebody who is signed in, in a browser of their own."""
@@ -74,15 +71,25 @@ class Marker:
 
 
 class Room:
-    """A judged run with a round to rate, and the web app over it."""
+    """A judged run, the web app over it, and a round of its own for each test."""
 
     def __init__(self, settings: Settings, ledger: Ledger, lake: Lake, client: TestClient) -> None:
         self.settings, self.ledger, self.lake, self.client = settings, ledger, lake, client
+        self.number = 0
+
+    @property
+    def round(self) -> str:
+        return name_work("rating", f"first/{self.number}")
+
+    def draw(self) -> None:
+        self.number += 1
+        draw_calibration(self.ledger, self.lake, DrawRequest(RUN, "first", self.number, 12, PEOPLE))
 
     def ratings(self) -> list[tuple[Any, ...]]:
         return self.lake.query(
-            "SELECT session_id, seq, rater, round, value, is_adjudication FROM human_ratings WHERE landing_unit LIKE "
-            "'calibration/first/1/%' ORDER BY ALL"
+            "SELECT session_id, seq, rater, round, value, is_adjudication FROM human_ratings WHERE round = $round AND "
+            "landing_unit LIKE 'calibration/%' ORDER BY ALL",
+            {"round": self.number},
         ).rows()
 
 
@@ -92,26 +99,31 @@ def serve(settings: Settings, ledger: Ledger) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    home = tmp_path_factory.mktemp("marks") / "home"
+    with open_rated_run(home) as (settings, ledger, lake), serve(settings, ledger) as client:
+        yield Room(settings, ledger, lake, client)
+
+
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    with open_rated_run(tmp_path / "home") as (settings, ledger, lake):
-        draw_calibration(ledger, lake, DrawRequest(RUN, "first", 1, 12, PEOPLE))
-        with serve(settings, ledger) as client:
-            yield Room(settings, ledger, lake, client)
+def room(opened: Room) -> Room:
+    opened.draw()
+    return opened
 
 
 def test_a_round_rated_on_the_web_lands_the_rows_that_its_workbook_lands(room: Room, tmp_path: Path) -> None:
     ann, given = Marker(room.client, "ann"), {}
-    assert "0 of 8" in ann.get("/marks").text.replace("已评 0 / 8", "0 of 8")
-    keys = ann.keys(ROUND)
+    assert "0 of 8 marked" in ann.get("/marks").text
+    keys = ann.keys(room.round)
     assert len(keys) == 8
     for number, key in enumerate(keys):
         given[key] = str(number % 4)
-        assert ann.mark(ROUND, key, given[key]).status_code == 200
+        assert ann.mark(room.round, key, given[key]).status_code == 200
         assert bool(room.ratings()) is (number == 7), "they land together, when the work is done"
     landed = room.ratings()
     assert len(landed) == 8
-    assert ann.get(f"/marks/{ROUND}").status_code == 200, (
+    assert ann.get(f"/marks/{room.round}").status_code == 200, (
         "there is no next one: the page says that all is done"
     )
     path = tmp_path / "ann.xlsx"
@@ -124,7 +136,7 @@ def test_a_round_rated_on_the_web_lands_the_rows_that_its_workbook_lands(room: R
 
 def test_a_page_shows_question_reference_and_response_and_nobody_s_name(room: Room) -> None:
     ann = Marker(room.client, "ann")
-    page = ann.get(f"/marks/{ROUND}/{ann.keys(ROUND)[0]}").text
+    page = ann.get(f"/marks/{room.round}/{ann.keys(room.round)[0]}").text
     assert "Statement " in page
     assert "★★★" in page
     names = room.lake.query(
@@ -136,62 +148,70 @@ def test_a_page_shows_question_reference_and_response_and_nobody_s_name(room: Ro
 
 def test_nobody_reaches_another_s_work_or_marks_what_is_none_of_it(room: Room) -> None:
     ann, bo = Marker(room.client, "ann"), Marker(room.client, "bo")
-    own, foreign = ann.keys(ROUND), bo.keys(ROUND)
+    own, foreign = ann.keys(room.round), bo.keys(room.round)
     only_bo = next(key for key in foreign if key not in own)
-    for path in (f"{ROUND}/{only_bo}", f"{ROUND}/{only_bo}/card", f"{'0' * 16}", f"{ROUND}/{'0' * 16}"):
+    for path in (
+        f"{room.round}/{only_bo}",
+        f"{room.round}/{only_bo}/card",
+        f"{'0' * 16}",
+        f"{room.round}/{'0' * 16}",
+    ):
         assert ann.get(f"/marks/{path}").status_code == 404
-    assert ann.mark(ROUND, only_bo, "3").status_code == 404
+    assert ann.mark(room.round, only_bo, "3").status_code == 404
     assert ann.mark("0" * 16, own[0], "3").status_code == 404
     for mark in ("4", "", "yes", "3 "):
-        assert ann.mark(ROUND, own[0], mark).status_code == 422
+        assert ann.mark(room.round, own[0], mark).status_code == 422
     for mark in (3, None, ["3"]):
-        assert ann.mark(ROUND, own[0], mark).status_code == 400
-    assert ann.mark(ROUND, own[0], "3", note="x" * 4001).status_code == 422
-    assert ann.mark(ROUND, own[0], "3", token="0" * 64).status_code == 403
+        assert ann.mark(room.round, own[0], mark).status_code == 400
+    assert ann.mark(room.round, own[0], "3", note="x" * 4001).status_code == 422
+    assert ann.mark(room.round, own[0], "3", token="0" * 64).status_code == 403
     assert room.client.get("/marks", follow_redirects=False).status_code == 303
-    assert ann.hand_in(ROUND).status_code == 303
+    assert ann.hand_in(room.round).status_code == 303
     assert room.ratings() == []
 
 
 def test_a_mark_is_changed_only_by_who_has_seen_it(room: Room) -> None:
     ann = Marker(room.client, "ann")
-    key = ann.keys(ROUND)[0]
-    first = ann.mark(ROUND, key, "3").json()
-    assert ann.mark(ROUND, key, "3").json()["seen"] == first["seen"], "the same again changes nothing"
-    stale = ann.mark(ROUND, key, "1", note="seen in another window")
+    key = ann.keys(room.round)[0]
+    first = ann.mark(room.round, key, "3").json()
+    assert ann.mark(room.round, key, "3").json()["seen"] == first["seen"], "the same again changes nothing"
+    stale = ann.mark(room.round, key, "1", note="seen in another window")
     assert (stale.status_code, stale.json()["stands"], stale.json()["seen"]) == (409, "3", first["seen"])
-    assert ann.mark(ROUND, key, "1", seen=first["seen"], note="on second thoughts").status_code == 200
-    page = ann.get(f"/marks/{ROUND}/{key}").text
+    assert ann.mark(room.round, key, "1", seen=first["seen"], note="on second thoughts").status_code == 200
+    page = ann.get(f"/marks/{room.round}/{key}").text
     assert 'data-mark="1" aria-pressed="true"' in page
     assert "on second thoughts" in page
 
 
 def test_what_was_given_lands_when_it_is_handed_in_or_before_the_next_flow(room: Room) -> None:
     ann, bo = Marker(room.client, "ann"), Marker(room.client, "bo")
-    ann.mark(ROUND, ann.keys(ROUND)[0], "2")
-    assert ann.hand_in(ROUND).status_code == 303
+    land_marks(room.ledger, room.lake)  # what other tests left
+    ann.mark(room.round, ann.keys(room.round)[0], "2")
+    assert ann.hand_in(room.round).status_code == 303
     assert [row[2] for row in room.ratings()] == ["ann"]
-    bo.mark(ROUND, bo.keys(ROUND)[0], "2")
+    bo.mark(room.round, bo.keys(room.round)[0], "2")
     assert land_marks(room.ledger, room.lake) == {"marks (rating)": 1}
     assert land_marks(room.ledger, room.lake) == {}
     assert sorted(row[2] for row in room.ratings()) == ["ann", "bo"]
 
 
+@pytest.mark.long
 def test_a_dispute_comes_to_the_third_who_settles_it_without_seeing_the_others(room: Room) -> None:
     by_name = {name: Marker(room.client, name) for name in PEOPLE}
-    keys = {name: marker.keys(ROUND) for name, marker in by_name.items()}
+    keys = {name: marker.keys(room.round) for name, marker in by_name.items()}
     shared = next(key for key in keys["ann"] if key in keys["bo"])
-    by_name["ann"].mark(ROUND, shared, "0")
-    by_name["bo"].mark(ROUND, shared, "3")
+    by_name["ann"].mark(room.round, shared, "0")
+    by_name["bo"].mark(room.round, shared, "3")
     for name in ("ann", "bo"):
-        by_name[name].hand_in(ROUND)
-    by_name["cy"].hand_in(ROUND)  # what was read of the round before is read again
-    assert shared in by_name["cy"].keys(ROUND)
-    assert by_name["cy"].mark(ROUND, shared, "1").status_code == 200
-    by_name["cy"].hand_in(ROUND)
+        by_name[name].hand_in(room.round)
+    by_name["cy"].hand_in(room.round)  # what was read of the round before is read again
+    assert shared in by_name["cy"].keys(room.round)
+    assert by_name["cy"].mark(room.round, shared, "1").status_code == 200
+    by_name["cy"].hand_in(room.round)
     assert [(row[2], row[5]) for row in room.ratings() if row[2] == "cy"] == [("cy", True)]
 
 
+@pytest.mark.long
 def test_classes_of_failures_land_the_rows_that_their_workbook_lands(room: Room, tmp_path: Path) -> None:
     drawn = draw_failures(room.lake, RUN, per_model=1)
     ann, work = Marker(room.client, "ann"), name_work("label", RUN)
@@ -206,6 +226,7 @@ def test_classes_of_failures_land_the_rows_that_their_workbook_lands(room: Room,
     assert (imported.new, imported.changed, imported.unchanged) == (0, 0, drawn.height)
 
 
+@pytest.mark.long
 def test_verdicts_on_a_league_land_and_a_refusal_needs_a_reason(world: World, tmp_path: Path) -> None:  # noqa: F811
     work = open_work(world.lake, "league", "one", "eve")
     with serve(world.settings, world.ledger) as client:
@@ -233,9 +254,11 @@ def test_a_mark_of_a_person_who_left_is_refused(room: Room) -> None:
     from schemas.errors import UsageError
     from warehouse.ledger.users import write_activity
 
-    work = open_work(room.lake, "rating", "first/1", "ann")
+    work = open_work(room.lake, "rating", f"first/{room.number}", "ann")
     with room.ledger.write() as connection:
         write_activity(connection, "ann", is_active=False)
     with pytest.raises(UsageError, match="no active user"):
         give_mark(room.ledger, work, next(iter(work.items)), "3")
+    with room.ledger.write() as connection:
+        write_activity(connection, "ann", is_active=True)
     assert read_given(room.ledger, work) == {}
