@@ -117,7 +117,7 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
 
     def make(questions: list[dict[str, Any]] | None = None, **app: Any) -> Desk:
         settings = Settings(home=tmp_path / "home", review_count=2)
-        settings.home.mkdir()
+        settings.home.mkdir(exist_ok=True)
         shutil.copy(people, settings.home / "ledger.sqlite")
         ledger = open_ledger(settings.ledger_address)
         rows = questions if questions is not None else [make_question(number) for number in (1, 2, 3)]
