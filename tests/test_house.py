@@ -178,6 +178,7 @@ def test_every_package_that_is_declared_is_used() -> None:
         "pyjwt": "jwt",
         "argon2-cffi": "argon2",
         "vl-convert-python": "vl_convert",
+        "pillow": "PIL",
     }
     imported = set().union(*(read_imports(path) for layer in LAYERS for path in list_modules(layer)))
     # Needed by what we import, and pinned for its sake: DuckDB's extension wheels (loaded by path), pandas under Great

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,14 @@ from tasks.review.item import Item
 
 # What is shown of a page at first: the stretch with this much around it (thousandths), and no less than this.
 AROUND, LEAST_WIDTH, LEAST_HEIGHT = 45, 620, 220
+MOST_PAGES = 6
 _MOST_KEPT = 500
+# So many papers are looked up at once, others come back in a moment: drawing holds no thread that takes decisions.
+_MOST_AT_ONCE = 6
+
+
+class BusyError(Exception):
+    """Too many originals are being looked up; ask again in a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +74,48 @@ class Sights:
         self._settings = settings
         self._lake = lake
         self._kept: Kept[tuple[str, str], Sight] = Kept(_MOST_KEPT)
+        self._rooms = threading.BoundedSemaphore(_MOST_AT_ONCE)
 
     def find(self, item: Item) -> Sight | None:
-        """The original of a question under review; null for a variant, and where the lake knows no place of it."""
+        """The original of a question under review; null for a variant, and where the lake knows no place of it.
+
+        Raises:
+            BusyError: it is not known yet, and others are being looked up.
+        """
         if item.document_id is None:
             return None
         key = (item.document_id, item.question_uuid)
         sight = self._kept.get(key)
         if sight is None:
+            if not self._rooms.acquire(blocking=False):
+                raise BusyError
             try:
-                original = read_original(self._lake.read(), *key)
-            except StoreError:
-                return None
-            if original is None:
-                return None
-            view = self._check(original, find_pages(self._settings, original))
-            excerpt = None if view.pages else make_excerpt(original)
-            sight = Sight(replace(original, text="", page_offsets=()), view, excerpt)
-            if view.problem is None:  # what went wrong may go right when it is looked at again
+                sight = self._look_up(*key)
+            finally:
+                self._rooms.release()
+            if sight is not None and sight.view.problem is None:
+                # what went wrong may go right when it is looked at again
                 self._kept.put(key, sight)
         return sight
 
+    def _look_up(self, document_id: str, question_uuid: str) -> Sight | None:
+        try:
+            original = read_original(self._lake.read(), document_id, question_uuid)
+        except StoreError:
+            return None
+        if original is None:
+            return None
+        view = self._check(original, find_pages(self._settings, original))
+        excerpt = None if view.pages else make_excerpt(original)
+        return Sight(replace(original, text="", page_offsets=()), view, excerpt)
+
     def _check(self, original: Original, view: PageView) -> PageView:
-        """The view, if its first page can really be drawn; else why not."""
-        if view.pages:
-            try:
-                draw_page(self._settings, original, view.pages[0])
-            except DocumentError as error:
-                return PageView(problem=error.code)
+        """The view, if its pages can really be drawn; else why not."""
+        try:
+            for page in view.pages[:MOST_PAGES]:
+                draw_page(self._settings, original, page)
+        except DocumentError as error:
+            return PageView(problem=error.code)
         return view
 
     def draw(self, sight: Sight, page: int) -> Path | None:
@@ -106,7 +128,7 @@ class Sights:
     def list_pictures(self, sight: Sight) -> list[PagePicture]:
         """The pages of a question, drawn and measured; without those that cannot be."""
         found = []
-        for number in sight.view.pages:
+        for number in sight.view.pages[:MOST_PAGES]:
             picture = self.draw(sight, number)
             if picture is not None:
                 width, height = read_picture_size(picture)

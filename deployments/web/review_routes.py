@@ -22,7 +22,7 @@ from deployments.web.card import (
     write_given,
     write_original,
 )
-from deployments.web.originals import Sights
+from deployments.web.originals import BusyError, Sight, Sights
 from deployments.web.pages import count_days, render_page
 from deployments.web.references import make_reference, read_reference
 from deployments.web.show import show_question
@@ -140,7 +140,7 @@ def add_review_routes(app: FastAPI) -> None:
         """The place of the question in its paper; a page of its own request, for a paper may take seconds to be drawn."""
         one = _open(request, ledger, visitor, batch_id, reference)
         sights: Sights = request.app.state.sights
-        sight = sights.find(one.work.item)
+        sight = _find_sight(sights, one)
         return render_page(
             request,
             "original.html",
@@ -158,7 +158,7 @@ def add_review_routes(app: FastAPI) -> None:
         """A page of the question's paper as a picture."""
         one = _open(request, ledger, visitor, batch_id, reference)
         sights: Sights = request.app.state.sights
-        sight = sights.find(one.work.item)
+        sight = _find_sight(sights, one)
         picture = sights.draw(sight, page) if sight and sight.may_show(page) else None
         if picture is None:
             raise HTTPException(404)
@@ -290,6 +290,13 @@ def _open(request: Request, ledger: Ledger, visitor: SignedIn, batch_id: str, re
     if not found:
         raise HTTPException(404)
     return found
+
+
+def _find_sight(sights: Sights, one: OpenQuestion) -> Sight | None:
+    try:
+        return sights.find(one.work.item)
+    except BusyError:
+        raise HTTPException(503) from None
 
 
 def _check_queue(queue: str) -> Queue:

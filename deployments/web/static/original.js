@@ -24,9 +24,17 @@ export async function fetchAhead(path) {
 function fetchOriginal(path) {
   if (!waiting.has(path)) {
     if (waiting.size > 20) waiting.delete(waiting.keys().next().value);
-    waiting.set(path, fetch(path, { headers: { 'x-proctor-form': '' } }).then((reply) => (reply.ok ? reply.text() : null)).catch(() => null));
+    waiting.set(path, fetchPatiently(path).catch(() => null));
   }
   return waiting.get(path);
+}
+
+// While many papers are being drawn the server asks to come back.
+async function fetchPatiently(path, tries = 20) {
+  const reply = await fetch(path, { headers: { 'x-proctor-form': '' } });
+  if (reply.status !== 503 || !tries) return reply.ok ? reply.text() : null;
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  return fetchPatiently(path, tries - 1);
 }
 
 function toggle(button) {

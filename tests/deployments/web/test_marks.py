@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx import Response
+from httpx2 import Response
 
 from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
@@ -33,8 +33,9 @@ class Marker:
 
     def __init__(self, client: TestClient, name: str) -> None:
         self.client = client
-        self.app: Any = client.app
-        self.cookie = self.app.state.sessions.start(name)
+        app: Any = client.app
+        self.app = app
+        self.cookie = app.state.sessions.start(name)
 
     def get(self, path: str) -> Response:
         headers = {"cookie": f"{SESSION_COOKIE}={self.cookie}"}
@@ -113,7 +114,8 @@ def room(opened: Room) -> Room:
 
 
 def test_a_round_rated_on_the_web_lands_the_rows_that_its_workbook_lands(room: Room, tmp_path: Path) -> None:
-    ann, given = Marker(room.client, "ann"), {}
+    ann = Marker(room.client, "ann")
+    given: dict[str, str] = {}
     assert "0 of 8 marked" in ann.get("/marks").text
     keys = ann.keys(room.round)
     assert len(keys) == 8
@@ -161,8 +163,8 @@ def test_nobody_reaches_another_s_work_or_marks_what_is_none_of_it(room: Room) -
     assert ann.mark("0" * 16, own[0], "3").status_code == 404
     for mark in ("4", "", "yes", "3 "):
         assert ann.mark(room.round, own[0], mark).status_code == 422
-    for mark in (3, None, ["3"]):
-        assert ann.mark(room.round, own[0], mark).status_code == 400
+    for malformed in (3, None, ["3"]):
+        assert ann.mark(room.round, own[0], malformed).status_code == 400
     assert ann.mark(room.round, own[0], "3", note="x" * 4001).status_code == 422
     assert ann.mark(room.round, own[0], "3", token="0" * 64).status_code == 403
     assert room.client.get("/marks", follow_redirects=False).status_code == 303

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from deployments.web.originals import Sights
 from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
@@ -65,3 +67,13 @@ def test_without_a_lake_or_a_place_the_question_is_there_all_the_same(desk: Desk
     chen = desk.sign_in("chen")
     assert chen.get(chen.path(0)).status_code == 200
     assert "not known" in chen.get(chen.path(0, "/original")).text
+
+
+def test_while_many_papers_are_looked_up_others_are_asked_to_come_back(papers: Desk) -> None:
+    chen, app = papers.sign_in("chen"), papers.client.app
+    sights: Sights = app.state.sights  # type: ignore[attr-defined]
+    with ExitStack() as stack:
+        while sights._rooms.acquire(blocking=False):
+            stack.callback(sights._rooms.release)
+        assert chen.get(chen.path(0, "/original")).status_code == 503
+    assert chen.get(chen.path(0, "/original")).status_code == 200
