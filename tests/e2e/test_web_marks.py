@@ -72,6 +72,7 @@ def test_a_rater_finishes_a_round(settings: Settings, server: Server, browser: B
     ann.wait_until_saved()
     ann.page.reload()
     expect(ann.page.locator("#counted")).to_have_text("2 of 8 marked")
+    ann.page.wait_for_function("() => history.state?.key")  # the keys come with the script
 
     # The server dies; a mark is given all the same, kept, and sent when it is there again.
     server.kill()
