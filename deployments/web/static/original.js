@@ -6,7 +6,7 @@ export async function showOriginal(card, path, policy) {
   const place = card.querySelector('.original');
   if (!place) return;
   const text = await fetchOriginal(path);
-  if (text === null) { place.replaceChildren(); waiting.delete(path); return; }
+  if (text === null) { place.replaceChildren(); place.removeAttribute('aria-busy'); waiting.delete(path); return; }
   const holder = document.createElement('template');
   holder.innerHTML = policy.createHTML(text);
   place.replaceChildren(document.importNode(holder.content, true));
