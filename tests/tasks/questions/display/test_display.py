@@ -6,7 +6,7 @@ import time
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.questions.display.formulas import render_formula
@@ -120,6 +120,7 @@ FRAGMENTS = (
 )
 
 
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=14).map("".join))
 def test_whatever_a_paper_holds_no_tag_or_attribute_of_its_own_comes_through(text: str) -> None:
     for markup in (render_text(text), render_line(text, "zh")):
@@ -130,6 +131,7 @@ def test_whatever_a_paper_holds_no_tag_or_attribute_of_its_own_comes_through(tex
         assert seen.others == []
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_characters="$\\^_[]<>|\t&", exclude_categories=("C", "Z"))))
 def test_plain_text_is_shown_letter_by_letter(text: str) -> None:
     assert see(render_text(text)).text == text
