@@ -117,17 +117,27 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
 
 
 def read_items(connection: Connection, batch_id: str) -> list[Item]:
-    """Questions of the batch, by UUID."""
+    """Questions of the batch that are to be reviewed, by UUID."""
     return [Item.from_row(row) for row in review.read_items(connection, batch_id)]
 
 
+def read_given_items(connection: Connection, batch_id: str, annotator: str) -> dict[str, Item]:
+    """Every question of the batch that somebody is to decide on: to be reviewed, or with a decision that is known."""
+    rows = review.read_items(connection, batch_id, annotator, with_gold=True)
+    return {row["question_uuid"]: Item.from_row(row) for row in rows}
+
+
 def read_assignments(
-    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    role: str | None = None,
+    *,
+    with_gold: bool = True,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator."""
-    return [
-        Assignment.from_row(row) for row in review.read_assignments(connection, batch_id, annotator, role)
-    ]
+    """Assignments of the batch, by question and annotator; those with a known decision are work like the others."""
+    rows = review.read_assignments(connection, batch_id, annotator, role, with_gold=with_gold)
+    return [Assignment.from_row(row) for row in rows]
 
 
 def read_decisions(connection: Connection, batch_id: str, annotator: str | None = None) -> list[Decision]:

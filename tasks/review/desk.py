@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import REVIEW_CHANNELS
 from tasks.review.adjudication import AdjudicationSummary, assign_adjudicators
-from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
+from tasks.review.batch import read_assignments, read_batch, read_decisions, read_given_items
 from tasks.review.decision import Decision, GivenDecision
 from tasks.review.faults import find_faults
 from tasks.review.progress import is_complete, is_settled
@@ -126,7 +126,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
                 f"Review batch {batch_id} was closed at {batch.closed_at}: decisions are no longer taken."
             )
         assigned = {one.question_uuid for one in read_assignments(connection, batch_id, annotator, role)}
-        contents = {item.question_uuid: item.content for item in read_items(connection, batch_id)}
+        items = read_given_items(connection, batch_id, annotator)
         before = {one.question_uuid: one.given for one in read_decisions(connection, batch_id, annotator)}
         seen: set[str] = set()
         for given in submission.decisions:
@@ -141,7 +141,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
-            if faults := find_faults(contents[given.question_uuid], given):
+            if faults := find_faults(items[given.question_uuid].content, given):
                 raise UsageError(
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )

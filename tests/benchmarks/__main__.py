@@ -26,6 +26,7 @@ ALL = (
     "normal_form_speed",
     "augment_speed",
     "bank_speed",
+    "review_assignment",
     "gscore_speed",
     "cgeval_run",
     "league_speed",

@@ -5,32 +5,22 @@ Every function takes a connection, so that a caller joins several of them in one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, update
 
+from warehouse.ledger.many import insert_rows, list_values
 from warehouse.ledger.tables import (
     review_assignments,
     review_batches,
+    review_gold,
     review_questions,
     reviews,
     users,
 )
 
 Row = Mapping[str, Any]
-# SQLite allows 32,766 bound values in a statement.
-MOST_PER_STATEMENT = 5_000
-
-
-def read_annotators(connection: Connection) -> list[dict[str, Any]]:
-    """Active annotators: `user_id` and `disciplines` (null: all), by id."""
-    rows = connection.execute(
-        select(users.c.user_id, users.c.disciplines)
-        .where(users.c.role == "annotator", users.c.is_active)
-        .order_by(users.c.user_id)
-    )
-    return [dict(row._mapping) for row in rows]
 
 
 def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set[str]:
@@ -60,20 +50,34 @@ def read_batches(connection: Connection) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in rows]
 
 
-def read_items(connection: Connection, batch_id: str) -> list[dict[str, Any]]:
-    """Questions of the batch, by UUID."""
-    rows = connection.execute(
+def read_items(
+    connection: Connection, batch_id: str, annotator: str | None = None, *, with_gold: bool = False
+) -> list[dict[str, Any]]:
+    """Questions of the batch, by UUID: all, or those given to somebody; with those planted among them only if asked for."""
+    statement = (
         select(review_questions)
         .where(review_questions.c.batch_id == batch_id)
         .order_by(review_questions.c.question_uuid)
     )
-    return [dict(row._mapping) for row in rows]
+    if annotator is not None:
+        given = select(review_assignments.c.question_uuid).where(
+            review_assignments.c.batch_id == batch_id, review_assignments.c.annotator == annotator
+        )
+        statement = statement.where(review_questions.c.question_uuid.in_(given))
+    if not with_gold:
+        statement = statement.where(~_is_gold(review_questions))
+    return [dict(row._mapping) for row in connection.execute(statement)]
 
 
 def read_assignments(
-    connection: Connection, batch_id: str, annotator: str | None = None, role: str | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    role: str | None = None,
+    *,
+    with_gold: bool = True,
 ) -> list[dict[str, Any]]:
-    """Assignments of the batch with the question's discipline, by question and annotator."""
+    """Assignments of the batch with the question's discipline, by question and annotator; those planted are work as well."""
     statement = (
         select(review_assignments, review_questions.c.discipline)
         .join(
@@ -90,6 +94,8 @@ def read_assignments(
         statement = statement.where(review_assignments.c.annotator == annotator)
     if role is not None:
         statement = statement.where(review_assignments.c.role == role)
+    if not with_gold:
+        statement = statement.where(~_is_gold(review_assignments))
     return [dict(row._mapping) for row in connection.execute(statement)]
 
 
@@ -107,11 +113,15 @@ def read_decisions(
     return [dict(row._mapping) for row in connection.execute(statement)]
 
 
-def read_batched_questions(connection: Connection) -> dict[str, str]:
-    """Every question that is or was in a batch, with the (latest) batch."""
+def read_batched_questions(connection: Connection, question_uuids: Collection[str]) -> dict[str, str]:
+    """Those of the questions that are or were in a batch to be reviewed, with the (latest) batch."""
     rows = connection.execute(
         select(review_questions.c.question_uuid, review_questions.c.batch_id)
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
+        .where(
+            review_questions.c.question_uuid.in_(list_values(connection, question_uuids)),
+            ~_is_gold(review_questions),
+        )
         .order_by(review_batches.c.created_at, review_batches.c.batch_id)
     )
     return {row.question_uuid: row.batch_id for row in rows}
@@ -120,12 +130,13 @@ def read_batched_questions(connection: Connection) -> dict[str, str]:
 def read_past_decisions(connection: Connection, question_uuids: Collection[str]) -> dict[str, set[str]]:
     """Who decided on each question in any batch."""
     past: dict[str, set[str]] = {}
-    for chunk in _chunks(sorted(question_uuids)):
-        rows = connection.execute(
-            select(reviews.c.question_uuid, reviews.c.annotator).where(reviews.c.question_uuid.in_(chunk))
+    rows = connection.execute(
+        select(reviews.c.question_uuid, reviews.c.annotator).where(
+            reviews.c.question_uuid.in_(list_values(connection, question_uuids))
         )
-        for row in rows:
-            past.setdefault(row.question_uuid, set()).add(row.annotator)
+    )
+    for row in rows:
+        past.setdefault(row.question_uuid, set()).add(row.annotator)
     return past
 
 
@@ -171,24 +182,25 @@ def count_pending(connection: Connection, batch_id: str) -> int:
             review_assignments.c.batch_id == batch_id,
             review_assignments.c.role == "reviewer",
             reviews.c.decision.is_(None),
+            ~_is_gold(review_assignments),
         )
     )
     return int(connection.execute(statement).scalar_one())
 
 
-def insert_batch(
-    connection: Connection, batch: Row, items: Sequence[Row], assignments: Sequence[Row]
-) -> None:
-    """Write a batch with its questions and assignments."""
+def insert_batch(connection: Connection, batch: Row) -> None:
+    """Write a batch that holds nothing yet."""
     connection.execute(insert(review_batches), [dict(batch)])
-    connection.execute(insert(review_questions), [dict(item) for item in items])
-    insert_assignments(connection, assignments)
+
+
+def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
+    """Write questions of a batch; an empty list writes none."""
+    insert_rows(connection, review_questions, [column.name for column in review_questions.c], items)
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
     """Write assignments; an empty list writes none."""
-    if assignments:
-        connection.execute(insert(review_assignments), [dict(row) for row in assignments])
+    insert_rows(connection, review_assignments, [column.name for column in review_assignments.c], assignments)
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
@@ -224,6 +236,8 @@ def lock_assigning(connection: Connection) -> None:
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
 
 
-def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
-    for start in range(0, len(values), MOST_PER_STATEMENT):
-        yield values[start : start + MOST_PER_STATEMENT]
+def _is_gold(table: Any) -> ColumnElement[bool]:
+    """Whether a row of a table is of a question that was planted: it is work like the rest, and no review of the bank."""
+    return exists().where(
+        review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
+    )
