@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from schemas.vocabulary import DISCIPLINES, LANGUAGES
 from warehouse.ledger import review, review_people
 from warehouse.ledger.engine import Ledger
 
@@ -97,3 +99,52 @@ def find_annotators(connection: Connection, annotators: Sequence[Annotator] | No
             "their names."
         )
     return sorted(annotators, key=lambda annotator: annotator.user_id)
+
+
+def write_annotator(
+    ledger: Ledger,
+    user_id: str,
+    *,
+    levels: Mapping[str, str] | None = None,
+    language: str | None = None,
+    email: str | None = None,
+    daily_quota: int | None = None,
+    due_days: int | None = None,
+) -> Annotator:
+    """Set what is given of an annotator and leave the rest; returns them as they are then.
+
+    A quota or window of 0 gives back the setting; a level of `regular` is that of who has none.
+
+    Raises:
+        UsageError: nobody has that name, or a value is none that can be set.
+    """
+    _check_profile(levels or {}, language, email)
+    with ledger.write() as connection:
+        rows = {row["user_id"]: row for row in review_people.read_annotators(connection, with_inactive=True)}
+        if user_id not in rows:
+            raise UsageError(
+                f"There is no annotator {user_id!r}. Add them with `proctor exam user add {user_id} --role annotator`."
+            )
+        before = Annotator.from_row(rows[user_id])
+        profile = {
+            "language": language or before.language,
+            "email": email or before.email,
+            "daily_quota": before.daily_quota if daily_quota is None else daily_quota or None,
+            "due_days": before.due_days if due_days is None else due_days or None,
+            "levels": {**before.levels, **(levels or {})},
+        }
+        if any((levels, language, email, daily_quota is not None, due_days is not None)):
+            review_people.write_profile(connection, user_id, profile)
+        return Annotator.from_row(rows[user_id] | profile)
+
+
+def _check_profile(levels: Mapping[str, str], language: str | None, email: str | None) -> None:
+    for discipline, level in levels.items():
+        if discipline not in (*DISCIPLINES, ALL_DISCIPLINES):
+            raise UsageError(f"Discipline {discipline!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+        if level not in LEVELS:
+            raise UsageError(f"Level {level!r} is not one of {', '.join(LEVELS)}.")
+    if language is not None and language not in LANGUAGES:
+        raise UsageError(f"Language {language!r} is not one of {', '.join(LANGUAGES)}.")
+    if email is not None and not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", email):
+        raise UsageError(f"{email!r} is no e-mail address.")
