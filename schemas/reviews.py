@@ -119,7 +119,7 @@ GOLD_REVIEWS = Table(
         Column("source_batch", "text", "The review batch that settled that question.", required=True),
         Column("decision", "text", "What the annotator decided; null for nothing.", allowed=DECISIONS),
         Column(
-            "result",
+            "gold_result",
             "text",
             "Right, a fault let pass, or a false alarm; null without a decision.",
             allowed=GOLD_RESULTS,

@@ -48,7 +48,7 @@ def annotator(
     from tasks.review.annotators import write_annotator
     from warehouse.ledger.engine import open_ledger
 
-    levels = dict(one.split("=", 1) if "=" in one else ("*", one) for one in level or [])
+    levels = {discipline or "*": word for discipline, _, word in (one.rpartition("=") for one in level or [])}
     with open_ledger(load_settings().ledger_address) as ledger:
         person = write_annotator(
             ledger,

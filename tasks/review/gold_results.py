@@ -46,7 +46,7 @@ class GoldScore:
 
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
-    """Rows of the table `gold_reviews`, of one batch or of all, open ones too; `decision` and `result` null until decided."""
+    """Rows of the table `gold_reviews`, of one batch or of all, open ones too; `decision` and `gold_result` null until decided."""
     return [_build_row(row) for row in review_gold.read_gold_reviews(connection, batch_id)]
 
 
@@ -60,7 +60,7 @@ def compute_gold_scores(rows: Iterable[dict[str, Any]]) -> list[GoldScore]:
     """The scores of these rows, per annotator and by name."""
     results: dict[str, list[str | None]] = defaultdict(list)
     for row in rows:
-        results[row["annotator"]].append(row["result"])
+        results[row["annotator"]].append(row["gold_result"])
     return [_score(name, given) for name, given in sorted(results.items())]
 
 
@@ -90,4 +90,4 @@ def _build_row(row: dict[str, Any]) -> dict[str, Any]:
         result = judge_gold(row["kind"], row["true_answer"], content, given)
     names = ("batch_id", "question_uuid", "annotator", "discipline", "kind", "expected", "source_uuid")
     times = ("source_batch", "decision", "assigned_at", "decided_at")
-    return {name: row[name] for name in (*names, *times)} | {"result": result}
+    return {name: row[name] for name in (*names, *times)} | {"gold_result": result}

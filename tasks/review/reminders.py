@@ -149,7 +149,8 @@ def _send_one(server: smtplib.SMTP, reminder: Reminder, settings: Settings) -> R
     message["Subject"] = reminder.subject
     message["Date"] = formatdate(localtime=False)
     message["Message-ID"] = make_msgid(domain="proctor.invalid")
-    message.set_content(reminder.text)
+    # Readable everywhere: not every server takes eight bits.
+    message.set_content(reminder.text, cte="base64")
     try:
         server.send_message(message)
     except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
