@@ -32,11 +32,11 @@ def annotator(
     language: Annotated[str, typer.Option("--language", help="zh or en, of letters to them.")] = "",
     email: Annotated[str, typer.Option("--email", help="Where reminders go.")] = "",
     daily_quota: Annotated[
-        int, typer.Option("--daily-quota", min=0, help="Questions a day; 0 for the setting.")
-    ] = -1,
+        int | None, typer.Option("--daily-quota", min=0, help="Questions a day; 0 for the setting.")
+    ] = None,
     due_days: Annotated[
-        int, typer.Option("--due-days", min=0, help="Days of their window; 0 for the setting.")
-    ] = -1,
+        int | None, typer.Option("--due-days", min=0, help="Days of their window; 0 for the setting.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or set who an annotator is: level, language, address, daily quota and window. What is not named stays.
@@ -56,8 +56,8 @@ def annotator(
             levels=levels,
             language=language or None,
             email=email or None,
-            daily_quota=None if daily_quota < 0 else daily_quota,
-            due_days=None if due_days < 0 else due_days,
+            daily_quota=daily_quota,
+            due_days=due_days,
         )
     result = {
         "user_id": person.user_id,
