@@ -116,7 +116,15 @@ def assign_batch(
             raise GateError(_explain_left_out(plan.left_out, settings))
         chosen = fresh.filter(pl.col("question_uuid").is_in(list(plan.annotators))).sort("question_uuid")
         name = batch_id or _find_free_name(connection, compute_batch_id(chosen, now))
-        planted = plant(connection, gold, name, plan.annotators, people)
+        kinds = {}
+        if gold.rows:
+            kinds = {
+                uuid: (discipline, language)
+                for uuid, discipline, language in questions.select(
+                    "question_uuid", "discipline", "language"
+                ).iter_rows()
+            }
+        planted = plant(connection, gold, name, plan.annotators, people, kinds)
         due = {one.user_id: compute_due(now, one.count_days(settings)) for one in people}
         loads = Counter(one for names in plan.annotators.values() for one in names)
         loads.update(one for item in planted for one in item.annotators)

@@ -105,10 +105,12 @@ def plant(
     batch_id: str,
     work: Mapping[str, Sequence[str]],
     people: Sequence[Annotator],
+    kinds: Mapping[str, tuple[str | None, str]],
 ) -> list[Planted]:
     """Draw for everybody their share of the supply: of a discipline that they review, never read by them, nothing twice.
 
-    At least one for each with work, where there is any.
+    At least one for each with work, where there is any; of the disciplines and languages of that work as long as there are
+    such, so that none stands out.
 
     Args:
         connection: the ledger; it knows who read what before.
@@ -116,6 +118,7 @@ def plant(
         batch_id: the batch; another batch draws others.
         work: annotators of each question that is to be reviewed in it.
         people: the annotators.
+        kinds: discipline and language of each question that is to be reviewed.
     """
     if not supply.rows:
         return []
@@ -125,9 +128,11 @@ def plant(
         connection, sorted({one for gold in golds for one in (gold.source_uuid, gold.item.question_uuid)})
     )
     counts: dict[str, int] = {}
-    for names in work.values():
+    usual: dict[str, set[tuple[str | None, str]]] = {}
+    for uuid, names in work.items():
         for name in names:
             counts[name] = counts.get(name, 0) + 1
+            usual.setdefault(name, set()).add(kinds[uuid])
     given: dict[str, list[str]] = {}
     chosen: dict[str, GoldQuestion] = {}
     for person in people:
@@ -140,7 +145,14 @@ def plant(
         }
         order = sorted(able, key=lambda uuid: _draw(supply.key, batch_id, name, uuid))
         wanted = max(1, round(counts.get(name, 0) * supply.share)) if name in counts else 0
-        for uuid in _alternate(order, able)[:wanted]:
+        alike = [
+            uuid
+            for uuid in order
+            if (able[uuid].item.content.discipline, able[uuid].item.content.language)
+            in usual.get(name, set())
+        ]
+        others = [uuid for uuid in order if uuid not in set(alike)]
+        for uuid in (_alternate(alike, able) + _alternate(others, able))[:wanted]:
             chosen[uuid] = able[uuid]
             given.setdefault(uuid, []).append(name)
     return [Planted(chosen[uuid], tuple(names)) for uuid, names in sorted(given.items())]

@@ -102,6 +102,16 @@ def test_nobody_is_tried_by_a_question_that_they_have_read(ledger: Ledger, setti
     assert {row["annotator"] for row in read_planted(ledger)} == {"eva", "fang", "gu"}
 
 
+def test_planted_questions_are_of_the_disciplines_and_languages_of_the_work(
+    ledger: Ledger, settings: Settings
+) -> None:
+    others = [row | {"discipline": "Law"} for row in SETTLED[:30]]
+    strange = [row | {"language": "zh"} for row in SETTLED[30:50]]
+    assign(ledger, settings, GoldSupply([*others, *strange, *SETTLED[50:]], 0.2, KEY))
+    usual = {row["question_uuid"] for row in SETTLED[50:]}
+    assert {row["source_uuid"] for row in read_planted(ledger)} <= usual
+
+
 def test_without_a_settled_question_nothing_is_planted(ledger: Ledger, settings: Settings) -> None:
     assert assign(ledger, settings, GoldSupply((), 0.2, KEY)).gold_count == 0
 
