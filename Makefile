@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Inspect and lm-evaluation-harness, whose logs we import: an environment of their own, for test-long only.
+# Inspect and lm-evaluation-harness, whose logs we import, and Label Studio's kit: an environment of their own, for test-long only.
 EXCHANGE := .venv-exchange
 EXCHANGE_NEEDS := tests/tasks/imports/exchange/requirements.txt
 TEST_WORKERS ?= 2

@@ -17,6 +17,8 @@ REJECT_REASONS = (
     "other",
 )
 OUTCOMES = ("accepted", "rejected", "undecided")
+GOLD_KINDS = ("accepted", "rejected", "spoiled")
+GOLD_RESULTS = ("right", "missed", "false_alarm")
 REVIEW_CHANNELS = ("workbook", "web", "label_studio", "adjudication")
 
 _WHO = (
@@ -85,5 +87,44 @@ REVIEW_DECISIONS = Table(
         Column("was_adjudicated", "bool", "Whether an adjudicator settled it.", required=True),
         *CONTENT,
         Column("decided_at", "timestamp", "When the gate closed on it.", required=True),
+    ),
+)
+
+GOLD_REVIEWS = Table(
+    name="gold_reviews",
+    grain="One row per planted question and annotator it was given to. None of them is a review of the bank.",
+    key=("batch_id", "question_uuid", "annotator"),
+    unit="a review batch",
+    stage="review",
+    own_columns=(
+        BATCH_ID,
+        Column("question_uuid", "text", "The question as it was shown.", required=True, pattern=UUID_PATTERN),
+        Column("annotator", "text", "The annotator's user id.", required=True),
+        Column("discipline", "text", "Discipline of the question."),
+        Column(
+            "kind",
+            "text",
+            "Accepted or rejected by an earlier batch, or accepted and its key made wrong on purpose.",
+            required=True,
+            allowed=GOLD_KINDS,
+        ),
+        Column("expected", "text", "The known decision.", required=True, allowed=("accept", "reject")),
+        Column(
+            "source_uuid",
+            "text",
+            "The settled question it was made from.",
+            required=True,
+            pattern=UUID_PATTERN,
+        ),
+        Column("source_batch", "text", "The review batch that settled that question.", required=True),
+        Column("decision", "text", "What the annotator decided; null for nothing.", allowed=DECISIONS),
+        Column(
+            "gold_result",
+            "text",
+            "Right, a fault let pass, or a false alarm; null without a decision.",
+            allowed=GOLD_RESULTS,
+        ),
+        Column("assigned_at", "timestamp", "When it was assigned.", required=True),
+        Column("decided_at", "timestamp", "When it was decided."),
     ),
 )

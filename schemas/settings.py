@@ -68,6 +68,22 @@ class Settings(BaseSettings):
     review_daily_quota: int = Field(
         50, ge=1, description="Questions an annotator is given per day of the window."
     )
+    review_gold_share: float = Field(
+        0.0,
+        ge=0,
+        le=0.5,
+        description="Questions with a known decision among an annotator's work, as a share of it; none by default.",
+    )
+    smtp_host: str | None = Field(
+        None, description="Mail server for `proctor review remind --send`; no mail leaves without it."
+    )
+    smtp_port: int = Field(587, ge=1, le=65535, description="Its port.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls", description="How the connection to it is encrypted."
+    )
+    smtp_user: str | None = Field(None, description="Account at the mail server; null signs in nowhere.")
+    smtp_password: SecretStr | None = Field(None, description="Its password.")
+    smtp_sender: str | None = Field(None, description="Address that letters come from; default the account.")
     variant_sample_share: float = Field(
         0.05, gt=0, le=1, description="Share of a model's variants that people review before any is used."
     )

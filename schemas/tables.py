@@ -30,6 +30,7 @@ TABLES: dict[str, Table] = {
         reviews.REVIEW_ASSIGNMENTS,
         reviews.REVIEWS,
         reviews.REVIEW_DECISIONS,
+        reviews.GOLD_REVIEWS,
         bank.VARIANTS,
         drafts.VARIANT_BATCHES,
         drafts.VARIANT_DRAFTS,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deployments.commands import review_label_studio, review_people
 from deployments.commands.options import AsJson
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from deployments.continuation import Continuation
     from tasks.review.assignment import AssignmentSummary
-    from tasks.review.progress import BatchProgress
+    from tasks.review.progress import BatchProgress, Workload
 
 review_app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +25,8 @@ review_app = typer.Typer(
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
+    review_people.add_commands(review_app)
+    review_label_studio.add_commands(review_app)
     app.add_typer(review_app, name="review")
 
 
@@ -35,9 +38,23 @@ def assign(
     again: Annotated[
         bool, typer.Option("--again", help="Also questions that a closed batch left undecided.")
     ] = False,
+    all_or_nothing: Annotated[
+        bool, typer.Option("--all-or-nothing", help="Refuse where something would be left out.")
+    ] = False,
+    gold_share: Annotated[
+        float | None,
+        typer.Option(
+            "--gold-share",
+            min=0,
+            max=0.5,
+            help="Questions with a known decision among everybody's work; default PROCTOR_REVIEW_GOLD_SHARE (0).",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give every question that waits to the annotators of its discipline.
+    """Give the questions that wait to the annotators of their disciplines, as many as they can take.
+
+    What has no place (too few annotators, quotas exceeded) is named and waits for the next batch.
 
     Example: proctor review assign
     """
@@ -46,6 +63,7 @@ def assign(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.assignment import assign_batch
+    from tasks.review.gold import read_gold_supply
     from tasks.review.landing import read_unreviewed
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import now_text, open_ledger
@@ -53,9 +71,21 @@ def assign(
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
+        share = settings.review_gold_share if gold_share is None else gold_share
+        gold = read_gold_supply(settings, lake, share)
     with open_ledger(settings.ledger_address) as ledger:
-        summary = assign_batch(ledger, batch_id or None, questions, None, settings, now_text(), again=again)
-    print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary))
+        summary = assign_batch(
+            ledger,
+            batch_id or None,
+            questions,
+            None,
+            settings,
+            now_text(),
+            again=again,
+            all_or_nothing=all_or_nothing,
+            gold=gold,
+        )
+    print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary, share))
 
 
 @review_app.command("export")
@@ -117,12 +147,18 @@ def import_workbooks(
     Example: proctor review import workbooks/*.xlsx
     """
     from deployments.continuation import record_and_continue
-    from deployments.output import print_note, print_result
     from tasks.review.channels.workbook.reading import read_workbooks
 
     done = record_and_continue(
         lambda ledger: read_workbooks(ledger, paths, all_or_nothing=all_or_nothing), starts_next=starts_next
     )
+    print_import(done, as_json=as_json)
+
+
+def print_import(done: Continuation, *, as_json: bool) -> None:
+    """What came of decisions handed in, whatever the channel; ends with exit code 1 where something was refused."""
+    from deployments.output import print_note, print_result
+
     for refusal in done.report.refusals:
         print_note(f"Error: {refusal.message}")
     print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
@@ -132,7 +168,7 @@ def import_workbooks(
 
 @review_app.command()
 def status(as_json: AsJson = False) -> None:
-    """How far every batch is, and who still owes decisions.
+    """How far every batch is, who owes decisions, what is overdue, and who cannot finish at their daily quota.
 
     Example: proctor review status
     """
@@ -140,13 +176,18 @@ def status(as_json: AsJson = False) -> None:
 
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.review.progress import list_progress
+    from tasks.review.progress import list_progress, list_workloads
     from warehouse.ledger.engine import now_text, open_ledger
 
-    with open_ledger(load_settings().ledger_address) as ledger:
-        batches = list_progress(ledger, now_text())
-    result = {"batches": [asdict(batch) for batch in batches]}
-    print_result(result, as_json=as_json, lines=_describe_progress(batches))
+    settings, now = load_settings(), now_text()
+    with open_ledger(settings.ledger_address) as ledger:
+        batches = list_progress(ledger, now)
+        loads = list_workloads(ledger, settings, now)
+    result = {
+        "batches": [asdict(batch) for batch in batches],
+        "annotators": [asdict(one) | {"is_behind": one.is_behind} for one in loads],
+    }
+    print_result(result, as_json=as_json, lines=_describe_progress(batches, loads))
 
 
 @review_app.command()
@@ -165,20 +206,23 @@ def agreement(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.agreement import compute_review_agreement
+    from tasks.review.gold_results import read_gold_scores
     from tasks.review.votes import read_votes
     from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
+        gold = [asdict(row) for row in read_gold_scores(ledger, batch_id or None)]
     if not as_json:
-        _print_agreement(rows)
+        _print_table(rows, _AGREEMENT_HEADERS, "Agreement of annotators")
+        _print_table(gold, _GOLD_HEADERS, "Questions with a known decision")
     lines = (
         ["Next: proctor review status"] if rows else ["No decision is in yet.", "Next: proctor review status"]
     )
-    print_result({"agreement": rows}, as_json=as_json, lines=lines)
+    print_result({"agreement": rows, "gold": gold}, as_json=as_json, lines=lines)
 
 
-def _describe_assignment(summary: AssignmentSummary) -> list[str]:
+def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[str]:
     if not summary.is_new:
         return [
             "Nothing new to assign: every question that waits lies in a batch already.",
@@ -188,8 +232,19 @@ def _describe_assignment(summary: AssignmentSummary) -> list[str]:
         f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
         f"due {str(summary.due_at)[:10]}",
         *[f"    {name}: {load}" for name, load in summary.loads.items()],
+        *([_describe_gold(summary.gold_count)] if gold_share else []),
+        *[
+            f"Left out, {one.discipline}: {one.question_count:,} questions; {one.reason}"
+            for one in summary.left_out
+        ],
         "Next: proctor review export workbooks",
     ]
+
+
+def _describe_gold(count: int) -> str:
+    if count:
+        return f"{count} questions with a known decision are among them"
+    return "No question with a known decision is among them: none is settled yet that somebody has not read"
 
 
 def _collect_import(done: Continuation) -> dict[str, Any]:
@@ -248,7 +303,7 @@ def _name_step_after_import(done: Continuation) -> str:
     return "proctor review status"
 
 
-def _describe_progress(batches: Sequence[BatchProgress]) -> list[str]:
+def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workload]) -> list[str]:
     lines = []
     for batch in batches:
         states = ", ".join(f"{count} {state}" for state, count in sorted(batch.states.items()))
@@ -259,31 +314,56 @@ def _describe_progress(batches: Sequence[BatchProgress]) -> list[str]:
         ]
     if not batches:
         lines.append("There is no review batch.")
+    lines += [_describe_load(one) for one in loads if one.open_count]
     # A complete batch waits as well: for what follows it, which an import starts.
     is_waiting = any(batch.status != "closed" for batch in batches)
     return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
 
 
-def _print_agreement(rows: list[dict[str, Any]]) -> None:
-    """A table with headers short enough for a terminal."""
+def _describe_load(one: Workload) -> str:
+    line = f"{one.annotator}: {one.open_count} open"
+    if one.overdue_count:
+        line += f", {one.overdue_count} OVERDUE"
+    line += f", quota {one.quota} a day, {one.decided_today_count} decided today"
+    if one.needed_per_day is not None:
+        line += f"; {one.needed_per_day:.1f} a day finish them by {str(one.due_at)[:10]}"
+    return line + (" BEHIND" if one.is_behind else "")
+
+
+_AGREEMENT_HEADERS = {
+    "scope": "scope",
+    "name": "name",
+    "question_count": "questions",
+    "decision_count": "decisions",
+    "pair_count": "pairs",
+    "percent_agreement": "agree",
+    "cohen_kappa": "kappa",
+    "kappa_linear": "linear",
+    "kappa_quadratic": "quadratic",
+    "krippendorff_alpha": "alpha",
+    "alpha_ordinal": "ordinal",
+    "decisions_per_day": "per day",
+    "median_days_to_decide": "days",
+    "is_far_off": "far off",
+}
+_GOLD_HEADERS = {
+    "annotator": "annotator",
+    "given_count": "given",
+    "decided_count": "decided",
+    "right_count": "right",
+    "missed_count": "missed",
+    "false_alarm_count": "false alarms",
+    "right_rate": "rate",
+    "low": "low",
+    "high": "high",
+}
+
+
+def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str) -> None:
+    """A table with headers short enough for a terminal; nothing without rows."""
     import polars as pl
 
     from deployments.output import print_frame
 
-    headers = {
-        "scope": "scope",
-        "name": "name",
-        "question_count": "questions",
-        "decision_count": "decisions",
-        "pair_count": "pairs",
-        "percent_agreement": "agree",
-        "cohen_kappa": "kappa",
-        "krippendorff_alpha": "alpha",
-        "decisions_per_day": "per day",
-        "median_days_to_decide": "days",
-        "is_far_off": "far off",
-    }
     if rows:
-        print_frame(
-            pl.DataFrame(rows, infer_schema_length=None).rename(headers), title="Agreement of annotators"
-        )
+        print_frame(pl.DataFrame(rows, infer_schema_length=None).rename(headers), title=title)

@@ -36,7 +36,7 @@ def assign_adjudicators(
 ) -> AdjudicationSummary:
     """Give every dispute that has no adjudicator to somebody of the discipline who did not review it.
 
-    The least loaded is taken; the batch's deadline moves so that there is time. Running it again changes nothing.
+    Experts of the discipline first, and of them the least loaded; the batch's deadline moves so that there is time. Running it again changes nothing.
 
     Args:
         ledger: the ledger.
@@ -64,6 +64,7 @@ def assign_adjudicators(
         if not disputed:
             return AdjudicationSummary(batch_id, 0)
         people = find_annotators(connection, adjudicators)
+        of_name = {person.user_id: person for person in people}
         readers: dict[str, set[str]] = {}
         given: set[str] = set()
         uuids = {outcome.item.question_uuid for outcome in disputed}
@@ -85,7 +86,8 @@ def assign_adjudicators(
             if not free:
                 unassigned[discipline] += 1
                 continue
-            name = min(free, key=lambda user_id: (loads[user_id], user_id))
+            experts = [name for name in free if of_name[name].find_level(discipline) == "expert"]
+            name = min(experts or free, key=lambda user_id: (loads[user_id], user_id))
             loads[name] += 1
             assignments.append(Assignment(question_uuid, name, "adjudicator", now, due_at))
         review.insert_assignments(connection, [assignment.as_row(batch_id) for assignment in assignments])

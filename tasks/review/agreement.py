@@ -1,6 +1,6 @@
 """How far annotators agree, and how fast they work: per batch, discipline and annotator. Pure.
 
-Decisions are nominal: accept, edit, reject. Adjudications are no independent reviews and are left out.
+Decisions are accept, edit or reject, as names and in that order. Adjudications are no independent reviews and are left out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from itertools import combinations
 from statistics import median
 from typing import TypeVar
 
-from schemas.reviews import DECISIONS
 from tasks.statistics.agreement import compute_share
 from tasks.statistics.alpha import compute_alpha
-from tasks.statistics.kappa import compute_kappa, compute_percent_agreement
+from tasks.statistics.kappa import Weighting, compute_kappa, compute_percent_agreement
 
+# From what leaves a question as it is to what takes it away.
+ORDER = ("accept", "edit", "reject")
 NO_NAME = "(none)"
 Name = TypeVar("Name", str, tuple[str, str])
 
@@ -54,7 +55,10 @@ class Agreement:
         percent_agreement: share of those pairs that agree, 0 to 1; null without a pair.
         cohen_kappa: of a pair of annotators; for a wider scope the mean over its pairs of annotators, weighted by the
             questions they share; null where it is undefined for all of them.
+        kappa_linear, kappa_quadratic: the same with disagreements weighted by their distance in the order accept, edit,
+            reject (Cohen 1968).
         krippendorff_alpha: nominal, any number of annotators; null where it is undefined.
+        alpha_ordinal: the same by that order.
         decisions_per_day: over the days on which at least one decision was given.
         median_days_to_decide: from assignment to decision.
         is_far_off: for an annotator, whether they agree with others less than the others do among themselves, beyond
@@ -68,7 +72,10 @@ class Agreement:
     pair_count: int
     percent_agreement: float | None
     cohen_kappa: float | None
+    kappa_linear: float | None
+    kappa_quadratic: float | None
     krippendorff_alpha: float | None
+    alpha_ordinal: float | None
     decisions_per_day: float | None
     median_days_to_decide: float | None
     is_far_off: bool | None = None
@@ -129,7 +136,10 @@ def _summarise(
         pair_count=len(pairs),
         percent_agreement=compute_percent_agreement([a for a, _ in pairs], [b for _, b in pairs]),
         cohen_kappa=_compute_mean_kappa(couples),
+        kappa_linear=_compute_mean_kappa(couples, "linear"),
+        kappa_quadratic=_compute_mean_kappa(couples, "quadratic"),
         krippendorff_alpha=compute_alpha([vote.decision for vote in item] for item in several),
+        alpha_ordinal=compute_alpha(([vote.decision for vote in item] for item in several), "ordinal", ORDER),
         decisions_per_day=len(votes) / len(days) if days else None,
         median_days_to_decide=median(waits) if waits else None,
     )
@@ -148,11 +158,13 @@ def _is_far_off(annotator: str, row: Agreement, items: Iterable[Sequence[Vote]])
     return own.high < sum(others) / len(others)
 
 
-def _compute_mean_kappa(couples: Iterable[Sequence[Sequence[Vote]]]) -> float | None:
+def _compute_mean_kappa(
+    couples: Iterable[Sequence[Sequence[Vote]]], weighting: Weighting = "none"
+) -> float | None:
     weighted = weight = 0.0
     for shared in couples:
         first, second = ([votes[place].decision for votes in shared] for place in (0, 1))
-        kappa = compute_kappa(first, second, DECISIONS)
+        kappa = compute_kappa(first, second, ORDER, weighting)
         if kappa is not None:
             weighted += kappa * len(shared)
             weight += len(shared)

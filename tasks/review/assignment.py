@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,18 +15,22 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator, find_annotators
 from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_batch
-from tasks.review.item import Item
-from tasks.review.plan import plan_assignments
-from warehouse.ledger import review
+from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
+from tasks.review.item import encode_items
+from tasks.review.plan import LeftOut, Waiting, plan_assignments
+from warehouse.ledger import review, review_gold
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# Rows that are in memory at once on their way into the ledger.
+CHUNK = 20_000
+
 
 @dataclass(frozen=True)
 class AssignmentSummary:
-    """What was assigned. `batch_id` is null when every question is in several batches already."""
+    """What was assigned, and what was left out and waits. `batch_id` is null when every question is in several batches already."""
 
     batch_id: str | None
     is_new: bool
@@ -35,6 +39,8 @@ class AssignmentSummary:
     already_assigned_count: int
     due_at: str | None
     loads: Mapping[str, int] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()
+    gold_count: int = 0
 
 
 def assign_batch(
@@ -46,24 +52,37 @@ def assign_batch(
     now: str,
     *,
     again: bool = False,
+    all_or_nothing: bool = False,
+    gold: GoldSupply = NO_GOLD,
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet; running it again changes nothing.
+
+    What the annotators cannot take is left out and named; it waits for the next batch.
 
     Args:
         ledger: the ledger.
         batch_id: name of the batch; null derives it from the month of `now` and the questions.
         questions: rows of the lake table `questions` or `variants`; of a question found twice the first counts.
         annotators: who reviews; null takes the active annotators of the ledger.
-        settings: reviews per question, daily quota, days of the window.
+        settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
         now: the present moment as ISO text in UTC.
         again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one
             before is not given it again.
+        all_or_nothing: refuse a batch of which something would be left out.
+        gold: questions with a known decision, of which some are put among everybody's work.
 
     Raises:
-        GateError: a discipline has too few annotators, or the work exceeds what they can do in the window.
+        GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
         UsageError: an annotator is unknown, or the batch exists with other questions.
     """
-    items = _read_items(questions)
+    # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
+    first = (
+        questions.lazy()
+        .select("question_uuid", "revision", "discipline")
+        .with_row_index("place")
+        .unique("question_uuid", keep="first", maintain_order=True)
+        .collect()
+    )
     with ledger.write() as connection:
         review.lock_assigning(connection)
         people = find_annotators(connection, annotators)
@@ -72,50 +91,71 @@ def assign_batch(
                 "There are no annotators to assign questions to. Add them with "
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
-        taken = _read_taken(connection, again=again)
-        fresh = [item for item in items if item.question_uuid not in taken]
-        if not fresh:
-            return _summarise_existing(connection, {taken[item.question_uuid] for item in items}, len(items))
-        name = batch_id or _find_free_name(connection, compute_batch_id(fresh, now))
-        if review.read_batch(connection, name) is not None:
+        taken = _read_taken(connection, first["question_uuid"].to_list(), again=again)
+        fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
+        if fresh.is_empty():
+            return _summarise_existing(connection, set(taken.values()), first.height)
+        if batch_id is not None and review.read_batch(connection, batch_id) is not None:
             raise UsageError(
-                f"Review batch {name!r} exists already and does not hold {len(fresh)} of the {len(items)} questions. "
-                "Give the new ones a batch of their own."
+                f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
+                "questions. Give the new ones a batch of their own."
             )
+        waiting = [Waiting(*row) for row in fresh.select("question_uuid", "discipline").iter_rows()]
+        capacities = {one.user_id: one.compute_capacity(settings) for one in people}
         plan = plan_assignments(
-            fresh,
+            waiting,
             people,
-            settings,
+            settings.review_count,
+            # Room is kept for what is put among the work.
+            {name: int(most / (1 + gold.share)) for name, most in capacities.items()},
             loads=review.count_open_work(connection),
-            past=review.read_past_decisions(connection, [item.question_uuid for item in fresh]),
-            salt=name,
+            past=review.read_past_decisions(connection, [one.question_uuid for one in waiting]),
+            salt=batch_id or now[:7],
         )
-        due_at = compute_due(now, settings.review_due_days)
-        assignments = [
-            Assignment(question_uuid, annotator, "reviewer", now, due_at)
-            for question_uuid, names in sorted(plan.items())
-            for annotator in names
-        ]
-        review.insert_batch(
-            connection,
-            ReviewBatch(name, "open", settings.review_count, now, due_at).as_row(),
-            [item.as_row(name) for item in fresh],
-            [assignment.as_row(name) for assignment in assignments],
+        if not plan.annotators or (plan.left_out and all_or_nothing):
+            raise GateError(_explain_left_out(plan.left_out, settings))
+        chosen = fresh.filter(pl.col("question_uuid").is_in(list(plan.annotators))).sort("question_uuid")
+        name = batch_id or _find_free_name(connection, compute_batch_id(chosen, now))
+        kinds = {}
+        if gold.rows:
+            kinds = {
+                uuid: (discipline, language)
+                for uuid, discipline, language in questions.select(
+                    "question_uuid", "discipline", "language"
+                ).iter_rows()
+            }
+        planted = plant(connection, gold, name, plan.annotators, people, kinds)
+        due = {one.user_id: compute_due(now, one.count_days(settings)) for one in people}
+        loads = Counter(one for names in plan.annotators.values() for one in names)
+        loads.update(one for item in planted for one in item.annotators)
+        batch = ReviewBatch(
+            name, "open", settings.review_count, now, max(due[one] for one in loads), closed_at=None
         )
+        review.insert_batch(connection, batch.as_row())
+        for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
+            review.insert_questions(connection, encode_items(questions[part["place"]], name))
+        review.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
+        review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
+        places = _place(questions, chosen, planted)
+        _write_assignments(connection, name, plan.annotators, planted, places, now, due)
     return AssignmentSummary(
         batch_id=name,
         is_new=True,
-        question_count=len(fresh),
-        assignment_count=len(assignments),
-        already_assigned_count=len(items) - len(fresh),
-        due_at=due_at,
-        loads=_count_loads(assignments),
+        question_count=chosen.height,
+        assignment_count=loads.total(),
+        already_assigned_count=first.height - fresh.height,
+        due_at=batch.due_at,
+        loads=dict(sorted(loads.items())),
+        left_out=plan.left_out,
+        gold_count=len(planted),
     )
 
 
-def compute_batch_id(items: Sequence[Item], now: str) -> str:
+def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
     """`YYYY-MM-` and eight hexadecimal digits of a hash over the questions: the same questions, the same name."""
-    names = sorted(f"{item.question_uuid}#{item.revision}" for item in items)
+    names = sorted(
+        f"{uuid}#{revision}" for uuid, revision in questions.select("question_uuid", "revision").iter_rows()
+    )
     return f"{now[:7]}-{hashlib.sha256(chr(10).join(names).encode()).hexdigest()[:8]}"
 
 
@@ -124,19 +164,98 @@ def compute_due(now: str, days: int) -> str:
     return (datetime.fromisoformat(now) + timedelta(days=days)).isoformat(timespec="microseconds")
 
 
-def _read_items(questions: pl.DataFrame) -> list[Item]:
-    """One item per question, the first of the frame; a stable order makes the result repeatable."""
-    first: dict[str, Item] = {}
-    for row in questions.iter_rows(named=True):
-        if row["question_uuid"] not in first:
-            first[row["question_uuid"]] = Item.from_question(row)
-    return list(first.values())
+def _explain_left_out(left_out: Sequence[LeftOut], settings: Settings) -> str:
+    reasons = "; ".join(
+        f"{one.discipline}: {one.question_count:,} questions, {one.reason}" for one in left_out
+    )
+    return (
+        f"Questions without a place, with {settings.review_count} reviews per question: {reasons}. Add annotators or "
+        "disciplines, wait for decisions, or raise PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. "
+        "Nothing was assigned."
+    )
 
 
-def _read_taken(connection: Connection, *, again: bool) -> dict[str, str]:
-    """Questions that are not to be assigned, with their batch; `again` leaves out those of closed batches."""
-    taken = review.read_batched_questions(connection)
-    if not again:
+def _write_assignments(
+    connection: Connection,
+    batch_id: str,
+    annotators: Mapping[str, Sequence[str]],
+    planted: Sequence[Planted],
+    places: Mapping[str, tuple[int, bool]],
+    now: str,
+    due: Mapping[str, str],
+) -> None:
+    """In the order of their key, and the planted among the others: their place in a table tells nothing."""
+    everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
+    rows: list[dict[str, Any]] = []
+    for uuid in sorted(everybody):
+        rows += [
+            {
+                "batch_id": batch_id,
+                "question_uuid": uuid,
+                "annotator": name,
+                "role": "reviewer",
+                "assigned_at": now,
+                "due_at": due[name],
+                "place": places[uuid][0],
+                "has_answer": places[uuid][1],
+            }
+            for name in everybody[uuid]
+        ]
+        if len(rows) >= CHUNK:
+            review.insert_assignments(connection, rows)
+            rows.clear()
+    review.insert_assignments(connection, rows)
+
+
+def _place(
+    questions: pl.DataFrame, chosen: pl.DataFrame, planted: Sequence[Planted]
+) -> dict[str, tuple[int, bool]]:
+    """Of every question its place in the batch, by paper and position, and whether it came with an answer.
+
+    What is planted stands where its own paper and position put it, like the rest.
+    """
+    schema = {
+        "question_uuid": pl.String,
+        "document_id": pl.String,
+        "position": pl.Int64,
+        "has_answer": pl.Boolean,
+    }
+    known = [name for name in ("document_id", "position") if name in questions.columns]
+    listed = (
+        questions[chosen["place"]]
+        .select("question_uuid", *known, has_answer=pl.col("answer").list.len() > 0)
+        .with_columns(
+            pl.lit(None, dtype=schema[name]).alias(name)
+            for name in schema
+            if name not in (*known, "question_uuid", "has_answer")
+        )
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )
+    items = [one.gold.item for one in planted]
+    extra = pl.DataFrame(
+        [
+            (
+                item.question_uuid,
+                item.document_id,
+                item.source and item.source.position,
+                bool(item.content.answer),
+            )
+            for item in items
+        ],
+        schema=schema,
+        orient="row",
+    )
+    ordered = pl.concat([listed, extra]).sort(
+        pl.col("document_id").fill_null(""), pl.col("position").fill_null(0), "question_uuid"
+    )
+    rows = ordered.select("question_uuid", pl.col("has_answer").fill_null(value=False)).iter_rows()
+    return {uuid: (place, has_answer) for place, (uuid, has_answer) in enumerate(rows, start=1)}
+
+
+def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
+    """Those of the questions that are not to be assigned, with their batch; `again` leaves out those of closed batches."""
+    taken = review.read_batched_questions(connection, question_uuids)
+    if not again or not taken:
         return taken
     closed = {row["batch_id"] for row in review.read_batches(connection) if row["status"] == "closed"}
     return {uuid: name for uuid, name in taken.items() if name not in closed}

@@ -119,8 +119,21 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
 def read_items(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[Item]:
-    """Questions of the batch by UUID; `question_uuids` takes only these."""
-    return [Item.from_row(row) for row in review.read_items(connection, batch_id, question_uuids)]
+    """Questions of the batch that are to be reviewed, by UUID; `question_uuids` takes only these."""
+    return [
+        Item.from_row(row) for row in review.read_items(connection, batch_id, question_uuids=question_uuids)
+    ]
+
+
+def read_given_items(
+    connection: Connection, batch_id: str, annotator: str, question_uuids: Collection[str] | None = None
+) -> dict[str, Item]:
+    """Questions of the batch that somebody is to decide on: to be reviewed, or with a decision that is known.
+
+    `question_uuids` takes only these.
+    """
+    rows = review.read_items(connection, batch_id, annotator, question_uuids, with_gold=True)
+    return {row["question_uuid"]: Item.from_row(row) for row in rows}
 
 
 def read_assignments(
@@ -129,9 +142,14 @@ def read_assignments(
     annotator: str | None = None,
     role: str | None = None,
     question_uuids: Collection[str] | None = None,
+    *,
+    with_gold: bool = True,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator; `question_uuids` takes only these."""
-    rows = review.read_assignments(connection, batch_id, annotator, role, question_uuids)
+    """Assignments of the batch, by question and annotator; those with a known decision are work like the others.
+
+    `question_uuids` takes only these.
+    """
+    rows = review.read_assignments(connection, batch_id, annotator, role, question_uuids, with_gold=with_gold)
     return [Assignment.from_row(row) for row in rows]
 
 

@@ -16,6 +16,7 @@ from schemas.tables import get_table
 from tasks.review.batch import Assignment, read_assignments, read_batch, read_decisions
 from tasks.review.decision import Decision
 from tasks.review.gate import Outcome
+from tasks.review.gold_results import read_gold_rows
 from tasks.review.progress import read_outcomes
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger
@@ -23,12 +24,13 @@ from warehouse.ledger.engine import Ledger
 
 @dataclass(frozen=True)
 class ClosedBatch:
-    """What a closed batch lands: rows of `review_assignments`, `reviews` and `review_decisions`, and the counts."""
+    """What a closed batch lands: rows of `review_assignments`, `reviews`, `review_decisions`, `gold_reviews`, and the counts."""
 
     batch_id: str
     assignments: pl.DataFrame = field(repr=False)
     reviews: pl.DataFrame = field(repr=False)
     decisions: pl.DataFrame = field(repr=False)
+    gold: pl.DataFrame = field(repr=False)
     outcomes: Mapping[str, int]
     undecided_uuids: Sequence[str]
 
@@ -54,8 +56,10 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
                 )
             review.update_batch(connection, batch_id, status="closed", closed_at=now)
         closed_at = batch.closed_at or now
-        assignments = read_assignments(connection, batch_id)
-        decisions = read_decisions(connection, batch_id)
+        assignments = read_assignments(connection, batch_id, with_gold=False)
+        gold = read_gold_rows(connection, batch_id)
+        planted = {row["question_uuid"] for row in gold}
+        decisions = [one for one in read_decisions(connection, batch_id) if one.question_uuid not in planted]
     names = {outcome.item.question_uuid: _name_outcome(outcome) for outcome in outcomes}
     return ClosedBatch(
         batch_id=batch_id,
@@ -66,6 +70,7 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
         decisions=_frame(
             "review_decisions", [_build_outcome_row(batch_id, one, closed_at) for one in outcomes]
         ),
+        gold=_frame("gold_reviews", gold),
         outcomes=dict(sorted(Counter(names.values()).items())),
         undecided_uuids=[uuid for uuid, name in names.items() if name == "undecided"],
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import REVIEW_CHANNELS
 from tasks.review.adjudication import AdjudicationSummary, assign_adjudicators
-from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
+from tasks.review.batch import read_assignments, read_batch, read_decisions, read_given_items
 from tasks.review.decision import Decision, GivenDecision
 from tasks.review.faults import find_faults
 from tasks.review.progress import is_complete, is_settled
@@ -171,7 +171,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
         uuids = {given.question_uuid for given in submission.decisions}
         given_out = read_assignments(connection, batch_id, annotator, role, uuids)
         assigned = {one.question_uuid for one in given_out}
-        contents = {item.question_uuid: item.content for item in read_items(connection, batch_id, uuids)}
+        items = read_given_items(connection, batch_id, annotator, uuids)
         standing = {one.question_uuid: one for one in read_decisions(connection, batch_id, annotator, uuids)}
         before = {uuid: one.given for uuid, one in standing.items()}
         seen: set[str] = set()
@@ -187,7 +187,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
-            if faults := find_faults(contents[given.question_uuid], given):
+            if faults := find_faults(items[given.question_uuid].content, given):
                 raise UsageError(
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )

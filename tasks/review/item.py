@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from schemas.questions import CONTENT
 from tasks.questions.question import QuestionContent
+from warehouse.ledger.engine import EncodedJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +101,37 @@ class Item:
             "content": {column.name: content[column.name] for column in CONTENT}
             | (self.source.as_row() if self.source else {}),
         }
+
+
+def encode_items(questions: pl.DataFrame, batch_id: str) -> list[dict[str, Any]]:
+    """Rows of the ledger table `review_items` for rows of `questions` or `variants`: what `Item.as_row` makes of each.
+
+    Columns are encoded as a whole: it is the way for questions by the ten thousand.
+    """
+    fields = [_encode_field(column.name, column.type) for column in CONTENT]
+    if "document_name" in questions.columns:
+        fields += [
+            pl.col("document_name", "position", "number_label"),
+            pl.col("parse_notes").fill_null([]),
+            pl.col("status"),
+        ]
+    contents = questions.select(pl.struct(fields).struct.json_encode()).to_series()
+    has_document = "document_id" in questions.columns
+    heads = questions.select(
+        "question_uuid",
+        "revision",
+        "lineage_uuid",
+        pl.col("document_id") if has_document else pl.lit(None, pl.String).alias("document_id"),
+        "discipline",
+    )
+    return [
+        {"batch_id": batch_id, **head, "content": EncodedJson(content)}
+        for head, content in zip(heads.iter_rows(named=True), contents, strict=True)
+    ]
+
+
+def _encode_field(name: str, kind: str) -> pl.Expr:
+    """A column as it is stored: a list is never null, nor a stem."""
+    if kind in ("options", "texts"):
+        return pl.col(name).fill_null([])
+    return pl.col(name).fill_null("") if name == "stem" else pl.col(name)

@@ -71,11 +71,11 @@ def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
 
 def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
     name = batch.batch_id
-    return lake.land_together(
-        [
-            Batch("review_assignments", name, batch.assignments),
-            Batch("reviews", name, batch.reviews),
-            Batch("review_decisions", name, batch.decisions),
-        ],
-        stage="review",
-    )
+    batches = [
+        Batch("review_assignments", name, batch.assignments),
+        Batch("reviews", name, batch.reviews),
+        Batch("review_decisions", name, batch.decisions),
+    ]
+    if not batch.gold.is_empty():
+        batches.append(Batch("gold_reviews", name, batch.gold))
+    return lake.land_together(batches, stage="review")

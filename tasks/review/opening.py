@@ -5,6 +5,7 @@ from __future__ import annotations
 from schemas.settings import Settings
 from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
+from tasks.review.gold import read_gold_supply
 from tasks.review.landing import read_unreviewed
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import now_text, open_ledger
@@ -16,9 +17,10 @@ def open_waiting_batch(settings: Settings) -> dict[str, object]:
         questions = read_unreviewed(lake)
         if questions.is_empty() or not read_annotators(ledger):
             return {"waiting_questions": questions.height, "batch_id": None}
-        summary = assign_batch(ledger, None, questions, None, settings, now_text())
+        gold = read_gold_supply(settings, lake, settings.review_gold_share)
+        summary = assign_batch(ledger, None, questions, None, settings, now_text(), gold=gold)
     return {
-        "waiting_questions": 0,
+        "waiting_questions": sum(one.question_count for one in summary.left_out),
         "batch_id": summary.batch_id,
         "assigned_questions": summary.question_count if summary.is_new else 0,
         "assignments": summary.assignment_count if summary.is_new else 0,

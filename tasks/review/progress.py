@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
+from schemas.settings import Settings
+from tasks.review.annotators import Annotator
 from tasks.review.batch import (
     Assignment,
     ReviewBatch,
@@ -17,7 +20,7 @@ from tasks.review.batch import (
     read_items,
 )
 from tasks.review.gate import Outcome, compute_outcomes
-from warehouse.ledger import review
+from warehouse.ledger import review, review_people
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -122,3 +125,81 @@ def read_outcomes(
     items = read_items(connection, batch.batch_id, question_uuids)
     decisions = read_decisions(connection, batch.batch_id, question_uuids=question_uuids)
     return compute_outcomes(items, decisions, batch.review_count)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What somebody has to do in the batches that are open.
+
+    Attributes:
+        annotator: who.
+        open_count: questions given to them that wait for a decision.
+        overdue_count: of these, past their due moment.
+        due_at: the earliest due moment of what is open; null without any.
+        quota: questions per day that they are to do at most.
+        capacity: questions that they can hold at once.
+        decided_today_count: decisions since the day began (UTC).
+        needed_per_day: decisions per day that finish what is open in time; null where nothing is, or it is too late.
+    """
+
+    annotator: str
+    open_count: int
+    overdue_count: int
+    due_at: str | None
+    quota: int
+    capacity: int
+    decided_today_count: int
+    needed_per_day: float | None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is overdue, or no longer to be done in time at the daily quota."""
+        return self.overdue_count > 0 or (self.needed_per_day or 0) > self.quota
+
+
+def list_workloads(
+    ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None
+) -> list[Workload]:
+    """What every annotator has to do, in all open batches or one, by name: those who are active, and others with open work."""
+    with ledger.read() as connection:
+        people = {
+            row["user_id"]: Annotator.from_row(row)
+            for row in review_people.read_annotators(connection, with_inactive=True)
+        }
+        active = {row["user_id"] for row in review_people.read_annotators(connection)}
+        counts = [
+            row
+            for row in review_people.count_undecided(connection, now)
+            if batch_id in (None, row["batch_id"])
+        ]
+        today = review_people.count_decided_since(connection, f"{now[:10]}T00:00:00.000000+00:00")
+    of_person: dict[str, list[dict[str, Any]]] = {}
+    for row in counts:
+        of_person.setdefault(row["annotator"], []).append(row)
+    return [
+        _sum_up(
+            people.get(name) or Annotator(name), of_person.get(name, []), today.get(name, 0), settings, now
+        )
+        for name in sorted(active | {row["annotator"] for row in counts if row["open_count"]})
+    ]
+
+
+def _sum_up(
+    person: Annotator, rows: Sequence[Mapping[str, Any]], today: int, settings: Settings, now: str
+) -> Workload:
+    open_count = sum(row["open_count"] for row in rows)
+    due_at = min((row["due_at"] for row in rows if row["due_at"]), default=None)
+    needed = None
+    if due_at is not None and due_at > now:
+        left = datetime.fromisoformat(due_at) - datetime.fromisoformat(now)
+        needed = open_count / max(1.0, left.total_seconds() / 86_400)
+    return Workload(
+        annotator=person.user_id,
+        open_count=open_count,
+        overdue_count=sum(row["overdue_count"] for row in rows),
+        due_at=due_at,
+        quota=person.daily_quota or settings.review_daily_quota,
+        capacity=person.compute_capacity(settings),
+        decided_today_count=today,
+        needed_per_day=needed,
+    )

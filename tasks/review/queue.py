@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from tasks.review.batch import Assignment, ReviewBatch, read_batch, read_decisions, read_items
+from tasks.review.batch import Assignment, ReviewBatch, read_batch, read_decisions, read_given_items
 from tasks.review.work import WorkItem
 from warehouse.ledger import web
 from warehouse.ledger.engine import Ledger
@@ -122,7 +122,7 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
             return None
         queue = find_queue(row["role"], has_answer=row["has_answer"])
         batch = read_batch(connection, batch_id)
-        item = read_items(connection, batch_id, [question_uuid])[0]
+        item = read_given_items(connection, batch_id, annotator, [question_uuid])[question_uuid]
         decisions = read_decisions(connection, batch_id, question_uuids=[question_uuid])
         own = next((one for one in decisions if one.annotator == annotator), None)
         is_adjudicator = row["role"] == "adjudicator"

@@ -25,7 +25,9 @@ def open_sample_batch(settings: Settings) -> dict[str, object]:
             return nothing
         try:
             # One that a closed batch left undecided is given out again.
-            summary = assign_batch(ledger, None, waiting, None, settings, now_text(), again=True)
+            summary = assign_batch(
+                ledger, None, waiting, None, settings, now_text(), again=True, all_or_nothing=True
+            )
         except GateError as error:
             return nothing | {"sample_refusal": str(error)}
     return {"waiting_samples": waiting.height, "sample_batch_id": summary.batch_id}

@@ -29,7 +29,7 @@ def _read_batch_votes(connection: Connection, batch_id: str) -> Iterator[Vote]:
     read_batch(connection, batch_id)
     given = {
         (one.question_uuid, one.annotator): one
-        for one in read_assignments(connection, batch_id, role="reviewer")
+        for one in read_assignments(connection, batch_id, role="reviewer", with_gold=False)
     }
     for decision in read_decisions(connection, batch_id):
         assignment = given.get((decision.question_uuid, decision.annotator))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.review.batch import read_assignments, read_decisions, read_items
+from tasks.review.batch import read_assignments, read_decisions, read_given_items
 from tasks.review.decision import Decision
 from tasks.review.item import Item
 from warehouse.ledger.engine import Ledger
@@ -29,9 +29,9 @@ class WorkItem:
 def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
     """What is given to somebody in that role, by question; empty when nothing is, or the batch is unknown."""
     with ledger.read() as connection:
-        items = {item.question_uuid: item for item in read_items(connection, batch_id)}
+        items = read_given_items(connection, batch_id, annotator)
         assigned = read_assignments(connection, batch_id, annotator, role)
-        decisions = read_decisions(connection, batch_id)
+        decisions = read_decisions(connection, batch_id, annotator if role == "reviewer" else None)
     own = {one.question_uuid: one for one in decisions if one.annotator == annotator}
     others: dict[str, list[Decision]] = {}
     for decision in decisions:

@@ -28,6 +28,7 @@ ALL = (
     "web_desk_speed",
     "review_afternoon",
     "bank_speed",
+    "review_assignment",
     "gscore_speed",
     "cgeval_run",
     "league_speed",

@@ -75,7 +75,7 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
         for place, one in enumerate(uuids)
     ]  # fmt: skip
     assignments = [
-        {"batch_id": BATCH, "question_uuid": one, "annotator": f"annotator{(place + turn * 7) % ANNOTATORS:02d}", "role": "reviewer", "assigned_at": now, "due_at": DUE}
+        {"batch_id": BATCH, "question_uuid": one, "annotator": f"annotator{(place + turn * 7) % ANNOTATORS:02d}", "role": "reviewer", "assigned_at": now, "due_at": DUE, "place": place + 1, "has_answer": True}
         for place, one in enumerate(uuids)
         for turn in range(REVIEWS)
     ]  # fmt: skip
@@ -99,7 +99,9 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
             "created_at": now,
             "due_at": DUE,
         }
-        review.insert_batch(connection, batch, items, assignments)
+        review.insert_batch(connection, batch)
+        review.insert_questions(connection, items)
+        review.insert_assignments(connection, assignments)
         decided = [one for place, one in enumerate(assignments) if place < len(assignments) * DECIDED_SHARE]
         connection.execute(
             insert(review.reviews),

@@ -47,6 +47,7 @@ GIVEN = {
     "models": ["m"],
     "month": "2026-01",
     "months": ["2025-06"],
+    "most": 5,
     "name": "n",
     "occasion": "first",
     "organisation": "o",
@@ -80,6 +81,7 @@ GIVEN = {
     "question_uuids": ["q"],
     "retirement_units": ["u"],
     "variant_units": ["u"],
+    "salt": "s",
 }
 QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 

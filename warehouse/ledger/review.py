@@ -5,32 +5,22 @@ Every function takes a connection, so that a caller joins several of them in one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, select, update
 
+from warehouse.ledger.many import insert_rows, list_values
 from warehouse.ledger.tables import (
     review_assignments,
     review_batches,
+    review_gold,
     review_questions,
     reviews,
     users,
 )
 
 Row = Mapping[str, Any]
-# SQLite allows 32,766 bound values in a statement.
-MOST_PER_STATEMENT = 5_000
-
-
-def read_annotators(connection: Connection) -> list[dict[str, Any]]:
-    """Active annotators: `user_id` and `disciplines` (null: all), by id."""
-    rows = connection.execute(
-        select(users.c.user_id, users.c.disciplines)
-        .where(users.c.role == "annotator", users.c.is_active)
-        .order_by(users.c.user_id)
-    )
-    return [dict(row._mapping) for row in rows]
 
 
 def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set[str]:
@@ -61,11 +51,26 @@ def read_batches(connection: Connection) -> list[dict[str, Any]]:
 
 
 def read_items(
-    connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
+    connection: Connection,
+    batch_id: str,
+    annotator: str | None = None,
+    question_uuids: Collection[str] | None = None,
+    *,
+    with_gold: bool = False,
 ) -> list[dict[str, Any]]:
-    """Questions of the batch by UUID; `question_uuids` takes only these."""
+    """Questions of the batch, by UUID: all, or those given to somebody; with those planted among them only if asked for.
+
+    `question_uuids` takes only these.
+    """
     table = review_questions.c
     statement = select(review_questions).where(table.batch_id == batch_id).order_by(table.question_uuid)
+    if annotator is not None:
+        given = select(review_assignments.c.question_uuid).where(
+            review_assignments.c.batch_id == batch_id, review_assignments.c.annotator == annotator
+        )
+        statement = statement.where(table.question_uuid.in_(given))
+    if not with_gold:
+        statement = statement.where(~_is_gold(review_questions))
     return _read_of(connection, statement, table.question_uuid, question_uuids)
 
 
@@ -75,8 +80,13 @@ def read_assignments(
     annotator: str | None = None,
     role: str | None = None,
     question_uuids: Collection[str] | None = None,
+    *,
+    with_gold: bool = True,
 ) -> list[dict[str, Any]]:
-    """Assignments of the batch with the question's discipline, by question and annotator; `question_uuids` takes only these."""
+    """Assignments of the batch with the question's discipline, by question and annotator; those planted are work as well.
+
+    `question_uuids` takes only these.
+    """
     statement = (
         select(review_assignments, review_questions.c.discipline)
         .join(
@@ -93,6 +103,8 @@ def read_assignments(
         statement = statement.where(review_assignments.c.annotator == annotator)
     if role is not None:
         statement = statement.where(review_assignments.c.role == role)
+    if not with_gold:
+        statement = statement.where(~_is_gold(review_assignments))
     return _read_of(connection, statement, review_assignments.c.question_uuid, question_uuids)
 
 
@@ -113,11 +125,15 @@ def read_decisions(
     return _read_of(connection, statement, reviews.c.question_uuid, question_uuids)
 
 
-def read_batched_questions(connection: Connection) -> dict[str, str]:
-    """Every question that is or was in a batch, with the (latest) batch."""
+def read_batched_questions(connection: Connection, question_uuids: Collection[str]) -> dict[str, str]:
+    """Those of the questions that are or were in a batch to be reviewed, with the (latest) batch."""
     rows = connection.execute(
         select(review_questions.c.question_uuid, review_questions.c.batch_id)
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
+        .where(
+            review_questions.c.question_uuid.in_(list_values(connection, question_uuids)),
+            ~_is_gold(review_questions),
+        )
         .order_by(review_batches.c.created_at, review_batches.c.batch_id)
     )
     return {row.question_uuid: row.batch_id for row in rows}
@@ -126,12 +142,13 @@ def read_batched_questions(connection: Connection) -> dict[str, str]:
 def read_past_decisions(connection: Connection, question_uuids: Collection[str]) -> dict[str, set[str]]:
     """Who decided on each question in any batch."""
     past: dict[str, set[str]] = {}
-    for chunk in _chunks(sorted(question_uuids)):
-        rows = connection.execute(
-            select(reviews.c.question_uuid, reviews.c.annotator).where(reviews.c.question_uuid.in_(chunk))
+    rows = connection.execute(
+        select(reviews.c.question_uuid, reviews.c.annotator).where(
+            reviews.c.question_uuid.in_(list_values(connection, question_uuids))
         )
-        for row in rows:
-            past.setdefault(row.question_uuid, set()).add(row.annotator)
+    )
+    for row in rows:
+        past.setdefault(row.question_uuid, set()).add(row.annotator)
     return past
 
 
@@ -176,30 +193,38 @@ def read_pending(connection: Connection, batch_id: str, role: str, most: int) ->
             review_assignments.c.batch_id == batch_id,
             review_assignments.c.role == role,
             reviews.c.decision.is_(None),
+            ~_is_gold(review_assignments),
         )
         .limit(most)
     )
     return list(connection.execute(statement).scalars())
 
 
-def insert_batch(
-    connection: Connection, batch: Row, items: Sequence[Row], assignments: Sequence[Row]
-) -> None:
-    """Write a batch with its questions and assignments."""
+def insert_batch(connection: Connection, batch: Row) -> None:
+    """Write a batch that holds nothing yet."""
     connection.execute(insert(review_batches), [dict(batch)])
-    connection.execute(insert(review_questions), [dict(item) for item in items])
-    _insert_placed(connection, assignments, _find_places(items))
+
+
+def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
+    """Write questions of a batch; an empty list writes none."""
+    insert_rows(connection, review_questions, [column.name for column in review_questions.c], items)
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
-    """Write assignments of questions that lie in their batches already; an empty list writes none."""
-    of_batch: dict[str, list[Row]] = {}
-    for row in assignments:
-        of_batch.setdefault(row["batch_id"], []).append(row)
-    for batch_id, rows in of_batch.items():
-        _insert_placed(
-            connection, rows, _read_places(connection, batch_id, {row["question_uuid"] for row in rows})
-        )
+    """Write assignments; an empty list writes none.
+
+    `place` and `has_answer` of a row that does not say them are those of the question's first assignments.
+    """
+    rows = [dict(row) for row in assignments]
+    unplaced: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if "place" not in row:
+            unplaced.setdefault(row["batch_id"], []).append(row)
+    for batch_id, of_batch in unplaced.items():
+        places = _read_places(connection, batch_id, {row["question_uuid"] for row in of_batch})
+        for row in of_batch:
+            row.update(places[row["question_uuid"]])
+    insert_rows(connection, review_assignments, [column.name for column in review_assignments.c], rows)
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
@@ -241,37 +266,10 @@ def _read_of(
     column: ColumnElement[str],
     question_uuids: Collection[str] | None,
 ) -> list[dict[str, Any]]:
-    """Rows of the statement; with `question_uuids` only theirs, in as many statements as a store allows."""
-    if question_uuids is None:
-        return [dict(row._mapping) for row in connection.execute(statement)]
-    return [
-        dict(row._mapping)
-        for chunk in _chunks(sorted(question_uuids))
-        for row in connection.execute(statement.where(column.in_(chunk)))
-    ]
-
-
-def _insert_placed(connection: Connection, assignments: Sequence[Row], places: Mapping[str, Row]) -> None:
-    if assignments:
-        connection.execute(
-            insert(review_assignments), [{**row, **places[row["question_uuid"]]} for row in assignments]
-        )
-
-
-def _find_places(items: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """`place` and `has_answer` of each question, in the order in which papers are read."""
-    ordered = sorted(
-        items,
-        key=lambda item: (
-            item["document_id"] or "",
-            item["content"].get("position") or 0,
-            item["question_uuid"],
-        ),
-    )
-    return {
-        item["question_uuid"]: {"place": place, "has_answer": bool(item["content"].get("answer"))}
-        for place, item in enumerate(ordered, start=1)
-    }
+    """Rows of the statement; with `question_uuids` only theirs."""
+    if question_uuids is not None:
+        statement = statement.where(column.in_(list_values(connection, question_uuids)))
+    return [dict(row._mapping) for row in connection.execute(statement)]
 
 
 def _read_places(
@@ -279,19 +277,19 @@ def _read_places(
 ) -> dict[str, dict[str, Any]]:
     """`place` and `has_answer` as they stand on the first assignments of these questions."""
     table = review_assignments.c
-    places: dict[str, dict[str, Any]] = {}
-    for chunk in _chunks(sorted(question_uuids)):
-        rows = connection.execute(
-            select(table.question_uuid, table.place, table.has_answer).where(
-                table.batch_id == batch_id, table.question_uuid.in_(chunk)
-            )
+    places = {uuid: {"place": 0, "has_answer": True} for uuid in question_uuids}
+    rows = connection.execute(
+        select(table.question_uuid, table.place, table.has_answer).where(
+            table.batch_id == batch_id, table.question_uuid.in_(list_values(connection, question_uuids))
         )
-        places |= {row.question_uuid: {"place": row.place, "has_answer": row.has_answer} for row in rows}
-    for question_uuid in question_uuids:
-        places.setdefault(question_uuid, {"place": 0, "has_answer": True})
+    )
+    for row in rows:
+        places[row.question_uuid] = {"place": row.place, "has_answer": row.has_answer}
     return places
 
 
-def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
-    for start in range(0, len(values), MOST_PER_STATEMENT):
-        yield values[start : start + MOST_PER_STATEMENT]
+def _is_gold(table: Any) -> ColumnElement[bool]:
+    """Whether a row of a table is of a question that was planted: it is work like the rest, and no review of the bank."""
+    return exists().where(
+        review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
+    )

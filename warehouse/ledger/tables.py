@@ -52,6 +52,21 @@ users = Table(
     CheckConstraint("role in ('admin','examiner','candidate','annotator','analyst')", name="role"),
 )
 
+annotator_profiles = Table(
+    "annotator_profiles",
+    metadata,
+    Column("user_id", ForeignKey("users.user_id"), primary_key=True),
+    Column(
+        "language",
+        String(2),
+        comment="Language of what is written to them; null: that of their questions.",
+    ),
+    Column("email", String(254), comment="Where reminders go; null means none by e-mail."),
+    Column("daily_quota", Integer, comment="Questions per day of the window; null means the setting."),
+    Column("due_days", Integer, comment="Days of their window; null means the setting."),
+    Column("levels", JSON, comment="novice, regular or expert by discipline; `*` for all others."),
+)
+
 organisations = Table(
     "organisations",
     metadata,
@@ -92,6 +107,19 @@ review_questions = Table(
     Column("document_id", String(36), comment="Null for a variant written by a model."),
     Column("discipline", String(40)),
     Column("content", JSON, nullable=False, comment="The question as it is shown to annotators."),
+    Index("ix_review_questions_question_uuid", "question_uuid"),
+)
+
+review_gold = Table(
+    "review_gold",
+    metadata,
+    Column("batch_id", String(80), primary_key=True),
+    Column("question_uuid", String(36), primary_key=True),
+    Column("kind", String(10), nullable=False, comment="accepted, rejected or spoiled"),
+    Column("expected", String(8), nullable=False, comment="The known decision: accept or reject."),
+    Column("true_answer", JSON, comment="The answer before it was spoiled; null for the other kinds."),
+    Column("source_uuid", String(36), nullable=False, comment="The settled question that it was made from."),
+    Column("source_batch", String(80), nullable=False, comment="The batch that settled that question."),
 )
 
 review_assignments = Table(
@@ -133,6 +161,7 @@ reviews = Table(
     Column("channel", String(16), nullable=False),
     Column("decided_at", String(32), nullable=False),
     Index("ix_reviews_annotator", "annotator", "batch_id", "decided_at"),
+    Index("ix_reviews_question_uuid", "question_uuid"),
 )
 
 review_drafts = Table(

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, delete, func, select
 
 from warehouse.ledger.review import lock_batch
-from warehouse.ledger.tables import review_assignments, review_batches, review_questions, reviews
+from warehouse.ledger.tables import (
+    review_assignments,
+    review_batches,
+    review_gold,
+    review_questions,
+    reviews,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ def read_open_work(connection: Connection, document_id: str) -> list[BatchedDocu
 def delete_work(connection: Connection, work: BatchedDocument) -> None:
     """Delete items and assignments; a batch that holds nothing any more is deleted with them."""
     lock_batch(connection, work.batch_id)
-    for table in (review_assignments, review_questions):
+    for table in (review_assignments, review_gold, review_questions):
         connection.execute(
             delete(table).where(
                 table.c.batch_id == work.batch_id, table.c.question_uuid.in_(work.question_uuids)

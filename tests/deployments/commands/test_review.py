@@ -21,6 +21,7 @@ from deployments.demo.reviewing import Verdict, fill_workbook
 from deployments.home import create_home
 from deployments.local_server import stop_server
 from schemas.settings import Settings, load_settings
+from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
@@ -182,7 +183,11 @@ def test_status_shows_who_owes_decisions(home: Path) -> None:
     run_json("assign")
     lines = run("status").stdout.splitlines()
     assert lines[0].endswith("4 waiting")
-    assert all(": 0 of " in line for line in lines[1:-1])
+    assert all(": 0 of " in line for line in lines[1:4])
+    loads = [line.split(" open, quota 50 a day, 0 decided today; ")[1] for line in lines[4:-1]]
+    assert len(loads) == 3
+    assert all(" a day finish them by " in load and "BEHIND" not in load for load in loads)
+    assert {one["annotator"] for one in run_json("status")["annotators"]} == set(ANNOTATORS)
     assert lines[-1] == "Next: proctor review import workbooks/*.xlsx"
 
 
@@ -210,7 +215,7 @@ def test_agreement_is_shown_per_batch_discipline_annotator_and_pair(home: Path) 
 
 def test_agreement_of_nothing_says_so_and_of_an_unknown_batch_is_refused(home: Path) -> None:
     assert run("agreement").stdout.splitlines()[0] == "No decision is in yet."
-    assert run_json("agreement") == {"agreement": []}
+    assert run_json("agreement") == {"agreement": [], "gold": []}
     assert run("agreement", "--batch", "nothing").exit_code == 2
 
 
@@ -220,6 +225,60 @@ def test_assigning_without_annotators_is_refused(home: Path) -> None:
     done = run("assign")
     assert done.exit_code == 3
     assert "proctor exam user add NAME --role annotator" in done.stderr
+
+
+def test_what_has_no_place_is_named_and_waits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_REVIEW_COUNT", "4")
+    load_settings.cache_clear()
+    assert run("assign").exit_code == 3
+    monkeypatch.setenv("PROCTOR_REVIEW_COUNT", "3")
+    monkeypatch.setenv("PROCTOR_REVIEW_DAILY_QUOTA", "1")
+    monkeypatch.setenv("PROCTOR_REVIEW_DUE_DAYS", "3")
+    load_settings.cache_clear()
+    refused = run("assign", "--all-or-nothing")
+    assert (refused.exit_code, "Nothing was assigned" in refused.stderr) == (3, True)
+    lines = run("assign", "--gold-share", "0.1").stdout.splitlines()
+    assert ": 2 questions, 6 assignments" in lines[0], "three questions each, and room for the known ones"
+    assert any(line.startswith("No question with a known decision is among them") for line in lines)
+    assert sum(line.startswith("Left out, ") for line in lines) == 2
+
+
+def test_work_is_moved_and_people_are_reminded(home: Path) -> None:
+    run_json("assign")
+    set_up = run_json("annotator", "chen", "--level", "novice", "--language", "zh", "--daily-quota", "9")
+    assert (set_up["levels"], set_up["language"], set_up["daily_quota"]) == ({"*": "novice"}, "zh", 9)
+    assert run_json("annotator", "chen") == set_up
+    assert "chen，您好：" in run("remind").stdout
+    unsent = run("remind", "--send")
+    assert (unsent.exit_code, "PROCTOR_SMTP_HOST" in unsent.stderr) == (2, True)
+    before = {one["annotator"]: one["open_count"] for one in run_json("status")["annotators"]}
+    done = run("reassign", "dai")
+    assert done.exit_code in (0, 1)
+    (batch,) = run_json("reassign", "dai")["batches"] or [{"moved": {}}]
+    assert batch["moved"] == {}, "what could move has moved"
+    after = {one["annotator"]: one["open_count"] for one in run_json("status")["annotators"]}
+    assert sum(after.values()) == sum(before.values())
+    assert after["dai"] < before["dai"]
+
+
+def test_label_studio_takes_the_tasks_and_gives_the_decisions_back(home: Path) -> None:
+    assert "No batch is open" in run("label-studio", "export", "out").stdout
+    run_json("assign")
+    files = run_json("label-studio", "export", "out")["files"]
+    assert [Path(one).name.rsplit("-", 1)[1] for one in files] == [
+        "chen.json",
+        "dai.json",
+        "eva.json",
+        "en.xml",
+    ]
+    for one in files[:-1]:
+        tasks = read_tasks(Path(one))
+        everything = {number: {"decision": "Accept"} for number in range(1, len(tasks) + 1)}
+        save(Path(one), annotate(tasks, everything))
+    done = run_json("label-studio", "import", "--no-continue", *files[:-1])
+    assert (len(done["complete_batches"]), done["refused"]) == (1, [])
+    wrong = run("label-studio", "import", files[0], "--person", "chen")
+    assert (wrong.exit_code, "is not ACCOUNT=ANNOTATOR" in wrong.stderr) == (2, True)
 
 
 @pytest.mark.slow

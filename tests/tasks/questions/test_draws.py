@@ -56,11 +56,11 @@ def test_what_each_caller_draws_never_changes() -> None:
         [f"q{place}" for place in range(1, 7)], {"ann": 4, "ben": 4, "cy": 4}, 2, "b1"
     )
     assert annotators == {
-        "q5": ["cy", "ann"],
+        "q5": ["ben", "cy"],
         "q4": ["ben", "ann"],
-        "q2": ["ben", "cy"],
-        "q3": ["cy", "ann"],
-        "q1": ["ben", "cy"],
-        "q6": ["ben", "ann"],
+        "q2": ["cy", "ann"],
+        "q3": ["ann", "ben"],
+        "q1": ["cy", "ben"],
+        "q6": ["cy", "ann"],
     }
     assert (draw_uniform("a", 1), draw_index(100, "x", 2)) == (0.5058861624664539, 15)

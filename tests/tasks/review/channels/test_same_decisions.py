@@ -1,0 +1,165 @@
+"""The same verdicts through each channel give the same rows: what the gate decides does not depend on the way they came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+from openpyxl import load_workbook
+
+from schemas.settings import Settings
+from tasks.review.annotators import Annotator
+from tasks.review.assignment import assign_batch
+from tasks.review.batch import read_assignments
+from tasks.review.channels.label_studio.reading import read_label_studio
+from tasks.review.channels.label_studio.writing import export_label_studio
+from tasks.review.channels.workbook import layout
+from tasks.review.channels.workbook.reading import read_workbooks
+from tasks.review.channels.workbook.writing import export_batch
+from tasks.review.closing import ClosedBatch, close_batch
+from tasks.review.desk import Refusal, Submission, record
+from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
+from tests.tasks.review.channels.workbook.conftest import fill, find_column
+from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from warehouse.ledger.engine import Ledger
+
+# Together in one process: each is compared with the first.
+pytestmark = pytest.mark.xdist_group("same-decisions")
+
+# What somebody writes for a question, by its number and the fields to fill in.
+Verdicts = Mapping[int, Mapping[str, str]]
+Channel = Callable[[Ledger, Path, Mapping[str, Verdicts]], Sequence[Submission | Refusal]]
+
+QUESTIONS = [
+    make_question(1),
+    make_question(2, stem="=1+1 equals ( )."),
+    make_question(3, question_type="true_false", options=[], answer=["false"], explanation="No."),
+    make_question(4, question_type="fill_in_the_blank", stem="2 + 2 = ____.", options=[], answer=["5"]),
+    make_question(5, language="zh", stem="下列正确的是（ ）。"),
+    make_question(6),
+]
+REJECTED = {"decision": "Reject", "reject_reason": "Unclear", "comment": "which one?"}
+EDITED = {"decision": "Edit", "new_answer": "4", "comment": "sum"}
+FIRST: dict[str, Verdicts] = {
+    "chen": {
+        1: {"decision": "Accept"},
+        2: {"decision": "Edit", "new_options": "A. 2\nB. 3", "new_answer": "A", "new_explanation": "1 and 1"},
+        3: {"decision": "Edit", "new_explanation": "(none)"},
+        4: EDITED,
+        5: REJECTED,
+        6: {"decision": "Accept"},
+    },
+    "dai": {
+        1: {"decision": "Accept", "comment": "fine"},
+        2: REJECTED,
+        3: {"decision": "Accept"},
+        4: EDITED,
+        5: REJECTED | {"comment": "=cmd"},
+        6: {"decision": "Reject", "reject_reason": "Factual error"},
+    },
+}
+# The disputes, for whoever settles them.
+VERDICTS: Verdicts = {2: {"decision": "Accept"}, 6: {"decision": "Edit", "new_answer": "C"}}
+
+
+def through_workbooks(
+    ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
+) -> Sequence[Submission | Refusal]:
+    paths = export_batch(ledger, "b1", folder, language="en")
+    chosen = [path for path in paths if any(name in path.name for name in verdicts)]
+    for path in chosen:
+        (given,) = [one for name, one in verdicts.items() if name in path.name]
+        rows = _find_rows(path)
+        for number, fields in given.items():
+            if number in rows:
+                fill(path, **{name: {rows[number]: text} for name, text in fields.items()})
+                _make_texts(path, rows[number])
+    return read_workbooks(ledger, chosen)
+
+
+def through_label_studio(
+    ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
+) -> Sequence[Submission | Refusal]:
+    paths = export_label_studio(ledger, folder, "b1", language="en")
+    chosen = [path for path in paths if any(f"-{name}" in path.name for name in verdicts)]
+    for path in chosen:
+        (given,) = [one for name, one in verdicts.items() if f"-{name}" in path.name]
+        tasks = read_tasks(path)
+        fields = {
+            place: dict(given[number])
+            for place, task in enumerate(tasks, start=1)
+            if (number := _NUMBERS[task["data"]["proctor"]["question_uuid"]]) in given
+        }
+        save(path, annotate(tasks, fields))
+    return read_label_studio(ledger, chosen)
+
+
+# A further channel takes its place here: it hands in these verdicts as its people would.
+CHANNELS: Mapping[str, Channel] = {"workbook": through_workbooks, "label_studio": through_label_studio}
+_NUMBERS = {row["question_uuid"]: number for number, row in enumerate(QUESTIONS, start=1)}
+
+
+@pytest.fixture(scope="module")
+def landed() -> dict[str, dict[str, pl.DataFrame]]:
+    """What each channel landed, for the others to be compared with."""
+    return {}
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_every_channel_gives_the_same_decisions(
+    channel: str,
+    ledger: Ledger,
+    settings: Settings,
+    tmp_path: Path,
+    landed: dict[str, dict[str, pl.DataFrame]],
+) -> None:
+    closed = _review(CHANNELS[channel], ledger, settings, tmp_path)
+    landed[channel] = {
+        "review_assignments": closed.assignments,
+        "review_decisions": closed.decisions,
+        "reviews": closed.reviews.with_columns(channel=pl.col("channel").replace(channel, "the channel")),
+    }
+    outcomes = dict(closed.decisions.select("question_uuid", "outcome").iter_rows())
+    assert {_NUMBERS[uuid]: outcome for uuid, outcome in outcomes.items()} == {
+        1: "accepted",
+        2: "accepted",
+        3: "accepted",
+        4: "accepted",
+        5: "rejected",
+        6: "accepted",
+    }
+    assert set(closed.reviews["channel"]) == {channel, "adjudication"}
+    first = next(iter(landed.values()))
+    assert {name: frame.rows() for name, frame in landed[channel].items()} == {
+        name: frame.rows() for name, frame in first.items()
+    }
+
+
+def _review(channel: Channel, ledger: Ledger, settings: Settings, folder: Path) -> ClosedBatch:
+    people = [Annotator("chen"), Annotator("dai")]
+    assign_batch(ledger, "b1", make_frame(QUESTIONS), people, settings, NOW)
+    report = record(ledger, channel(ledger, folder / "first", FIRST), LATER)
+    assert not report.refusals, report.refusals[0].message
+    assert [one.assigned_count for one in report.adjudications] == [2]
+    with ledger.read() as connection:
+        judges = {one.annotator for one in read_assignments(connection, "b1", role="adjudicator")}
+    report = record(ledger, channel(ledger, folder / "second", dict.fromkeys(judges, VERDICTS)), LATER)
+    assert report.complete_batches == ["b1"], report
+    return close_batch(ledger, "b1", LATER)
+
+
+def _find_rows(path: Path) -> dict[int, int]:
+    sheet = load_workbook(path)[layout.SHEET]
+    column = find_column(sheet, "question_uuid")
+    return {_NUMBERS[str(sheet.cell(row, column).value)]: row for row in range(2, sheet.max_row + 1)}
+
+
+def _make_texts(path: Path, row: int) -> None:
+    """What a spreadsheet program keeps as text, openpyxl would write as a formula."""
+    book = load_workbook(path)
+    for cell in book[layout.SHEET][row]:
+        if cell.data_type == "f":
+            cell.data_type = "s"
+    book.save(path)

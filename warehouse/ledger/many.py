@@ -1,0 +1,47 @@
+"""Rows and values by the ten thousand: one statement for all of them, sent past SQLAlchemy's own handling of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import JSON, Connection, Select, String, Table, cast, func, insert, literal, select
+
+from warehouse.ledger.engine import EncodedJson, encode_json
+
+
+def insert_rows(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Write rows, of which each has at least these columns; an empty list writes none. JSON may be encoded already."""
+    if not rows:
+        return
+    documents = [
+        column.name for column in table.c if isinstance(column.type, JSON) and column.name in columns
+    ]
+    if documents:
+        rows = [
+            row if all(isinstance(row[name], EncodedJson) for name in documents) else _encode(row, documents)
+            for row in rows
+        ]
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))
+    order = getattr(compiled, "positiontup", None)
+    if order is None:
+        connection.exec_driver_sql(str(compiled), [{name: row[name] for name in columns} for row in rows])
+    else:
+        connection.exec_driver_sql(str(compiled), list(map(itemgetter(*order), rows)))
+
+
+def _encode(row: Mapping[str, Any], documents: Sequence[str]) -> dict[str, Any]:
+    return dict(row) | {name: encode_json(row[name]) for name in documents}
+
+
+def list_values(connection: Connection, values: Collection[str]) -> Select[tuple[str]]:
+    """The values as a query, to be used in an `IN`: however many, they are one parameter, in an order that indexes like."""
+    document = json.dumps(sorted(values))
+    if connection.dialect.name == "sqlite":
+        return select(func.json_each(document).table_valued("value").c.value)
+    listed = func.json_array_elements_text(cast(literal(document, String), JSON)).table_valued("value")
+    return select(cast(listed.c.value, String))
