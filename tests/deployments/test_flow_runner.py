@@ -7,13 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deployments.flow_runner import DRAIN_TIMEOUT_S, send_what_is_left
+from deployments.home import create_home
 from schemas.errors import FlowError
+from schemas.settings import Settings
 from tasks.counts import compute_counts, render_markdown
 from tasks.flow_runs.success import check_ingested, check_judged, check_sat, check_written
 
@@ -36,12 +39,29 @@ def run(home: Path, *arguments: str, exit_code: int = 0, **variables: str) -> tu
     return json.loads(done.stdout), done.stderr
 
 
+@dataclass(frozen=True)
+class Ingested:
+    """A home into which a folder with one paper was taken without a server, and what the command answered."""
+
+    home: Path
+    papers: Path
+    result: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
+    folder = tmp_path_factory.mktemp("ingested")
+    home, papers = folder / "home", folder / "papers"
+    create_home(Settings(home=home))
+    papers.mkdir()
+    (papers / "paper.txt").write_text(PAPER, encoding="utf-8")
+    result, _ = run(home, "ingest", str(papers), "--no-server")
+    return Ingested(home, papers, result)
+
+
 @pytest.mark.slow
-def test_a_flow_runs_without_a_server_by_option_and_by_setting(tmp_path: Path) -> None:
-    home, paper = tmp_path / "home", tmp_path / "paper.txt"
-    run(home, "init")
-    paper.write_text(PAPER, encoding="utf-8")
-    result, _ = run(home, "ingest", str(paper), "--no-server")
+def test_a_flow_runs_without_a_server_by_option_and_by_setting(ingested: Ingested, tmp_path: Path) -> None:
+    home, result = ingested.home, ingested.result
     assert (result["question_count"], result["waiting_questions"]) == (2, 2)
     damaged = tmp_path / "damaged.docx"
     damaged.write_bytes(b"PK\x03\x04 broken")
@@ -54,14 +74,10 @@ def test_a_flow_runs_without_a_server_by_option_and_by_setting(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(tmp_path: Path) -> None:
-    home, paper = tmp_path / "home", tmp_path / "papers" / "paper.txt"
-    run(home, "init")
-    paper.parent.mkdir()
-    paper.write_text(PAPER, encoding="utf-8")
-    first, _ = run(home, "ingest", str(paper.parent), "--no-server")
+def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingested: Ingested) -> None:
+    home, papers, first = ingested.home, ingested.papers, ingested.result
     # Python says which modules it loads
-    second, errors = run(home, "ingest", str(paper.parent), PYTHONVERBOSE="1")
+    second, errors = run(home, "ingest", str(papers), PYTHONVERBOSE="1")
     assert re.search(r"^import 'tasks\.ingest\.landing'", errors, re.MULTILINE)
     assert not re.search(r"^import 'prefect", errors, re.MULTILINE)
     assert not (home / "prefect" / "server.json").exists()
@@ -74,8 +90,8 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(tmp_pa
         "skipped_documents": 1,
         "documents_without_discipline": 0,
     }
-    (paper.parent / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
-    third, _ = run(home, "ingest", str(paper.parent), "--no-server")
+    (papers / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
+    third, _ = run(home, "ingest", str(papers), "--no-server")
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
 
 

@@ -17,7 +17,8 @@ from schemas.tables import TABLES
 from warehouse.lake.suite import find_suite_refusals
 from warehouse.lake.validation import find_refusals
 
-pytestmark = pytest.mark.slow
+# In one worker with all that runs Great Expectations: importing it takes three CPU seconds.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 FORMS = {

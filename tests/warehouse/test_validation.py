@@ -37,11 +37,14 @@ def shelf_frame(*rows: dict[str, Any], unit: str = "u") -> pl.DataFrame:
     return SHELF.frame([whole | row for row in rows]).with_columns(pl.lit(unit).alias("landing_unit"))
 
 
-# Great Expectations takes seconds to import: what runs it is slow.
+# Great Expectations takes seconds to import: what runs it is slow, and stays in one worker.
+GREAT_EXPECTATIONS = (pytest.mark.slow, pytest.mark.xdist_group("great-expectations"))
+
+
 @pytest.fixture(
     params=[
         pytest.param(find_refusals, id="polars"),
-        pytest.param(find_suite_refusals, id="great_expectations", marks=pytest.mark.slow),
+        pytest.param(find_suite_refusals, id="great_expectations", marks=GREAT_EXPECTATIONS),
     ]
 )
 def find(request: pytest.FixtureRequest) -> Find:
@@ -51,6 +54,7 @@ def find(request: pytest.FixtureRequest) -> Find:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("great-expectations")
 def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
     assert [rule.name for rule in list_rules(SHELF)] == [
         "required: book_id",
@@ -69,6 +73,7 @@ def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("great-expectations")
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_every_table_has_a_suite_that_an_empty_frame_satisfies(table: Table) -> None:
     assert len(build_suite(table).expectations) == len(list_rules(table)) > 1

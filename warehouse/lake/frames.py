@@ -52,8 +52,9 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
                 "Cast it before landing."
             )
     frame = frame.cast({name: table.polars_schema[name] for name in names})
+    schema = frame.schema
     for name in names:
-        if frame.schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
+        if schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
             raise ContractError(
                 f"Frame for table {table.name}: column {name} holds NaN or infinity. Use null for an unknown number."
             )
@@ -91,7 +92,8 @@ def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
         names = sorted(
             name for name, count in zip(frame.columns, nulls, strict=False) if count < frame.height
         )
-        key = (*names, "", *map(repr, (frame.schema[name] for name in names)))
+        schema = frame.schema  # made anew whenever it is asked for
+        key = (*names, "", *(repr(schema[name]) for name in names))
         alike.setdefault(key, []).append(place)
     found: dict[int, str] = {}
     for key, places in alike.items():

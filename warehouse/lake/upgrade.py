@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.lake.attach import attach_lake, has_moved, remember_data_path
+from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
 from warehouse.lake.definitions import has_every_definition, list_missing_definitions, remember_definitions
+from warehouse.lake.empty_tables import note_empty_tables
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
 from warehouse.lake.migrations import FORM, has_older_form, list_renames, list_updates, read_form
@@ -73,6 +74,8 @@ def bring_up_to_date(
                 for statement in list_updates(form):
                     connection.execute(statement)
                 connection.execute("COMMIT")
+                if not is_postgres(settings.catalog_address):
+                    note_empty_tables(connection)
                 remember_definitions(settings)
                 return
             except duckdb.Error as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     import schemathesis
 
 
-def test_no_request_makes_the_server_fail_or_leave_its_description(client: TestClient, world: World) -> None:
+@pytest.mark.parametrize("examples", [5, pytest.param(50, marks=pytest.mark.long)])
+def test_no_request_makes_the_server_fail_or_leave_its_description(
+    client: TestClient, world: World, examples: int
+) -> None:
     # Seconds of imports that only this test needs.
     import schemathesis
     from schemathesis.checks import not_a_server_error
@@ -51,7 +55,7 @@ def test_no_request_makes_the_server_fail_or_leave_its_description(client: TestC
 
             @given(case=operation.as_strategy(), token=st.sampled_from(tokens), is_real=st.booleans())
             @settings(
-                max_examples=12,
+                max_examples=examples,
                 deadline=None,
                 database=None,
                 phases=[Phase.explicit, Phase.generate],

@@ -15,6 +15,9 @@ from schemas.errors import StoreError, UsageError
 from tasks.gscore.metrics.pairs import NO_RESPONSE_NOTE, SCORE_COLUMNS, score_pairs
 from tasks.gscore.score_file import score_file
 
+# In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
+pytestmark = pytest.mark.xdist_group("sentence-transformers")
+
 WriteFile = Callable[[int, str], Path]
 READERS = {"csv": pl.read_csv, "jsonl": pl.read_ndjson, "parquet": pl.read_parquet}
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from tasks.report.page import NamedQuery, render_report
+from tests.fits import remembering_fits
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.publishing import draw_from_editions, publish_runs
 from warehouse.lake.queries import bind_parameters, find_query
@@ -29,6 +30,13 @@ def connect_season(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection
     if connection.execute("SELECT count(*) FROM editions").fetchall() != [(0,)]:
         draw_from_editions(connection)
     return connection
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _seasons_are_fitted_once() -> Iterator[None]:
+    """The seasons of these tests differ in names and marks, seldom in an answer; the fit is for the statistics' tests."""
+    with remembering_fits():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
+from filelock import FileLock
 from lxml import html
 
 from schemas.errors import UsageError
@@ -61,11 +64,19 @@ def _sit_exam(lake: Lake) -> None:
 
 
 @pytest.fixture(scope="module")
-def path(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page without questions: rendered once, only read."""
-    return render_league(
-        lake.run_named, "autumn", tmp_path_factory.mktemp("page"), language="en", generated_at=NOON
-    )
+def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without questions: rendered once for all workers, since the browser's tests may run in another; only read."""
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent
+    folder = shared / "league-page"
+    with FileLock(shared / "league-page.lock"):
+        if not folder.exists():
+            lake: Lake = request.getfixturevalue("lake")
+            draft = tmp_path_factory.mktemp("page")
+            render_league(lake.run_named, "autumn", draft, language="en", generated_at=NOON)
+            draft.rename(folder)
+    return folder / "league-autumn.html"
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +185,8 @@ def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: La
     assert lake.run_named("league_agreement", {"league_id": "autumn"}).filter(compared_with="exam").is_empty()
 
 
-def test_the_exam_s_page_links_to_the_leagues_beside_it(lake: Lake, tmp_path: Path) -> None:
-    render_league(lake.run_named, "autumn", tmp_path, generated_at=NOON)
+def test_the_exam_s_page_links_to_the_leagues_beside_it(lake: Lake, path: Path, tmp_path: Path) -> None:
+    shutil.copy(path, tmp_path)
     index = html.document_fromstring(
         render_report(lake.run_named, tmp_path, generated_at=NOON).read_text("utf-8")
     )

@@ -15,6 +15,8 @@ from tasks.report.page import NamedQuery, render_report
 from tests.tasks.report.conftest import NOON, OpenSeason
 from tests.tasks.report.synthetic import CANDIDATES, REFERENCE, build_season
 
+HOSTILE = "<script>alert(1)</script>"
+
 
 def read_page(path: Path) -> html.HtmlElement:
     return html.document_fromstring(path.read_text("utf-8"))
@@ -30,6 +32,43 @@ def banners(page: html.HtmlElement) -> list[str]:
         banner.get("class").removeprefix("banner ")
         for banner in page.xpath("//div[contains(@class,'banner')][not(@hidden)]")
     ]
+
+
+@pytest.fixture(scope="module")
+def odd_season(open_season: OpenSeason) -> NamedQuery:
+    """A candidate with markup for a name, nobody with a release date, and scores on another benchmark."""
+    frames = {
+        name: frame.with_columns(pl.col("model").replace("south-chat", HOSTILE))
+        if "model" in frame.columns
+        else frame
+        for name, frame in build_season().items()
+    }
+    frames["models"] = frames["models"].with_columns(pl.lit(None, dtype=pl.Date).alias("release_date"))
+    names = [HOSTILE if one["model"] == "south-chat" else one["model"] for one in CANDIDATES]
+    frames["external_scores"] = get_table("external_scores").frame(
+        [
+            {
+                "model": model,
+                "benchmark": "Public set",
+                "scored_on": NOON.date(),
+                "score": float(number),
+                "source": "invented",
+            }
+            for number, model in enumerate(names)
+        ]
+    )
+    return open_season(frames)
+
+
+@pytest.fixture(scope="module")
+def odd_path(odd_season: NamedQuery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its page: rendered once, only read."""
+    return render_report(odd_season, tmp_path_factory.mktemp("odd"))
+
+
+@pytest.fixture(scope="module")
+def odd_page(odd_path: Path) -> html.HtmlElement:
+    return read_page(odd_path)
 
 
 def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
@@ -251,51 +290,24 @@ def test_the_evidence_of_every_edition_is_listed(season: NamedQuery, report_path
 
 
 def test_judges_stand_beside_people_and_scores_beside_other_benchmarks(
-    open_season: OpenSeason, tmp_path: Path
+    odd_season: NamedQuery, odd_page: html.HtmlElement
 ) -> None:
-    frames = build_season(months=["2025-07"])
-    order = {candidate["model"]: number for number, candidate in enumerate(CANDIDATES)}
-    frames["external_scores"] = get_table("external_scores").frame(
-        [
-            {
-                "model": model,
-                "benchmark": "Public set",
-                "scored_on": NOON.date(),
-                "score": float(number),
-                "source": "invented",
-            }
-            for model, number in order.items()
-        ]
-    )
-    run_named = open_season(frames)
-
-    page = read_page(render_report(run_named, tmp_path))
-
+    page = odd_page
     judges = page.xpath("//div[@aria-labelledby='calibration']//tbody/tr")
     assert [[cell.text_content() for cell in row] for row in judges] == [
         ["judge-a", "v1", "first", "1", "0.900", "6"],
         ["judge-b", "v1", "first", "1", "0.500", "6"],
     ]
-    rho = run_named("external_correlation", {})["spearman_rho"][0]
+    rho = odd_season("external_correlation", {})["spearman_rho"][0]
     benchmark = [
         cell.text_content() for cell in page.xpath("//div[@aria-labelledby='external']//tbody/tr")[0]
     ]
     assert benchmark[:2] + benchmark[3:] == ["Public set", f"{rho:.3f}", "6"]
 
 
-def test_names_are_shown_as_text_not_as_markup(open_season: OpenSeason, tmp_path: Path) -> None:
-    hostile = "<script>alert(1)</script>"
-    frames = {
-        name: frame.with_columns(pl.col("model").replace("south-chat", hostile))
-        if "model" in frame.columns
-        else frame
-        for name, frame in build_season().items()
-    }
-
-    path = render_report(open_season(frames), tmp_path)
-
-    assert "<script>alert" not in path.read_text("utf-8")
-    assert hostile in shown_models(read_page(path))
+def test_names_are_shown_as_text_not_as_markup(odd_path: Path, odd_page: html.HtmlElement) -> None:
+    assert "<script>alert" not in odd_path.read_text("utf-8")
+    assert HOSTILE in shown_models(odd_page)
 
 
 def test_the_data_can_be_downloaded_with_chinese_names_intact(report_path: Path) -> None:
@@ -326,13 +338,6 @@ def test_another_language_is_refused(season: NamedQuery, tmp_path: Path) -> None
         render_report(season, tmp_path, language="fr")  # type: ignore[arg-type]
 
 
-def test_a_candidate_without_a_release_date_is_not_plotted_against_it(
-    open_season: OpenSeason, tmp_path: Path
-) -> None:
-    frames = build_season()
-    frames["models"] = frames["models"].with_columns(pl.lit(None, dtype=pl.Date).alias("release_date"))
-
-    page = read_page(render_report(open_season(frames), tmp_path))
-
-    assert page.xpath("//section[@aria-labelledby='release']") == []
-    assert len(shown_models(page)) == len(CANDIDATES)
+def test_candidates_without_a_release_date_are_not_plotted_against_it(odd_page: html.HtmlElement) -> None:
+    assert odd_page.xpath("//section[@aria-labelledby='release']") == []
+    assert len(shown_models(odd_page)) == len(CANDIDATES)

@@ -25,7 +25,8 @@ from tests.warehouse.sample_rows import (
 from warehouse.lake.pieces import Piece, list_pieces, read_pieces
 from warehouse.lake.store import Batch, Lake
 
-pytestmark = pytest.mark.slow  # Great Expectations takes seconds to import
+# Great Expectations takes seconds to import.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]
 
 MARKER = "机密标记-7f3a"
 ROOT = Path(__file__).parents[3]

@@ -16,6 +16,9 @@ from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, NO_REFERENCE_NOTE, NO_RESP
 from tasks.gscore.metrics.similarity import load_embedder
 from warehouse.lake.validation import find_refusals
 
+# In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
+pytestmark = pytest.mark.xdist_group("sentence-transformers")
+
 KINDS = ("definition", "short_answer", "arithmetic", "word_problem", "derivation")
 TEXT = "社会的发展是主要的方法"
 

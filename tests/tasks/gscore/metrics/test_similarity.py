@@ -12,6 +12,9 @@ from tasks.gscore.metrics.pairs import score_pairs
 from tasks.gscore.metrics.similarity import EMPTY_TEXT_NOTE, Embedder, EmbeddingModelError, load_embedder
 from tests.tasks.gscore.conftest import VOCABULARY, build_tiny_model
 
+# In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
+pytestmark = pytest.mark.xdist_group("sentence-transformers")
+
 SHORT = "我在学法律"
 LONG = VOCABULARY  # 65 tokens: three windows of 30, stride 15, and a rest
 

@@ -1,0 +1,47 @@
+"""Fits remembered for tests of what is made of them: a season that was fitted once in a process is not fitted again."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from tasks.editions import equating
+from tasks.statistics.graded_model import GradedRows
+from tasks.statistics.graded_response import GradedFit, fit_graded_response
+from tasks.statistics.graded_start import Parameters
+
+_FITS: dict[str, GradedFit] = {}
+
+
+@contextmanager
+def remembering_fits() -> Iterator[None]:
+    """An edition's fit of the same answers from the same start is what it was the first time.
+
+    For pages, gates and landings. Not for tests that ask whether a number comes out again.
+    """
+
+    def fit(rows: GradedRows, *, start: Parameters | None = None) -> GradedFit:
+        key = f"{_digest(rows)} {_digest(start)}"
+        if key not in _FITS:
+            _FITS[key] = fit_graded_response(rows, start=start)
+        return copy.deepcopy(_FITS[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(equating, "fit_graded_response", fit)
+        yield
+
+
+def _digest(given: GradedRows | Parameters | None) -> str:
+    """Of every number in every field."""
+    digest = hashlib.sha256()
+    for field in fields(given) if given is not None else ():
+        values = np.asarray(getattr(given, field.name))
+        digest.update(f"{field.name} {values.dtype} {values.shape} ".encode())
+        digest.update(values.tobytes())
+    return digest.hexdigest()
