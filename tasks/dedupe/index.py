@@ -78,38 +78,21 @@ def _compute_some(contents: pl.DataFrame) -> Signatures:
     forms = pl.DataFrame(
         {
             "question_type": contents["question_type"],
-            "content_key": pl.Series(found.content_keys, dtype=pl.String),
-            "normal_text": pl.Series(found.texts, dtype=pl.String),
-            "normal_options": _frame_lists(found.options),
-            "normal_answers": _frame_lists(found.answers),
+            "content_key": found.content_keys,
+            "normal_text": found.texts,
+            "normal_options": found.options,
+            "normal_answers": found.answers,
         }
     )
     is_near = contents["method"].is_in(EXACT_ONLY_METHODS).not_()
     places = np.flatnonzero(is_near.to_numpy())
-    sketches = compute_sketches(
-        [found.texts[place] for place in places.tolist()],
-        [found.options[place] for place in places.tolist()],
-        describe_alike(forms[places]).to_list(),
-    )
+    compared = forms if len(places) == forms.height else forms[places]
+    sketches = compute_sketches(compared["normal_text"], compared["normal_options"], describe_alike(compared))
     if len(places) < forms.height:
-        compared = pl.when(is_near)
         forms = forms.with_columns(
-            compared.then(pl.col(name)).alias(name) for name in ("normal_text", "normal_options")
+            pl.when(is_near).then(pl.col(name)).alias(name) for name in ("normal_text", "normal_options")
         )
     return Signatures(forms, sketches, places)
-
-
-def _frame_lists(lists: Sequence[Sequence[str]]) -> pl.Series:
-    """A column of lists, by way of Arrow: Polars looks into every single list otherwise."""
-    import numpy as np
-    import pyarrow as pa
-
-    offsets = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum([len(items) for items in lists], out=offsets[1:])
-    flat = pa.array([item for items in lists for item in items], pa.large_string())
-    found = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(offsets), flat))
-    assert isinstance(found, pl.Series)
-    return found
 
 
 def frame_signatures(entries: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:

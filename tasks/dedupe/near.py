@@ -72,7 +72,8 @@ def compute_jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 def compute_similarity(left: Text, right: Text, threshold: float) -> float | None:
     """Jaccard of stem and material when the two are near-duplicates; null when they are not."""
     small, large = sorted((len(left.grams), len(right.grams)))
-    if small < threshold * large or not asks_the_same(left, right, threshold):
+    # The division that the Jaccard of a part of a text comes to, so that both agree to the last digit.
+    if (large and small / large < threshold) or not asks_the_same(left, right, threshold):
         return None
     similarity = compute_jaccard(left.grams, right.grams)
     return similarity if similarity >= threshold else None
