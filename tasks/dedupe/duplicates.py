@@ -37,6 +37,7 @@ PREFERENCES: tuple[tuple[str, pl.Expr], ...] = (
     ("equal in all respects: the lower UUID stays", pl.col("question_uuid")),
     ("equal in all respects: the lower UUID stays", pl.col("lineage_uuid")),
 )
+_PREFERENCE_NAMES = [f"preference_{place}" for place in range(len(PREFERENCES))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +103,29 @@ class _Match(NamedTuple):
     similarity: float
 
 
-def sort_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries with a column `is_known`, the preferred ones first."""
-    names = [f"preference_{place}" for place in range(len(PREFERENCES))]
-    ranked = entries.with_columns(
-        value.alias(name) for name, (_, value) in zip(names, PREFERENCES, strict=True)
-    )
-    return ranked.sort(names, maintain_order=True).drop(names)
+def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries (with a column `is_known`) without what they ask, the preferred ones first.
 
-
-def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
-    """Which of the entries, in order of preference, stay.
-
-    `entries` has the columns question_uuid, lineage_uuid, document_id, method, and those that `PREFERENCES` names.
+    Columns: place (that of the row in `entries`), question_uuid, lineage_uuid, document_id, method, and what was preferred. What
+    they ask is long and stays where it is.
     """
-    uuids, lineages = entries["question_uuid"].to_list(), entries["lineage_uuid"].to_list()
-    documents, methods = entries["document_id"].to_list(), entries["method"].to_list()
-    is_one_of_several = entries["question_uuid"].is_duplicated().to_list()
+    return (
+        entries.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("place"),
+            "question_uuid",
+            "lineage_uuid",
+            "document_id",
+            "method",
+            *(value.alias(name) for name, (_, value) in zip(_PREFERENCE_NAMES, PREFERENCES, strict=True)),
+        )
+    ).sort(_PREFERENCE_NAMES, maintain_order=True)
+
+
+def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
+    """Which of the entries (`rank_by_preference`) stay; places are those in order of preference."""
+    uuids, lineages = ranked["question_uuid"].to_list(), ranked["lineage_uuid"].to_list()
+    documents, methods = ranked["document_id"].to_list(), ranked["method"].to_list()
+    is_one_of_several = ranked["question_uuid"].is_duplicated().to_list()
     kept: list[int] = []
     matches: list[_Match] = []
     dropped: set[str] = set()
@@ -175,7 +182,7 @@ def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
             first_of.setdefault(copy, place)
     return Decision(
         [place for place in kept if lineages[place] not in dropped],
-        _give_reasons(entries, matches, methods, likeness.answers),
+        _give_reasons(ranked, matches, methods, likeness.answers),
         frozenset(dropped),
     )
 
@@ -187,15 +194,14 @@ def _rank_match(match: _Match) -> tuple[float, int, str]:
 
 
 def _give_reasons(
-    entries: pl.DataFrame, matches: Sequence[_Match], methods: Sequence[str], answers: pl.Series
+    ranked: pl.DataFrame, matches: Sequence[_Match], methods: Sequence[str], answers: pl.Series
 ) -> list[Duplicate]:
-    values = [value.alias(str(place)) for place, (_, value) in enumerate(PREFERENCES)]
     staying = [match.kept_place or 0 for match in matches]
     going = [match.place for match in matches]
     rows = zip(
         matches,
-        entries[staying].select(values).rows(),
-        entries[going].select(values).rows(),
+        ranked[staying].select(_PREFERENCE_NAMES).rows(),
+        ranked[going].select(_PREFERENCE_NAMES).rows(),
         answers.gather(staying).to_list(),
         answers.gather(going).to_list(),
         strict=True,

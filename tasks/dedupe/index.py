@@ -23,6 +23,8 @@ ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/1"
 # they are duplicates follows from their parents, or from equal words.
 EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
 _ROWS_AT_ONCE = 20_000
+# What a signature follows from.
+_READ = ("method", "question_type", "stem", "material", "options", "answer")
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,19 @@ class Signatures:
         return Signatures(self.forms[list(places)], taken, np.flatnonzero(rows >= 0))
 
 
-def compute_signatures(contents: pl.DataFrame) -> Signatures:
-    """Keys, normal forms and sketches of rows with a method and content."""
+def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -> Signatures:
+    """Keys, normal forms and sketches of rows with a method and content, in the order of these places if one is given."""
     import numpy as np
 
-    parts = [
-        _compute_some(contents[start : start + _ROWS_AT_ONCE])
-        for start in range(0, max(1, contents.height), _ROWS_AT_ONCE)
-    ]
+    if order is not None:
+        # A look-up in many chunks would put them together each time.
+        contents = contents.select(_READ).rechunk()
+
+    def read(start: int) -> pl.DataFrame:
+        some = slice(start, start + _ROWS_AT_ONCE)
+        return contents[some] if order is None else contents[order[some]]
+
+    parts = [_compute_some(read(start)) for start in range(0, max(1, contents.height), _ROWS_AT_ONCE)]
     starts = np.cumsum([0, *(part.forms.height for part in parts)])
     return Signatures(
         pl.concat([part.forms for part in parts]),

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Pairs whose texts are held at once.
-_PAIRS_AT_ONCE = 10_000
+_PAIRS_AT_ONCE = 8_000
 _KEY_BITS = 63
+_COLUMNS = ("question_type", "normal_text", "normal_options", "normal_answers")
 
 
 def verify_pairs(
@@ -27,110 +28,119 @@ def verify_pairs(
 
     Both frames have the columns question_type, normal_text, normal_options, normal_answers.
     """
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        some = pairs[start : start + _PAIRS_AT_ONCE]
-        similarity = compute_jaccards(left["normal_text"], right["normal_text"], some)
-        alike = similarity >= threshold
-        some, similarity = some[alike], similarity[alike]
-        same = _ask_the_same(left[some[:, 0]], right[some[:, 1]], threshold)
-        yield from zip(some[same, 0].tolist(), some[same, 1].tolist(), similarity[same].tolist(), strict=True)
-
-
-def compute_jaccards(left: pl.Series, right: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The Jaccard of the 3-gram sets of the texts at each pair of places: what `compute_jaccard` gives."""
     import numpy as np
 
-    if not len(pairs):
-        return np.empty(0)
-    texts = [left.gather(pairs[:, 0]), right.gather(pairs[:, 1])]
-    codes = [_number_letters(side) for side in texts]
-    letters = np.zeros(0x110000, dtype=bool)
-    for side, _ in codes:
-        letters[side] = True
-    number_of = np.cumsum(letters, dtype=np.uint64)
-    bits = int(number_of[-1]).bit_length()
-    # A gram and the number of its pair make one integer, so that nothing rests on a hash.
-    at_once = 1 << (_KEY_BITS - GRAM * bits)
-    found = [np.empty(0)]
-    for start in range(0, len(pairs), at_once):
-        some = slice(start, start + at_once)
-        sides = [_list_keys(number_of[side], lengths, some, np.uint64(bits)) for side, lengths in codes]
-        count = len(pairs[some])
-        sizes = [_count(side, count, bits) for side in sides]
-        both = np.sort(np.concatenate(sides))
-        shared = _count(both[1:][both[1:] == both[:-1]], count, bits)
-        union = sizes[0] + sizes[1] - shared
-        found.append(np.where(union > 0, shared / np.maximum(union, 1), 1.0))
-    return np.concatenate(found)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        some = pairs[start : start + _PAIRS_AT_ONCE]
+        # Each question once, those of the left before those of the right, however many pairs it is in.
+        one, place_of_one = np.unique(some[:, 0], return_inverse=True)
+        other, place_of_other = np.unique(some[:, 1], return_inverse=True)
+        forms = pl.concat([left.select(_COLUMNS)[one], right.select(_COLUMNS)[other]])
+        places = np.stack([place_of_one, place_of_other + len(one)], axis=1)
+        similarity = compute_jaccards(forms["normal_text"], places)
+        found = np.flatnonzero(similarity >= threshold)
+        found = found[_ask_the_same(forms, places[found], threshold)]
+        yield from zip(
+            some[found, 0].tolist(), some[found, 1].tolist(), similarity[found].tolist(), strict=True
+        )
 
 
-def _number_letters(texts: pl.Series) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of all texts one after the other, two places free after each, and the length of each text."""
+def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The Jaccard of the 3-gram sets of the texts at each pair of places: what `compute_jaccard` gives."""
     import numpy as np
 
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
     joined = str(texts.str.join("\0\0").item() or "") + "\0\0"
-    return np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32), lengths
+    codes = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
+    letters = np.zeros(0x110000, dtype=bool)
+    letters[codes] = True
+    number_of = np.cumsum(letters, dtype=np.int64)
+    bits = GRAM * int(number_of[-1]).bit_length()
+    grams, sizes = _list_grams(number_of[codes], lengths, bits // GRAM)
+    starts = np.cumsum(sizes) - sizes
+    # The number of a pair and a gram make one integer, so that nothing rests on a hash.
+    at_once = 1 << (_KEY_BITS - bits)
+    found = [np.empty(0)]
+    for first in range(0, len(pairs), at_once):
+        some = pairs[first : first + at_once]
+        counts = sizes[some]
+        flat = counts.ravel()
+        places = np.repeat(starts[some].ravel() - (np.cumsum(flat) - flat), flat)
+        places += np.arange(len(places))
+        keys = np.repeat(np.arange(len(some)) << bits, counts.sum(axis=1))
+        keys |= grams[places]
+        keys.sort()
+        shared = np.bincount(keys[1:][keys[1:] == keys[:-1]] >> bits, minlength=len(some))
+        union = counts.sum(axis=1) - shared
+        found.append(np.where(union > 0, shared / np.maximum(union, 1), 1.0))
+    return np.concatenate(found)
 
 
-def _list_keys(
-    numbers: NDArray[np.uint64], lengths: NDArray[np.int64], some: slice, bits: np.uint64
-) -> NDArray[np.uint64]:
-    """Pair and gram as one integer, sorted, each once; a text shorter than a gram is its own only gram."""
+def _list_grams(
+    numbers: NDArray[np.int64], lengths: NDArray[np.int64], bits: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The grams of each text, each once, as one integer of `GRAM` letters; and how many each text has.
+
+    `numbers` has the letters of all texts one after the other, two places free after each. A text shorter than a gram is its
+    own only gram.
+    """
     import numpy as np
 
-    starts = (np.cumsum(lengths + 2) - (lengths + 2))[some]
-    lengths = lengths[some]
+    starts = np.cumsum(lengths + 2) - (lengths + 2)
     per_text = np.where(lengths > 0, np.maximum(lengths - GRAM + 1, 1), 0)
-    before = np.cumsum(per_text) - per_text
-    places = np.repeat(starts - before, per_text)
+    hashed = numbers[:-2] << (2 * bits)
+    hashed |= numbers[1:-1] << bits
+    hashed |= numbers[2:]
+    places = np.repeat(starts - (np.cumsum(per_text) - per_text), per_text)
     places += np.arange(len(places))
-    keys = np.repeat(np.arange(len(lengths), dtype=np.uint64), per_text)
-    for step in range(GRAM):
-        keys <<= bits
-        keys |= numbers[places + step]
-    keys.sort()
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+    grams = hashed[places]
+    ends = np.cumsum(per_text)
+    # Texts are sorted by themselves, some at once: their number stands before the gram.
+    at_once = 1 << (_KEY_BITS - GRAM * bits)
+    found, sizes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for first in range(0, len(lengths), at_once):
+        counts = per_text[first : first + at_once]
+        end = int(ends[min(first + at_once, len(ends)) - 1])
+        keys = np.repeat(np.arange(len(counts)) << (GRAM * bits), counts)
+        keys |= grams[end - len(keys) : end]
+        keys.sort()
+        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+        sizes.append(np.bincount(keys >> (GRAM * bits), minlength=len(counts)))
+        found.append(keys & ((1 << (GRAM * bits)) - 1))
+    return np.concatenate(found), np.concatenate(sizes)
 
 
-def _count(keys: NDArray[np.uint64], count: int, bits: int) -> NDArray[np.int64]:
-    """How many of the keys each pair has."""
+def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
+    """What `asks_the_same` says of each pair of places; it is asked where options or closed answers differ at all."""
     import numpy as np
 
-    return np.bincount((keys >> np.uint64(GRAM * bits)).astype(np.int64), minlength=count)
-
-
-def _ask_the_same(left: pl.DataFrame, right: pl.DataFrame, threshold: float) -> NDArray[np.bool_]:
-    """What `asks_the_same` says of the rows side by side; it is asked where options or closed answers differ at all."""
-    answers = pl.col("normal_answers")
-    sides = pl.concat(
-        [
-            frame.select(
-                describe_alike(frame).alias(f"alike_{side}"),
-                pl.col("question_type").alias(f"type_{side}"),
-                pl.col("normal_options").alias(f"options_{side}"),
-                answers.alias(f"answers_{side}"),
-            )
-            for side, frame in (("left", left), ("right", right))
-        ],
-        how="horizontal",
+    needed, places = np.unique(pairs, return_inverse=True)
+    if not len(needed):
+        return np.empty(0, dtype=bool)
+    places = places.reshape(-1, 2)
+    some = forms[needed]
+    parts = some.select(
+        describe_alike(some).rank("dense").alias("alike"),
+        pl.col("normal_options").list.join("\x1f").rank("dense").alias("options"),
+        pl.col("normal_answers").list.join("\x1f").rank("dense").alias("answers"),
+        pl.col("question_type").is_in(CLOSED_TYPES).not_().alias("is_open"),
+        (pl.col("normal_answers").list.len().fill_null(0) == 0).alias("is_unanswered"),
     )
-    is_answer_equal = (
-        pl.col("type_left").is_in(CLOSED_TYPES).not_()
-        | (pl.col("answers_left") == pl.col("answers_right"))
-        | (pl.col("answers_left").list.len().fill_null(0) == 0)
-        | (pl.col("answers_right").list.len().fill_null(0) == 0)
-    )
-    told = sides.select(
-        (pl.col("alike_left") == pl.col("alike_right")).fill_null(value=False).alias("is_alike"),
-        (is_answer_equal & (pl.col("options_left") == pl.col("options_right")))
-        .fill_null(value=False)
-        .alias("is_sure"),
-    )
-    found = (told["is_alike"] & told["is_sure"]).to_numpy().copy()
-    doubtful = (told["is_alike"] & ~told["is_sure"]).arg_true()
-    for place, one, other in zip(
-        doubtful.to_list(), read_texts(left[doubtful]), read_texts(right[doubtful]), strict=True
-    ):
-        found[place] = asks_the_same(one, other, threshold)
+    is_equal = {
+        name: values[places[:, 0]] == values[places[:, 1]]
+        for name in ("alike", "options", "answers")
+        for values in [parts[name].to_numpy()]
+    }
+    is_either = {
+        name: values[places[:, 0]] | values[places[:, 1]]
+        for name in ("is_open", "is_unanswered")
+        for values in [parts[name].to_numpy()]
+    }
+    is_same_answer = is_equal["answers"] | is_either["is_open"] | is_either["is_unanswered"]
+    found = is_equal["alike"] & is_equal["options"] & is_same_answer
+    doubtful = np.flatnonzero(is_equal["alike"] & ~found)
+    told, places_told = np.unique(places[doubtful], return_inverse=True)
+    texts = list(read_texts(some[told]))
+    for place, (one, other) in zip(doubtful.tolist(), places_told.reshape(-1, 2).tolist(), strict=True):
+        found[place] = asks_the_same(texts[one], texts[other], threshold)
     return found

@@ -28,6 +28,20 @@ from tests.benchmarks.large_bank import DECIDED, LargeBank, make_large_bank
 PAPER, MILLION = 228_604, 1_000_000
 THRESHOLD = 0.8
 ARRIVALS = 1_000
+# What the comparison reads of a question.
+_COMPARED = (
+    *(
+        "question_uuid",
+        "lineage_uuid",
+        "document_id",
+        "question_type",
+        "stem",
+        "material",
+        "options",
+        "answer",
+    ),
+    *("explanation", "discipline", "sub_discipline", "source_kind", "accept_count", "decided_at"),
+)
 # Of these, brute force compares every pair.
 SAMPLE = 6_000
 
@@ -65,29 +79,29 @@ def _peak_mb() -> int:
 
 
 def _find_duplicates(size: int) -> dict[str, Any]:
-    from tasks.dedupe.duplicates import decide, sort_by_preference
+    from tasks.dedupe.duplicates import decide, rank_by_preference
     from tasks.dedupe.index import compute_signatures, read_texts
     from tasks.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
     from tasks.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
     from tests.benchmarks.duplicate_truth import join_exactly
 
     made = _write_away(size)
-    contents = pl.read_parquet(made["decisions"]).with_columns(
+    contents = pl.read_parquet(made["decisions"], columns=list(_COMPARED), rechunk=True).with_columns(
         pl.lit("original").alias("method"), pl.lit(value=False).alias("is_known")
     )
     before_mb = _peak_mb()
     started = _clock()
-    entries = sort_by_preference(contents)
-    signatures = compute_signatures(entries)
+    ranked = rank_by_preference(contents)
+    signatures = compute_signatures(contents, ranked["place"])
     signed = _clock()
-    likeness = find_likeness(entries, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, THRESHOLD)
+    likeness = find_likeness(ranked, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, THRESHOLD)
     compared = _clock()
-    decision = decide(entries, likeness)
+    decision = decide(ranked, likeness)
     ended = _clock()
     peak_mb = _peak_mb()
 
     # The truth: planted edits, held to the same definition, and every pair of a sample by brute force.
-    place_of = {uuid: place for place, uuid in enumerate(entries["question_uuid"].to_list())}
+    place_of = {uuid: place for place, uuid in enumerate(ranked["question_uuid"].to_list())}
     names = contents["question_uuid"].to_list()
     near = {(left, right) for left, others in likeness.near.items() for right, _ in others}
     planted = _read_pairs(made["edits"], names, place_of)
@@ -108,7 +122,7 @@ def _find_duplicates(size: int) -> dict[str, Any]:
     found = sum((likeness.copies[left], likeness.copies[right]) in near for left, right in true_pairs)
     keys = signatures.forms["content_key"].to_list()
     equal = sum(keys[left] == keys[right] for left, right in copies)
-    some = sorted(random.Random(3).sample(range(entries.height), min(SAMPLE, entries.height)))
+    some = sorted(random.Random(3).sample(range(ranked.height), min(SAMPLE, ranked.height)))
     sampled = list(read_texts(signatures.forms[some]))
     truth = {
         (some[left], some[right])
