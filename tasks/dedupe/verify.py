@@ -30,12 +30,17 @@ def verify_pairs(
     """
     import numpy as np
 
+    # Looked up once: the frames are in many chunks, and few of their questions are in any pair.
+    lefts, rights = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
+    left, right = left.select(_COLUMNS)[lefts], right.select(_COLUMNS)[rights]
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         some = pairs[start : start + _PAIRS_AT_ONCE]
         # Each question once, those of the left before those of the right, however many pairs it is in.
         one, place_of_one = np.unique(some[:, 0], return_inverse=True)
         other, place_of_other = np.unique(some[:, 1], return_inverse=True)
-        forms = pl.concat([left.select(_COLUMNS)[one], right.select(_COLUMNS)[other]])
+        forms = pl.concat(
+            [left[np.searchsorted(lefts, one)], right[np.searchsorted(rights, other)]], rechunk=True
+        )
         places = np.stack([place_of_one, place_of_other + len(one)], axis=1)
         similarity = compute_jaccards(forms["normal_text"], places)
         found = np.flatnonzero(similarity >= threshold)

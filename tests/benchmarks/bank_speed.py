@@ -86,8 +86,10 @@ def _find_duplicates(size: int) -> dict[str, Any]:
     from tests.benchmarks.duplicate_truth import join_exactly
 
     made = _write_away(size)
-    contents = pl.read_parquet(made["decisions"], columns=list(_COMPARED), rechunk=True).with_columns(
-        pl.lit("original").alias("method"), pl.lit(value=False).alias("is_known")
+    contents = (
+        pl.read_parquet(made["decisions"], columns=list(_COMPARED))
+        .rechunk()
+        .with_columns(pl.lit("original").alias("method"), pl.lit(value=False).alias("is_known"))
     )
     before_mb = _peak_mb()
     started = _clock()
