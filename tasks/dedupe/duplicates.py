@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from tasks.questions.question import ORIGINAL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 IN_THE_BANK = "it is in the bank already"
 STATEMENT = "; the two questions they were made from become the same statement"
@@ -84,9 +88,9 @@ class Likeness:
         near_members: such a first place → questions of the bank that say nearly the same, with the similarity.
     """
 
-    content_keys: Sequence[str | None]
+    content_keys: pl.Series
     answers: pl.Series
-    copies: Sequence[int]
+    copies: NDArray[np.int64]
     near: Mapping[int, Sequence[tuple[int, float]]]
     member_of_key: Mapping[str, Member]
     member_of_uuid: Mapping[str, Member]
@@ -123,10 +127,19 @@ def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
 
 def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
     """Which of the entries (`rank_by_preference`) stay; places are those in order of preference."""
-    uuids, lineages = ranked["question_uuid"].to_list(), ranked["lineage_uuid"].to_list()
-    documents, methods = ranked["document_id"].to_list(), ranked["method"].to_list()
-    is_one_of_several = ranked["question_uuid"].is_duplicated().to_list()
-    kept: list[int] = []
+    import numpy as np
+
+    is_one_of_several = ranked["question_uuid"].is_duplicated() | ranked["question_uuid"].is_in(
+        pl.Series(list(likeness.member_of_uuid), dtype=pl.String).implode()
+    )
+    near = np.isin(likeness.copies, np.array([*likeness.near, *likeness.near_members], dtype=np.int64))
+    # All others stay without a look at each, unless their original goes.
+    compared = np.flatnonzero(near | (is_one_of_several | likeness.content_keys.is_not_null()).to_numpy())
+    some = ranked[compared]
+    places = compared.tolist()
+    uuids = dict(zip(places, some["question_uuid"].to_list(), strict=True))
+    lineages = dict(zip(places, some["lineage_uuid"].to_list(), strict=True))
+    documents = dict(zip(places, some["document_id"].to_list(), strict=True))
     matches: list[_Match] = []
     dropped: set[str] = set()
     # The first that was kept, by what several share: a content key, a UUID, or being near to another.
@@ -156,13 +169,18 @@ def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
         alike = [found for found in alike if found.kept.lineage_uuid != lineages[place]]
         return min(alike, key=_rank_match, default=None)
 
-    for place, (lineage, key, copy) in enumerate(
-        zip(lineages, likeness.content_keys, likeness.copies, strict=True)
+    for place, method, key, is_several, copy, is_near in zip(
+        places,
+        some["method"].to_list(),
+        likeness.content_keys.gather(compared).to_list(),
+        is_one_of_several.gather(compared).to_list(),
+        likeness.copies[compared].tolist(),
+        near[compared].tolist(),
+        strict=True,
     ):
-        if lineage in dropped:
+        if lineages[place] in dropped:
             continue
-        uuid = uuids[place] if is_one_of_several[place] or uuids[place] in likeness.member_of_uuid else None
-        is_near = copy in likeness.near or copy in likeness.near_members
+        uuid = uuids[place] if is_several else None
         match = find_equal(place, key, likeness.member_of_key) if key is not None else None
         if match is None and uuid is not None:
             match = find_equal(place, uuid, likeness.member_of_uuid)
@@ -170,20 +188,20 @@ def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
             match = find_near(place, copy)
         if match is not None:
             matches.append(match)
-            if methods[place] == ORIGINAL:
-                dropped.add(lineage)
+            if method == ORIGINAL:
+                dropped.add(lineages[place])
             continue
-        kept.append(place)
         if key is not None:
             first_of.setdefault(key, place)
         if uuid is not None:
             first_of.setdefault(uuid, place)
         if is_near:
             first_of.setdefault(copy, place)
+    is_kept = ranked["lineage_uuid"].is_in(pl.Series(sorted(dropped), dtype=pl.String).implode()).not_()
+    kept = is_kept.to_numpy().copy()
+    kept[[match.place for match in matches]] = False
     return Decision(
-        [place for place in kept if lineages[place] not in dropped],
-        _give_reasons(ranked, matches, methods, likeness.answers),
-        frozenset(dropped),
+        np.flatnonzero(kept).tolist(), _give_reasons(ranked, matches, likeness.answers), frozenset(dropped)
     )
 
 
@@ -193,13 +211,12 @@ def _rank_match(match: _Match) -> tuple[float, int, str]:
     return -match.similarity, place, match.kept.question_uuid
 
 
-def _give_reasons(
-    ranked: pl.DataFrame, matches: Sequence[_Match], methods: Sequence[str], answers: pl.Series
-) -> list[Duplicate]:
+def _give_reasons(ranked: pl.DataFrame, matches: Sequence[_Match], answers: pl.Series) -> list[Duplicate]:
     staying = [match.kept_place or 0 for match in matches]
     going = [match.place for match in matches]
     rows = zip(
         matches,
+        ranked["method"].gather(going).to_list(),
         ranked[staying].select(_PREFERENCE_NAMES).rows(),
         ranked[going].select(_PREFERENCE_NAMES).rows(),
         answers.gather(staying).to_list(),
@@ -207,12 +224,12 @@ def _give_reasons(
         strict=True,
     )
     found = []
-    for match, left, right, kept_words, words in rows:
+    for match, way, left, right, kept_words, words in rows:
         told = (
             reason for one, other, (reason, _) in zip(left, right, PREFERENCES, strict=True) if one != other
         )
         reason = IN_THE_BANK if match.kept_place is None else next(told, PREFERENCES[-1][0])
-        if match.method == "exact" and methods[match.place] in STATEMENT_METHODS:
+        if match.method == "exact" and way in STATEMENT_METHODS:
             reason += STATEMENT
         said = match.kept.answers if match.kept_place is None else tuple(kept_words)
         if match.method == "exact" and said != tuple(words):

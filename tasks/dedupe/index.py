@@ -11,7 +11,7 @@ import polars as pl
 from schemas.tables import get_table
 from tasks.dedupe.exact import normalise_contents
 from tasks.dedupe.near import Text, describe_alike
-from tasks.dedupe.signatures import BANDS, Sketches, compute_sketches
+from tasks.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,20 +62,21 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
         # A look-up in many chunks would put them together each time.
         contents = contents.select(_READ).rechunk()
 
-    def read(start: int) -> pl.DataFrame:
-        some = slice(start, start + _ROWS_AT_ONCE)
-        return contents[some] if order is None else contents[order[some]]
-
-    parts = [_compute_some(read(start)) for start in range(0, max(1, contents.height), _ROWS_AT_ONCE)]
-    starts = np.cumsum([0, *(part.forms.height for part in parts)])
-    return Signatures(
-        pl.concat([part.forms for part in parts]),
-        Sketches(
-            np.concatenate([part.sketches.bands for part in parts]),
-            np.concatenate([part.sketches.bytes for part in parts]),
-        ),
-        np.concatenate([part.near_places + start for part, start in zip(parts, starts, strict=False)]),
-    )
+    near_count = contents["method"].is_in(EXACT_ONLY_METHODS).not_().sum()
+    bands, bytes_ = np.empty((near_count, BANDS), np.uint32), np.empty((near_count, BANDS * ROWS), np.uint8)
+    near_places = np.empty(near_count, np.int64)
+    forms: list[pl.DataFrame] = []
+    filled = 0
+    for start in range(0, max(1, contents.height), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        some = _compute_some(contents[rows] if order is None else contents[order[rows]])
+        # Put where they stay at once: a list of them would be held beside what is made of it.
+        place = slice(filled, filled + len(some.near_places))
+        bands[place], bytes_[place] = some.sketches.bands, some.sketches.bytes
+        near_places[place] = some.near_places + start
+        filled = place.stop
+        forms.append(some.forms)
+    return Signatures(pl.concat(forms), Sketches(bands, bytes_), near_places)
 
 
 def _compute_some(contents: pl.DataFrame) -> Signatures:

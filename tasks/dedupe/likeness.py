@@ -99,7 +99,7 @@ def find_likeness(
         pl.Series(list(member_of_key), dtype=pl.String).implode()
     )
     return Likeness(
-        content_keys=forms.select(pl.when(is_shared).then("content_key")).to_series().to_list(),
+        content_keys=forms.select(pl.when(is_shared).then("content_key")).to_series(),
         answers=forms["normal_answers"],
         copies=copies,
         near=near,
@@ -124,7 +124,7 @@ def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFra
 
 
 def list_near_pairs(
-    signatures: Signatures, copies: Sequence[int], threshold: float
+    signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs of places (lower first) that are nearly the same, with their similarity; of equal questions only the first."""
     import numpy as np
@@ -139,7 +139,7 @@ def list_near_pairs(
 
 def _compare(
     signatures: Signatures,
-    copies: Sequence[int],
+    copies: NDArray[np.int64],
     known: KnownBank,
     staying: pl.DataFrame,
     threshold: float,
@@ -175,7 +175,7 @@ def _compare(
     return near, near_members
 
 
-def _find_copies(forms: pl.DataFrame) -> list[int]:
+def _find_copies(forms: pl.DataFrame) -> NDArray[np.int64]:
     """Per place, the first one that asks and answers the same."""
     import numpy as np
 
@@ -187,4 +187,4 @@ def _find_copies(forms: pl.DataFrame) -> list[int]:
         .with_columns(pl.col("place").min().over("content_key", "normal_answers").alias("first"))
     )
     copies[several["place"].to_numpy()] = several["first"].to_numpy()
-    return copies.tolist()
+    return copies

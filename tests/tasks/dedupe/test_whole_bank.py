@@ -110,5 +110,5 @@ def test_a_real_bank_is_read_in_validated_and_searched_for_duplicates(tmp_path: 
     unanswered = pl.col("answer").list.eval(pl.element().str.strip_chars() != "").list.any()
     assert broken["broken"]["answer_is_not_empty"] == questions.filter(unanswered.not_()).height
 
-    offered = [[option["text"] for option in options or ()] for options in questions["options"]]
+    offered = [[option["text"] for option in options or ()] for options in questions["options"].to_list()]
     assert check_groups(rows, list_asked(questions["stem"].to_list(), offered), "stem") > 100
