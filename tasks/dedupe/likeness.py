@@ -131,10 +131,10 @@ def list_near_pairs(
 
     first = np.asarray(copies, dtype=np.int64)
     chosen = np.flatnonzero(first[signatures.near_places] == signatures.near_places)
-    places = signatures.near_places[chosen]
-    pairs = list_candidate_pairs(signatures.sketches.bands[chosen])
-    likely = estimate_jaccards(signatures.sketches.bytes[chosen], pairs) >= threshold - _ESTIMATE_MARGIN
-    yield from verify_pairs(places[pairs[likely]], signatures.forms, signatures.forms, threshold)
+    pairs = chosen[list_candidate_pairs(signatures.sketches.bands[chosen])]
+    likely = estimate_jaccards(signatures.sketches.bytes, pairs) >= threshold - _ESTIMATE_MARGIN
+    places = signatures.near_places[pairs[likely]]
+    yield from verify_pairs(places, signatures.forms, signatures.forms, threshold)
 
 
 def _compare(

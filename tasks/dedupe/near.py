@@ -115,8 +115,9 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
     import numpy as np
 
     count = len(bands)
-    found = [np.empty(0, dtype=np.int64)]
+    pairs = np.empty(0, dtype=np.int64)
     for values in bands.T:
+        found = [pairs]
         order = np.argsort(values, kind="stable")
         ordered = values[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if count else order
@@ -126,7 +127,8 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
             lower, upper = np.triu_indices(size, 1)
             # Places are in order within a group, because the sort is stable.
             found.append((members[:, lower] * count + members[:, upper]).ravel())
-    pairs = np.unique(np.concatenate(found))
+        # Most pairs share several bands: they are held once, not once for each.
+        pairs = np.unique(np.concatenate(found))
     return np.stack([pairs // max(1, count), pairs % max(1, count)], axis=1)
 
 
