@@ -41,7 +41,12 @@ PREFERENCES: tuple[tuple[str, pl.Expr], ...] = (
     ("equal in all respects: the lower UUID stays", pl.col("question_uuid")),
     ("equal in all respects: the lower UUID stays", pl.col("lineage_uuid")),
 )
-_PREFERENCE_NAMES = [f"preference_{place}" for place in range(len(PREFERENCES))]
+_PREFERENCE_NAMES = [
+    value.meta.output_name() if value.meta.is_column() else f"preference_{place}"
+    for place, (_, value) in enumerate(PREFERENCES)
+]
+# Matches whose reasons are looked for at once.
+_MATCHES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Duplicate:
 class Decision:
     """What becomes of arrivals, by place: which are kept, which duplicates were found, and which lineages go as a whole."""
 
-    kept: Sequence[int]
+    kept: NDArray[np.int64]
     found: Sequence[Duplicate]
     dropped_lineages: frozenset[str]
 
@@ -110,14 +115,12 @@ class _Match(NamedTuple):
 def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
     """Entries (with a column `is_known`) without what they ask, the preferred ones first.
 
-    Columns: place (that of the row in `entries`), question_uuid, lineage_uuid, document_id, method, and what was preferred. What
-    they ask is long and stays where it is.
+    Columns: place (that of the row in `entries`), document_id, method, and what is preferred, question_uuid and lineage_uuid at last.
+    What they ask is long and stays where it is.
     """
     return (
         entries.select(
             pl.int_range(pl.len(), dtype=pl.UInt32).alias("place"),
-            "question_uuid",
-            "lineage_uuid",
             "document_id",
             "method",
             *(value.alias(name) for name, (_, value) in zip(_PREFERENCE_NAMES, PREFERENCES, strict=True)),
@@ -200,9 +203,12 @@ def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
     is_kept = ranked["lineage_uuid"].is_in(pl.Series(sorted(dropped), dtype=pl.String).implode()).not_()
     kept = is_kept.to_numpy().copy()
     kept[[match.place for match in matches]] = False
-    return Decision(
-        np.flatnonzero(kept).tolist(), _give_reasons(ranked, matches, likeness.answers), frozenset(dropped)
-    )
+    found = [
+        duplicate
+        for start in range(0, len(matches), _MATCHES_AT_ONCE)
+        for duplicate in _give_reasons(ranked, matches[start : start + _MATCHES_AT_ONCE], likeness.answers)
+    ]
+    return Decision(np.flatnonzero(kept), found, frozenset(dropped))
 
 
 def _rank_match(match: _Match) -> tuple[float, int, str]:

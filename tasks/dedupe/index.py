@@ -62,7 +62,7 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
         # A look-up in many chunks would put them together each time.
         contents = contents.select(_READ).rechunk()
 
-    near_count = contents["method"].is_in(EXACT_ONLY_METHODS).not_().sum()
+    near_count = contents.height - int(contents["method"].is_in(EXACT_ONLY_METHODS).sum())
     bands, bytes_ = np.empty((near_count, BANDS), np.uint32), np.empty((near_count, BANDS * ROWS), np.uint8)
     near_places = np.empty(near_count, np.int64)
     forms: list[pl.DataFrame] = []

@@ -43,13 +43,18 @@ class KnownBank(Protocol):
         """Normal forms of these questions, beside question_uuid, lineage_uuid and from_version."""
 
 
-_MEMBER = {"question_uuid": pl.String, "lineage_uuid": pl.String, "from_version": pl.Int64}
-_FORMS = {
-    "question_type": pl.String,
-    "content_key": pl.String,
-    "normal_text": pl.String,
-    "normal_options": pl.List(pl.String),
-    "normal_answers": pl.List(pl.String),
+_MEMBER: dict[str, pl.DataType] = {
+    "question_uuid": pl.String(),
+    "lineage_uuid": pl.String(),
+    "from_version": pl.Int64(),
+}
+_ANSWERS: dict[str, pl.DataType] = {"normal_answers": pl.List(pl.String())}
+_FORMS: dict[str, pl.DataType] = {
+    "question_type": pl.String(),
+    "content_key": pl.String(),
+    "normal_text": pl.String(),
+    "normal_options": pl.List(pl.String()),
+    **_ANSWERS,
 }
 
 
@@ -57,13 +62,11 @@ class _NothingKnown:
     """No bank yet, and no index: nothing is found in it."""
 
     version = 0
-    members = pl.DataFrame(schema={**_MEMBER, "revision": pl.Int64, "document_id": pl.String})
+    members = pl.DataFrame(schema={**_MEMBER, "revision": pl.Int64(), "document_id": pl.String()})
 
     def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
         """No entry has any of these keys."""
-        return pl.DataFrame(
-            schema={**_MEMBER, "content_key": pl.String, "normal_answers": _FORMS["normal_answers"]}
-        )
+        return pl.DataFrame(schema={**_MEMBER, "content_key": pl.String(), **_ANSWERS})
 
     def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
         """No entry, no band."""

@@ -127,8 +127,9 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
             lower, upper = np.triu_indices(size, 1)
             # Places are in order within a group, because the sort is stable.
             found.append((members[:, lower] * count + members[:, upper]).ravel())
-        # Most pairs share several bands: they are held once, not once for each.
-        pairs = np.unique(np.concatenate(found))
+        # Most pairs share several bands: they are held once, not once for each. Sorting finds them sooner than a hash does.
+        pairs = np.sort(np.concatenate(found))
+        pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
     return np.stack([pairs // max(1, count), pairs % max(1, count)], axis=1)
 
 

@@ -118,7 +118,7 @@ def build_bank(
         )
         leaving = pl.concat([leaving, followers])
         staying = staying.join(followers, on=_SAME, how="anti")
-    kept = pl.Series(decision.kept, dtype=pl.UInt32)
+    kept = pl.Series(decision.kept.astype("uint32"))
     entering = (
         arrivals[ranked["place"].gather(kept)]
         .with_columns(kept.alias("place"))

