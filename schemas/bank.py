@@ -63,6 +63,8 @@ _METHOD = Column(
     required=True,
     allowed=VARIANT_METHODS,
 )
+_QUESTION = Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN)
+_LINEAGE = Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN)
 _ENTERED = Column(
     "from_version", "int", "The first bank version that holds it in this form.", required=True, low=1
 )
@@ -89,8 +91,8 @@ BANK_EXITS = Table(
     unit="a bank version",
     stage="dedupe",
     own_columns=(
-        Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN),
-        Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN),
+        _QUESTION,
+        _LINEAGE,
         _ENTERED,
         Column("until_version", "int", "The first bank version without it.", required=True, low=2),
         Column("reason", "text", "Why it left.", required=True, allowed=EXIT_REASONS),
@@ -140,12 +142,12 @@ BANK_SOURCES = Table(
 
 BANK_RETIREMENTS = Table(
     name="bank_retirements",
-    grain="One row per question that somebody took out of the bank, or back in.",
-    key=("question_uuid",),
-    unit="a question",
+    grain="One row each time that somebody took a question out of the bank, or back in; the latest word holds.",
+    key=("question_uuid", "retired_at"),
+    unit="a question, and after its first time a slash and the number of the time",
     stage="bank",
     own_columns=(
-        Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN),
+        _QUESTION,
         Column(
             "lineage_uuid",
             "text",
@@ -153,7 +155,7 @@ BANK_RETIREMENTS = Table(
             required=True,
             pattern=UUID_PATTERN,
         ),
-        Column("is_retired", "bool", "False once it was taken back in.", required=True),
+        Column("is_retired", "bool", "True: taken out; false: taken back in.", required=True),
         Column("reason", "text", "Why, in somebody's words.", required=True),
         Column("retired_at", "timestamp", "When it was said.", required=True),
     ),
@@ -181,8 +183,8 @@ QUESTION_SIGNATURES = Table(
     unit="an algorithm and a bank version",
     stage="dedupe",
     own_columns=(
-        Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN),
-        Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN),
+        _QUESTION,
+        _LINEAGE,
         Column("revision", "int", "Its revision.", required=True, low=1),
         _ENTERED,
         Column("algorithm", "text", "Version of everything below.", required=True),

@@ -243,23 +243,51 @@ def retire(
 
     Example: proctor bank retire 6f1c52b8 --reason "the key is wrong"
     """
+    _move(question, reason, is_retired=True, yes=yes, as_json=as_json)
+
+
+@bank_app.command("restore")
+def restore(
+    question: Question,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the question.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a retired question back into the bank, and publish the version with it; an original brings its variants.
+
+    It is compared as an arrival is: what came in for its sake meanwhile stays, and keeps it out. Both reasons are kept.
+
+    Example: proctor bank restore 6f1c52b8 --reason "the key was right after all"
+    """
+    _move(question, reason, is_retired=False, yes=yes, as_json=as_json)
+
+
+def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
     import sys
     from dataclasses import asdict
 
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from tasks.bank.retirement import find_question, retire_question
+    from tasks.bank.retirement import find_question, restore_question, retire_question
     from warehouse.lake.store import open_lake
 
     settings = load_settings()
     with open_lake(settings) as lake:
         found = find_question(lake, question)
         if not yes and not as_json and sys.stdin.isatty():
-            typer.confirm(f"Retire {found['question_uuid']} ({found['discipline']})?", abort=True)
-        retirement = retire_question(lake, settings, str(found["question_uuid"]), reason)
-    lines = [
-        f"Retired {retirement.question_uuid}{' with its lineage' if retirement.is_whole_lineage else ''}: "
-        f"version {retirement.bank_version} is without {retirement.left_count} questions"
-        f"{f', and {retirement.entered_count} came in for them' if retirement.entered_count else ''}."
-    ]
-    print_result(asdict(retirement), as_json=as_json, lines=lines, then="proctor bank versions")
+            what = "Retire" if is_retired else "Restore"
+            typer.confirm(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
+        move = retire_question if is_retired else restore_question
+        moved = move(lake, settings, str(found["question_uuid"]), reason)
+    whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
+    if is_retired:
+        came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""
+        line = f"Retired {whole}: version {moved.bank_version} is without {moved.left_count} questions{came}."
+    elif moved.entered_count:
+        line = f"Restored {whole}: version {moved.bank_version} has {moved.entered_count} questions more."
+    else:
+        line = (
+            f"{whole} is not retired any more, but version {moved.bank_version} has nothing new: it was there, or another "
+            f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
+        )
+    print_result(asdict(moved), as_json=as_json, lines=[line], then="proctor bank versions")

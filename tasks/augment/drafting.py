@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -48,6 +48,32 @@ class DraftSummary:
     calls: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class UnwrittenBatch:
+    """What a model has not written yet: one method of one review batch, its name, and the accepted originals."""
+
+    batch_id: str
+    method: str
+    name: str
+    originals: pl.DataFrame = field(repr=False)
+
+
+def list_unwritten(
+    lake: Lake, model: RegisteredModel, methods: Sequence[str], batch_id: str = ""
+) -> Iterator[UnwrittenBatch]:
+    """The batches that are still to be written, of every review batch or one."""
+    for unit in [batch_id] if batch_id else sorted(lake.units("review_decisions")):
+        names = {method: name_variant_batch(unit, method, model) for method in methods}
+        done = lake.landed("variant_batches", names.values())
+        if done == set(names.values()):
+            continue
+        accepted = lake.read("accepted_questions", {"batch_id": unit})
+        originals = accepted.filter(pl.col("question_uuid") == pl.col("lineage_uuid"))
+        for method, name in names.items():
+            if name not in done and not originals.is_empty():
+                yield UnwrittenBatch(unit, method, name, originals)
+
+
 def draft_variants(
     ledger: Ledger,
     lake: Lake,
@@ -72,22 +98,11 @@ def draft_variants(
     check_callable([model])
     summary = DraftSummary()
     limit = settings.budget_usd if budget_usd is None else budget_usd
-    for unit in [batch_id] if batch_id else sorted(lake.units("review_decisions")):
-        names = {method: name_variant_batch(unit, method, model) for method in methods}
-        done = lake.landed("variant_batches", names.values())
-        if done == set(names.values()):
-            continue
-        accepted = lake.read("accepted_questions", {"batch_id": unit})
-        originals = accepted.filter(pl.col("question_uuid") == pl.col("lineage_uuid"))
-        for method, name in names.items():
-            if name in done or originals.is_empty():
-                continue
-            with claim_work(ledger, PURPOSE, name, what=f"writing variants {name}"):
-                written, calls = asyncio.run(
-                    _write(ledger, settings, model, originals, method, unit, name, limit)
-                )
-                _land(ledger, lake, settings, model, unit, method, name, written, summary)
-                summary.calls.update(calls)
+    for batch in list_unwritten(lake, model, methods, batch_id):
+        with claim_work(ledger, PURPOSE, batch.name, what=f"writing variants {batch.name}"):
+            written, calls = asyncio.run(_write(ledger, settings, model, batch, limit))
+            _land(ledger, lake, settings, model, batch, written, summary)
+            summary.calls.update(calls)
     return summary
 
 
@@ -100,24 +115,21 @@ async def _write(
     ledger: Ledger,
     settings: Settings,
     model: RegisteredModel,
-    originals: pl.DataFrame,
-    method: str,
-    batch_id: str,
-    name: str,
+    batch: UnwrittenBatch,
     limit_usd: float | None,
 ) -> tuple[WrittenVariants, Counter[str]]:
     # Not the month: what was paid for in November is not paid for again in December.
-    run_id = f"{PURPOSE}/{batch_id}"
+    run_id = f"{PURPOSE}/{batch.batch_id}"
     budget = open_budget(ledger, limit_usd, run_id)
-    with Progress(f"augment: {method}") as progress:
+    with Progress(f"augment: {batch.method}") as progress:
         async with ModelClient(ledger, settings, budget=budget) as client:
             written = await write_variants(
                 client,
                 model,
-                originals,
-                method,
+                batch.originals,
+                batch.method,
                 run_id=run_id,
-                unit=name,
+                unit=batch.name,
                 now=datetime.now(UTC),
                 advance=progress.advance,
             )
@@ -129,12 +141,11 @@ def _land(
     lake: Lake,
     settings: Settings,
     model: RegisteredModel,
-    batch_id: str,
-    method: str,
-    name: str,
+    batch: UnwrittenBatch,
     written: WrittenVariants,
     summary: DraftSummary,
 ) -> None:
+    name = batch.name
     variants = written.variants
     uuids = variants["question_uuid"].to_list()
     sample = draw_share(sorted(uuids), settings.variant_sample_share, "variants", name)
@@ -146,8 +157,8 @@ def _land(
     now = datetime.now(UTC)
     row: dict[str, object] = {
         "variant_batch_id": name,
-        "batch_id": batch_id,
-        "method": method,
+        "batch_id": batch.batch_id,
+        "method": batch.method,
         "generator": model.name,
         "prompt_version": PROMPT_VERSION,
         "is_simulated": model.is_simulated,

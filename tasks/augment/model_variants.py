@@ -17,11 +17,10 @@ import polars as pl
 
 from schemas.errors import ProctorError
 from schemas.tables import get_table
-from tasks.augment.methods import MODEL_METHODS
-from tasks.augment.option_references import refers_to_other_options
+from tasks.augment.pieces import STATEMENTS_PER_MATERIAL, Piece, list_pieces
 from tasks.augment.quarantine import build_refused_reply, build_refused_variant
 from tasks.augment.requests import PROMPT_VERSION, Statement, build_messages, build_reply_schema
-from tasks.augment.true_false import build_variants_frame, is_expandable, state_as_true_or_false
+from tasks.augment.true_false import build_variants_frame, state_as_true_or_false
 from tasks.augment.variant_rules import (
     BOTH_TRUTHS_ARE_STATED,
     REPLY_IS_READABLE,
@@ -44,13 +43,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PURPOSE = "augment"
-STATEMENTS_PER_MATERIAL = 4
 # A reply that does not pass is asked for once more; after that what was there stays.
 TRIES = 2
 # Pieces of work at once; how many calls are in flight is the client's business.
 CHUNK = 500
-# A term has no other words, and to say a statement in other words is to risk its truth.
-_NOT_PARAPHRASED = ("term_explanation", "true_false")
 
 
 class VariantsIncomplete(ProctorError):
@@ -111,27 +107,10 @@ async def write_variants(
         VariantsIncomplete: calls failed; what was paid is replayed next time.
         BudgetError: from the client.
     """
-    originals = [
-        found
-        for row in questions.iter_rows(named=True)
-        if (found := ReviewedQuestion.from_row(row)).question.is_original
-        and not find_broken_rules(found.content)
-    ]
     writer = _Writer(client, model, run_id, unit, now)
-    work: list[Callable[[], Coroutine[None, None, list[Variant]]]]
-    if method == "declarative_rewrite":
-        work = [
-            partial(writer.rewrite, found, option) for found in originals for option in _list_options(found)
-        ]
-    elif method == "material_to_true_false":
-        work = [partial(writer.state, found, statement_count) for found in _list_materials(originals)]
-    else:
-        assert method == "paraphrase", MODEL_METHODS
-        work = [
-            partial(writer.paraphrase, found)
-            for found in originals
-            if found.content.question_type not in _NOT_PARAPHRASED
-        ]
+    work: list[Callable[[], Coroutine[None, None, list[Variant]]]] = [
+        partial(writer.write, piece, method) for piece in list_pieces(questions, method, statement_count)
+    ]
     groups = await _gather(work, advance)
     quarantine = get_table("quarantine").frame(writer.refused)
     return WrittenVariants(
@@ -155,13 +134,17 @@ class _Writer:
         self.now = now
         self.refused: list[dict[str, object]] = []
 
-    async def rewrite(self, parent: ReviewedQuestion, option: Option) -> list[Variant]:
+    async def write(self, piece: Piece, method: str) -> list[Variant]:
+        """What one method makes of a piece of work."""
+        if piece.option is not None:
+            return await self._rewrite(piece, piece.option)
+        return await (self._state if method == "material_to_true_false" else self._paraphrase)(piece)
+
+    async def _rewrite(self, piece: Piece, option: Option) -> list[Variant]:
         """The option as a statement; none where the model's does not pass."""
-        content = parent.content
+        parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
-            reply = await self._ask(
-                parent.question, "declarative_rewrite", attempt, stem=content.stem, option=option.text
-            )
+            reply = await self._ask(parent.question, "declarative_rewrite", attempt, piece)
             statement = _read_text(reply, "statement")
             if statement is None:
                 continue
@@ -177,15 +160,14 @@ class _Writer:
                 return [variant]
         return []
 
-    async def state(self, parent: ReviewedQuestion, count: int) -> list[Variant]:
+    async def _state(self, piece: Piece) -> list[Variant]:
         """True/false statements about the parent's material, each with the sentence that supports it."""
-        material = parent.content.material or ""
+        parent, count = piece.parent, int(piece.fields["count"])
+        material = str(piece.fields["material"])
         # The parent's explanation is about the parent's question.
         unexplained = replace(parent.content, explanation=None)
         for attempt in range(TRIES):
-            reply = await self._ask(
-                parent.question, "material_to_true_false", attempt, material=material, count=count
-            )
+            reply = await self._ask(parent.question, "material_to_true_false", attempt, piece)
             sound: list[tuple[Statement, Variant]] = []
             for statement in _read_statements(reply):
                 variant = self._make(
@@ -203,11 +185,11 @@ class _Writer:
                 self._refuse(unexplained, variant, [BOTH_TRUTHS_ARE_STATED])
         return []
 
-    async def paraphrase(self, parent: ReviewedQuestion) -> list[Variant]:
+    async def _paraphrase(self, piece: Piece) -> list[Variant]:
         """The question in other words; none when the model's words do not pass."""
-        content = parent.content
+        parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
-            reply = await self._ask(parent.question, "paraphrase", attempt, stem=content.stem)
+            reply = await self._ask(parent.question, "paraphrase", attempt, piece)
             stem = _read_text(reply, "stem")
             if stem is None:
                 continue
@@ -237,15 +219,13 @@ class _Writer:
             support=support,
         )
 
-    async def _ask(
-        self, parent: Question, task: str, attempt: int, **fields: str | int
-    ) -> dict[str, object] | None:
+    async def _ask(self, parent: Question, task: str, attempt: int, piece: Piece) -> dict[str, object] | None:
         """The reply's JSON object; null where there is none in the form that was asked for, which is then refused."""
         reply = await self.client.complete(
             self.model,
             CallRequest(
                 purpose=PURPOSE,
-                messages=build_messages(task, **fields),
+                messages=build_messages(task, **piece.fields),
                 run_id=self.run_id,
                 unit=self.unit,
                 salt=f"try {attempt}" if attempt else "",
@@ -314,24 +294,6 @@ async def _gather(
         results += [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
         advance(len(chunk))
     return results
-
-
-def _list_options(parent: ReviewedQuestion) -> list[Option]:
-    """The options that get a statement: those that the template makes a variant of."""
-    content = parent.content
-    if content.question_type != "multiple_choice" or not is_expandable(content):
-        return []
-    return [option for option in content.options if not refers_to_other_options(option.text)]
-
-
-def _list_materials(questions: Iterable[ReviewedQuestion]) -> list[ReviewedQuestion]:
-    """One question per material: sub-questions of one text share its statements."""
-    first: dict[str, ReviewedQuestion] = {}
-    for found in sorted(questions, key=lambda found: found.question.question_uuid):
-        material = "".join((found.content.material or "").split())
-        if found.content.question_type == "material_analysis" and material:
-            first.setdefault(material, found)
-    return list(first.values())
 
 
 def _unique(variants: Iterable[Variant]) -> list[Variant]:

@@ -1,4 +1,4 @@
-"""A question is taken out of the bank, with a reason: a new version without it follows at once."""
+"""A question is taken out of the bank, or back in, with a reason: a new version follows at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warehouse.lake.store import Lake
 
 @dataclass(frozen=True)
 class Retirement:
-    """What came of it: the question, the version without it, and how many questions left with it."""
+    """What came of it: the question, the version that followed, and how many questions left and entered with it."""
 
     question_uuid: str
     is_whole_lineage: bool
@@ -44,18 +44,42 @@ def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> R
     What was left out as its duplicate is compared again, and may come in. Raises UsageError for an unknown question, or
     without a reason.
     """
+    return _move_question(lake, settings, name, reason, is_retired=True)
+
+
+def restore_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
+    """Take a question back in that was retired; an original brings its lineage. Doing it twice changes nothing.
+
+    It is compared with the bank as an arrival: what came in for its sake meanwhile stays, and keeps it out. Raises UsageError for an
+    unknown question, for one that was not retired itself, or without a reason.
+    """
+    return _move_question(lake, settings, name, reason, is_retired=False)
+
+
+def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is_retired: bool) -> Retirement:
     if not reason.strip():
-        raise UsageError("Say why the question is retired: --reason TEXT. It is kept with the question.")
+        raise UsageError(
+            f"Say why the question is {'retired' if is_retired else 'taken back'}: --reason TEXT. "
+            "It is kept with the question."
+        )
     entry = find_question(lake, name)
     question, lineage = str(entry["question_uuid"]), str(entry["lineage_uuid"])
-    row = {
-        "question_uuid": question,
-        "lineage_uuid": lineage,
-        "is_retired": True,
-        "reason": reason.strip(),
-        "retired_at": datetime.now(UTC),
-    }
-    lake.land("bank_retirements", question, get_table("bank_retirements").frame([row]))
+    before = lake.read("retirements_of", {"question_uuid": question})
+    if before.is_empty() and not is_retired:
+        raise UsageError(
+            f"{question} was not retired, so that it cannot be taken back. `proctor bank show {question[:8]}` says why it left."
+        )
+    if before.is_empty() or before["is_retired"][-1] is not is_retired:
+        row = {
+            "question_uuid": question,
+            "lineage_uuid": lineage,
+            "is_retired": is_retired,
+            "reason": reason.strip(),
+            "retired_at": datetime.now(UTC),
+        }
+        # What was said before stays: each time is a unit of its own.
+        unit = f"{question}/{before.height + 1}" if before.height else question
+        lake.land("bank_retirements", unit, get_table("bank_retirements").frame([row]))
     build = land_bank(lake, settings)
     assert build is not None, "a question of the bank can be retired only once there is a bank"
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)

@@ -9,7 +9,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.dedupe.duplicates import PREFERENCES, decide
+from tasks.dedupe.duplicates import PREFERENCES, decide, rank_by_preference
 from tasks.dedupe.index import compute_signatures
 from tasks.dedupe.likeness import NOTHING_KNOWN, find_likeness
 from tasks.questions.question import ORIGINAL
@@ -41,7 +41,7 @@ def find_clusters(
     questions = _frame_questions(table, text, options)
     signatures = compute_signatures(questions)
     likeness = find_likeness(questions, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, threshold)
-    decision = decide(questions, likeness)
+    decision = decide(rank_by_preference(questions), likeness)
     rows = questions["question_uuid"].cast(pl.Int64).to_list()
     kept_rows = sorted({int(found.kept.question_uuid) for found in decision.found})
     cluster_of = {row: place for place, row in enumerate(kept_rows, start=1)}

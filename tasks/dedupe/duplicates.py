@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from tasks.questions.question import ORIGINAL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 IN_THE_BANK = "it is in the bank already"
 STATEMENT = "; the two questions they were made from become the same statement"
@@ -37,6 +41,12 @@ PREFERENCES: tuple[tuple[str, pl.Expr], ...] = (
     ("equal in all respects: the lower UUID stays", pl.col("question_uuid")),
     ("equal in all respects: the lower UUID stays", pl.col("lineage_uuid")),
 )
+_PREFERENCE_NAMES = [
+    value.meta.output_name() if value.meta.is_column() else f"preference_{place}"
+    for place, (_, value) in enumerate(PREFERENCES)
+]
+# Matches whose reasons are looked for at once.
+_MATCHES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ class Duplicate:
 class Decision:
     """What becomes of arrivals, by place: which are kept, which duplicates were found, and which lineages go as a whole."""
 
-    kept: Sequence[int]
+    kept: NDArray[np.int64]
     found: Sequence[Duplicate]
     dropped_lineages: frozenset[str]
 
@@ -83,9 +93,9 @@ class Likeness:
         near_members: such a first place → questions of the bank that say nearly the same, with the similarity.
     """
 
-    content_keys: Sequence[str | None]
+    content_keys: pl.Series
     answers: pl.Series
-    copies: Sequence[int]
+    copies: NDArray[np.int64]
     near: Mapping[int, Sequence[tuple[int, float]]]
     member_of_key: Mapping[str, Member]
     member_of_uuid: Mapping[str, Member]
@@ -102,24 +112,37 @@ class _Match(NamedTuple):
     similarity: float
 
 
-def sort_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries with a column `is_known`, the preferred ones first."""
-    names = [f"preference_{place}" for place in range(len(PREFERENCES))]
-    ranked = entries.with_columns(
-        value.alias(name) for name, (_, value) in zip(names, PREFERENCES, strict=True)
-    )
-    return ranked.sort(names, maintain_order=True).drop(names)
+def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries (with a column `is_known`) without what they ask, the preferred ones first.
 
-
-def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
-    """Which of the entries, in order of preference, stay.
-
-    `entries` has the columns question_uuid, lineage_uuid, document_id, method, and those that `PREFERENCES` names.
+    Columns: place (that of the row in `entries`), document_id, method, and what is preferred, question_uuid and lineage_uuid at last.
+    What they ask is long and stays where it is.
     """
-    uuids, lineages = entries["question_uuid"].to_list(), entries["lineage_uuid"].to_list()
-    documents, methods = entries["document_id"].to_list(), entries["method"].to_list()
-    is_one_of_several = entries["question_uuid"].is_duplicated().to_list()
-    kept: list[int] = []
+    return (
+        entries.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("place"),
+            "document_id",
+            "method",
+            *(value.alias(name) for name, (_, value) in zip(_PREFERENCE_NAMES, PREFERENCES, strict=True)),
+        )
+    ).sort(_PREFERENCE_NAMES, maintain_order=True)
+
+
+def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
+    """Which of the entries (`rank_by_preference`) stay; places are those in order of preference."""
+    import numpy as np
+
+    is_one_of_several = ranked["question_uuid"].is_duplicated() | ranked["question_uuid"].is_in(
+        pl.Series(list(likeness.member_of_uuid), dtype=pl.String).implode()
+    )
+    near = np.isin(likeness.copies, np.array([*likeness.near, *likeness.near_members], dtype=np.int64))
+    # All others stay without a look at each, unless their original goes.
+    compared = np.flatnonzero(near | (is_one_of_several | likeness.content_keys.is_not_null()).to_numpy())
+    some = ranked[compared]
+    places = compared.tolist()
+    uuids = dict(zip(places, some["question_uuid"].to_list(), strict=True))
+    lineages = dict(zip(places, some["lineage_uuid"].to_list(), strict=True))
+    documents = dict(zip(places, some["document_id"].to_list(), strict=True))
     matches: list[_Match] = []
     dropped: set[str] = set()
     # The first that was kept, by what several share: a content key, a UUID, or being near to another.
@@ -149,13 +172,18 @@ def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
         alike = [found for found in alike if found.kept.lineage_uuid != lineages[place]]
         return min(alike, key=_rank_match, default=None)
 
-    for place, (lineage, key, copy) in enumerate(
-        zip(lineages, likeness.content_keys, likeness.copies, strict=True)
+    for place, method, key, is_several, copy, is_near in zip(
+        places,
+        some["method"].to_list(),
+        likeness.content_keys.gather(compared).to_list(),
+        is_one_of_several.gather(compared).to_list(),
+        likeness.copies[compared].tolist(),
+        near[compared].tolist(),
+        strict=True,
     ):
-        if lineage in dropped:
+        if lineages[place] in dropped:
             continue
-        uuid = uuids[place] if is_one_of_several[place] or uuids[place] in likeness.member_of_uuid else None
-        is_near = copy in likeness.near or copy in likeness.near_members
+        uuid = uuids[place] if is_several else None
         match = find_equal(place, key, likeness.member_of_key) if key is not None else None
         if match is None and uuid is not None:
             match = find_equal(place, uuid, likeness.member_of_uuid)
@@ -163,21 +191,24 @@ def decide(entries: pl.DataFrame, likeness: Likeness) -> Decision:
             match = find_near(place, copy)
         if match is not None:
             matches.append(match)
-            if methods[place] == ORIGINAL:
-                dropped.add(lineage)
+            if method == ORIGINAL:
+                dropped.add(lineages[place])
             continue
-        kept.append(place)
         if key is not None:
             first_of.setdefault(key, place)
         if uuid is not None:
             first_of.setdefault(uuid, place)
         if is_near:
             first_of.setdefault(copy, place)
-    return Decision(
-        [place for place in kept if lineages[place] not in dropped],
-        _give_reasons(entries, matches, methods, likeness.answers),
-        frozenset(dropped),
-    )
+    is_kept = ranked["lineage_uuid"].is_in(pl.Series(sorted(dropped), dtype=pl.String).implode()).not_()
+    kept = is_kept.to_numpy().copy()
+    kept[[match.place for match in matches]] = False
+    found = [
+        duplicate
+        for start in range(0, len(matches), _MATCHES_AT_ONCE)
+        for duplicate in _give_reasons(ranked, matches[start : start + _MATCHES_AT_ONCE], likeness.answers)
+    ]
+    return Decision(np.flatnonzero(kept), found, frozenset(dropped))
 
 
 def _rank_match(match: _Match) -> tuple[float, int, str]:
@@ -186,27 +217,25 @@ def _rank_match(match: _Match) -> tuple[float, int, str]:
     return -match.similarity, place, match.kept.question_uuid
 
 
-def _give_reasons(
-    entries: pl.DataFrame, matches: Sequence[_Match], methods: Sequence[str], answers: pl.Series
-) -> list[Duplicate]:
-    values = [value.alias(str(place)) for place, (_, value) in enumerate(PREFERENCES)]
+def _give_reasons(ranked: pl.DataFrame, matches: Sequence[_Match], answers: pl.Series) -> list[Duplicate]:
     staying = [match.kept_place or 0 for match in matches]
     going = [match.place for match in matches]
     rows = zip(
         matches,
-        entries[staying].select(values).rows(),
-        entries[going].select(values).rows(),
+        ranked["method"].gather(going).to_list(),
+        ranked[staying].select(_PREFERENCE_NAMES).rows(),
+        ranked[going].select(_PREFERENCE_NAMES).rows(),
         answers.gather(staying).to_list(),
         answers.gather(going).to_list(),
         strict=True,
     )
     found = []
-    for match, left, right, kept_words, words in rows:
+    for match, way, left, right, kept_words, words in rows:
         told = (
             reason for one, other, (reason, _) in zip(left, right, PREFERENCES, strict=True) if one != other
         )
         reason = IN_THE_BANK if match.kept_place is None else next(told, PREFERENCES[-1][0])
-        if match.method == "exact" and methods[match.place] in STATEMENT_METHODS:
+        if match.method == "exact" and way in STATEMENT_METHODS:
             reason += STATEMENT
         said = match.kept.answers if match.kept_place is None else tuple(kept_words)
         if match.method == "exact" and said != tuple(words):

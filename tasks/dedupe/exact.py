@@ -6,100 +6,130 @@ difference between traditional and simplified characters, and the order of optio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tasks.dedupe.simplified import fold_traditional_all
-from tasks.questions.identity import normalise_all_for_key
+from tasks.dedupe.simplified import fold_traditional_codes
+from tasks.questions.normal_texts import normalise_column
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BETWEEN_PARTS = "\x1f"
 
 
 @dataclass(frozen=True)
 class NormalForms:
-    """The normal forms of some questions, in columns.
+    """The normal forms of some questions, in columns without nulls.
 
     Attributes:
         texts: material and stem as one text.
-        options: the offered texts, sorted, without their labels.
-        answers: the answer in words, sorted: keys count by the text of their option.
+        options: the offered texts, a sorted list for each question, without their labels.
+        answers: the answer in words, a sorted list: keys count by the text of their option.
         content_keys: what is asked, not what is answered: equal where type, stem, material and options are.
     """
 
-    texts: Sequence[str]
-    options: Sequence[Sequence[str]]
-    answers: Sequence[Sequence[str]]
-    content_keys: Sequence[str]
+    texts: pl.Series
+    options: pl.Series
+    answers: pl.Series
+    content_keys: pl.Series
 
 
 def normalise_contents(contents: pl.DataFrame) -> NormalForms:
     """The normal forms of rows with the columns `question_type`, `stem`, `material`, `options` and `answer`."""
-    types = contents["question_type"].to_list()
-    stems = _normalise(contents["stem"].fill_null("").to_list())
-    materials = contents["material"].to_list()
-    has_material = [bool(text) for text in materials]
-    wholes = _normalise(
-        f"{material}\n{stem}"
-        for material, stem, has in zip(materials, contents["stem"], has_material, strict=True)
-        if has
+    import numpy as np
+
+    stems, materials = contents["stem"].fill_null(""), contents["material"].fill_null("")
+    texts, shorts = _normalise(stems), materials
+    if len(places := np.flatnonzero((materials != "").to_numpy())):
+        wholes = (materials.gather(places) + "\n").rename("whole") + stems.gather(places)
+        texts = texts.scatter(places, _normalise(wholes))
+        shorts = materials.scatter(places, _normalise(materials.gather(places)))
+        stems = _normalise(stems)
+    else:
+        stems = texts
+    counts = _measure(contents["options"])
+    offered = _normalise(_flatten(contents["options"], "text"))
+    options = _sort_within(offered, counts)
+    parts = pl.DataFrame(
+        {"kind": contents["question_type"], "stem": stems, "material": shorts, "options": options}
+    ).select(
+        pl.concat_str("kind", "stem", "material", separator=_BETWEEN_PARTS)
+        + pl.when(pl.col("options").list.len() > 0)
+        .then(pl.lit(_BETWEEN_PARTS) + pl.col("options").list.join(_BETWEEN_PARTS))
+        .otherwise(pl.lit(""))
     )
-    shorts = _normalise(material for material, has in zip(materials, has_material, strict=True) if has)
-    options = list(_regroup(_normalise(_flatten(contents["options"], "text")), _measure(contents["options"])))
-    labels = _regroup(_flatten(contents["options"], "label"), _measure(contents["options"]))
-    given = list(_regroup(_flatten(contents["answer"]), _measure(contents["answer"])))
-    answers = list(_read_answers(labels, options, given))
-    ordered = [sorted(texts) for texts in options]
-    next_short, next_whole = iter(shorts), iter(wholes)
-    short = [next(next_short) if has else "" for has in has_material]
-    whole = [next(next_whole) if has else stem for stem, has in zip(stems, has_material, strict=True)]
     return NormalForms(
-        texts=whole,
-        options=ordered,
-        answers=answers,
-        content_keys=[
-            blake2b("\x1f".join(parts).encode(), digest_size=16).hexdigest()
-            for parts in (
-                (kind, stem, material, *offered)
-                for kind, stem, material, offered in zip(types, stems, short, ordered, strict=True)
-            )
-        ],
+        texts=texts,
+        options=options,
+        answers=_read_answers(contents, offered, counts),
+        content_keys=pl.Series(
+            [
+                blake2b(part.encode(), digest_size=16).hexdigest()
+                for part in parts.to_series().fill_null("").to_list()
+            ],
+            dtype=pl.String,
+        ),
     )
 
 
-def _normalise(texts: Iterable[str]) -> list[str]:
-    return fold_traditional_all(normalise_all_for_key(list(texts)))
+def _normalise(texts: pl.Series) -> pl.Series:
+    return normalise_column(texts, fold_traditional_codes)
 
 
-def _read_answers(
-    labels: Iterable[Sequence[str]], options: Iterable[Sequence[str]], given: Sequence[Sequence[str]]
-) -> Iterator[Sequence[str]]:
+def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np.int64]) -> pl.Series:
     """A key counts by the text of its option, any other answer by its own words."""
-    by_label = [dict(zip(names, texts, strict=True)) for names, texts in zip(labels, options, strict=True)]
-    others = iter(
-        _normalise(
-            key for known, keys in zip(by_label, given, strict=True) for key in keys if key not in known
-        )
+    import numpy as np
+
+    given, sizes = _flatten(contents["answer"]), _measure(contents["answer"])
+    rows = np.arange(contents.height)
+    labels = pl.DataFrame(
+        {
+            "row": np.repeat(rows, counts),
+            "label": _flatten(contents["options"], "label"),
+            "words": offered,
+        }
     )
-    for known, keys in zip(by_label, given, strict=True):
-        yield sorted(known[key] if key in known else next(others) for key in keys)
+    if labels.select("row", "label").is_duplicated().any():
+        labels = labels.unique(["row", "label"], keep="last", maintain_order=True)
+    words = (
+        pl.DataFrame({"row": np.repeat(rows, sizes), "label": given})
+        .join(labels, on=["row", "label"], how="left", maintain_order="left")["words"]
+        .rename("answer")
+    )
+    if len(places := np.flatnonzero(words.is_null().to_numpy())):
+        words = words.scatter(places, _normalise(given.gather(places)))
+    return _sort_within(words, sizes)
 
 
-def _measure(lists: pl.Series) -> list[int]:
-    return lists.list.len().fill_null(0).to_list()
+def _measure(lists: pl.Series) -> NDArray[np.int64]:
+    return lists.list.len().fill_null(0).cast(pl.Int64).to_numpy()
 
 
-def _flatten(lists: pl.Series, field: str | None = None) -> list[str]:
+def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
     """The items of all lists one after the other; a null item is an empty text."""
-    held = lists.filter(lists.list.len().fill_null(0) > 0)
-    if held.is_empty():
-        return []
-    items = held.explode()
-    return (items if field is None else items.struct.field(field)).fill_null("").to_list()
+    items = lists.filter(lists.list.len().fill_null(0) > 0).explode()
+    return (items if field is None else items.struct.field(field)).cast(pl.String).fill_null("")
 
 
-def _regroup(items: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    source = iter(items)
-    for size in sizes:
-        yield tuple(islice(source, size))
+def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
+    """Lists of so many items each, sorted; by hand, since Polars sorts every single list as a column of its own."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(sizes) and sizes.max() > 1:
+        ranks = np.empty(len(items), dtype=np.int64)
+        ranks[items.arg_sort().to_numpy()] = np.arange(len(items))
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        items = items.gather(np.argsort(rows * len(items) + ranks))
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    lists = pl.from_arrow(
+        pa.LargeListArray.from_arrays(pa.array(offsets), items.to_arrow().cast(pa.large_string()))
+    )
+    assert isinstance(lists, pl.Series)
+    return lists

@@ -11,7 +11,7 @@ import polars as pl
 from schemas.tables import get_table
 from tasks.dedupe.exact import normalise_contents
 from tasks.dedupe.near import Text, describe_alike
-from tasks.dedupe.signatures import BANDS, Sketches, compute_sketches
+from tasks.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,8 @@ ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/1"
 # they are duplicates follows from their parents, or from equal words.
 EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
 _ROWS_AT_ONCE = 20_000
+# What a signature follows from.
+_READ = ("method", "question_type", "stem", "material", "options", "answer")
 
 
 @dataclass(frozen=True)
@@ -52,23 +54,29 @@ class Signatures:
         return Signatures(self.forms[list(places)], taken, np.flatnonzero(rows >= 0))
 
 
-def compute_signatures(contents: pl.DataFrame) -> Signatures:
-    """Keys, normal forms and sketches of rows with a method and content."""
+def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -> Signatures:
+    """Keys, normal forms and sketches of rows with a method and content, in the order of these places if one is given."""
     import numpy as np
 
-    parts = [
-        _compute_some(contents[start : start + _ROWS_AT_ONCE])
-        for start in range(0, max(1, contents.height), _ROWS_AT_ONCE)
-    ]
-    starts = np.cumsum([0, *(part.forms.height for part in parts)])
-    return Signatures(
-        pl.concat([part.forms for part in parts]),
-        Sketches(
-            np.concatenate([part.sketches.bands for part in parts]),
-            np.concatenate([part.sketches.bytes for part in parts]),
-        ),
-        np.concatenate([part.near_places + start for part, start in zip(parts, starts, strict=False)]),
-    )
+    if order is not None:
+        # A look-up in many chunks would put them together each time.
+        contents = contents.select(_READ).rechunk()
+
+    near_count = contents.height - int(contents["method"].is_in(EXACT_ONLY_METHODS).sum())
+    bands, bytes_ = np.empty((near_count, BANDS), np.uint32), np.empty((near_count, BANDS * ROWS), np.uint8)
+    near_places = np.empty(near_count, np.int64)
+    forms: list[pl.DataFrame] = []
+    filled = 0
+    for start in range(0, max(1, contents.height), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        some = _compute_some(contents[rows] if order is None else contents[order[rows]])
+        # Put where they stay at once: a list of them would be held beside what is made of it.
+        place = slice(filled, filled + len(some.near_places))
+        bands[place], bytes_[place] = some.sketches.bands, some.sketches.bytes
+        near_places[place] = some.near_places + start
+        filled = place.stop
+        forms.append(some.forms)
+    return Signatures(pl.concat(forms), Sketches(bands, bytes_), near_places)
 
 
 def _compute_some(contents: pl.DataFrame) -> Signatures:
@@ -78,38 +86,21 @@ def _compute_some(contents: pl.DataFrame) -> Signatures:
     forms = pl.DataFrame(
         {
             "question_type": contents["question_type"],
-            "content_key": pl.Series(found.content_keys, dtype=pl.String),
-            "normal_text": pl.Series(found.texts, dtype=pl.String),
-            "normal_options": _frame_lists(found.options),
-            "normal_answers": _frame_lists(found.answers),
+            "content_key": found.content_keys,
+            "normal_text": found.texts,
+            "normal_options": found.options,
+            "normal_answers": found.answers,
         }
     )
     is_near = contents["method"].is_in(EXACT_ONLY_METHODS).not_()
     places = np.flatnonzero(is_near.to_numpy())
-    sketches = compute_sketches(
-        [found.texts[place] for place in places.tolist()],
-        [found.options[place] for place in places.tolist()],
-        describe_alike(forms[places]).to_list(),
-    )
+    compared = forms if len(places) == forms.height else forms[places]
+    sketches = compute_sketches(compared["normal_text"], compared["normal_options"], describe_alike(compared))
     if len(places) < forms.height:
-        compared = pl.when(is_near)
         forms = forms.with_columns(
-            compared.then(pl.col(name)).alias(name) for name in ("normal_text", "normal_options")
+            pl.when(is_near).then(pl.col(name)).alias(name) for name in ("normal_text", "normal_options")
         )
     return Signatures(forms, sketches, places)
-
-
-def _frame_lists(lists: Sequence[Sequence[str]]) -> pl.Series:
-    """A column of lists, by way of Arrow: Polars looks into every single list otherwise."""
-    import numpy as np
-    import pyarrow as pa
-
-    offsets = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum([len(items) for items in lists], out=offsets[1:])
-    flat = pa.array([item for items in lists for item in items], pa.large_string())
-    found = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(offsets), flat))
-    assert isinstance(found, pl.Series)
-    return found
 
 
 def frame_signatures(entries: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:

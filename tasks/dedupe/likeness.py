@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from tasks.dedupe.duplicates import Likeness, Member
-from tasks.dedupe.index import Signatures, read_texts
-from tasks.dedupe.near import Text, compute_similarity, list_candidate_pairs, list_pairs_with_known
-from tasks.dedupe.signatures import estimate_jaccards
+from tasks.dedupe.index import Signatures
+from tasks.dedupe.near import list_candidate_pairs, list_pairs_with_known
+from tasks.dedupe.signatures import BANDS, estimate_jaccards
+from tasks.dedupe.verify import verify_pairs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,28 +43,40 @@ class KnownBank(Protocol):
         """Normal forms of these questions, beside question_uuid, lineage_uuid and from_version."""
 
 
+_MEMBER: dict[str, pl.DataType] = {
+    "question_uuid": pl.String(),
+    "lineage_uuid": pl.String(),
+    "from_version": pl.Int64(),
+}
+_ANSWERS: dict[str, pl.DataType] = {"normal_answers": pl.List(pl.String())}
+_FORMS: dict[str, pl.DataType] = {
+    "question_type": pl.String(),
+    "content_key": pl.String(),
+    "normal_text": pl.String(),
+    "normal_options": pl.List(pl.String()),
+    **_ANSWERS,
+}
+
+
 class _NothingKnown:
-    """No bank yet, and no index."""
+    """No bank yet, and no index: nothing is found in it."""
 
     version = 0
-    members = pl.DataFrame(
-        schema={
-            "question_uuid": pl.String,
-            "lineage_uuid": pl.String,
-            "revision": pl.Int64,
-            "document_id": pl.String,
-            "from_version": pl.Int64,
-        }
-    )
+    members = pl.DataFrame(schema={**_MEMBER, "revision": pl.Int64(), "document_id": pl.String()})
 
     def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
-        raise NotImplementedError(f"there is no member to look {len(content_keys)} keys up for")
+        """No entry has any of these keys."""
+        return pl.DataFrame(schema={**_MEMBER, "content_key": pl.String(), **_ANSWERS})
 
     def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
-        raise NotImplementedError("there is no member")
+        """No entry, no band."""
+        import numpy as np
+
+        return pl.DataFrame(schema=_MEMBER), np.empty((0, BANDS), dtype=np.uint32)
 
     def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
-        raise NotImplementedError(f"there is no member to look {len(question_uuids)} questions up for")
+        """No entry is one of these questions."""
+        return pl.DataFrame(schema={**_MEMBER, **_FORMS})
 
 
 NOTHING_KNOWN = _NothingKnown()
@@ -89,7 +102,7 @@ def find_likeness(
         pl.Series(list(member_of_key), dtype=pl.String).implode()
     )
     return Likeness(
-        content_keys=forms.select(pl.when(is_shared).then("content_key")).to_series().to_list(),
+        content_keys=forms.select(pl.when(is_shared).then("content_key")).to_series(),
         answers=forms["normal_answers"],
         copies=copies,
         near=near,
@@ -114,22 +127,22 @@ def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFra
 
 
 def list_near_pairs(
-    signatures: Signatures, copies: Sequence[int], threshold: float
+    signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
     """Pairs of places (lower first) that are nearly the same, with their similarity; of equal questions only the first."""
     import numpy as np
 
     first = np.asarray(copies, dtype=np.int64)
     chosen = np.flatnonzero(first[signatures.near_places] == signatures.near_places)
-    places = signatures.near_places[chosen]
-    pairs = list_candidate_pairs(signatures.sketches.bands[chosen])
-    likely = estimate_jaccards(signatures.sketches.bytes[chosen], pairs) >= threshold - _ESTIMATE_MARGIN
-    yield from _verify(places[pairs[likely]], signatures.forms, signatures.forms, threshold)
+    pairs = chosen[list_candidate_pairs(signatures.sketches.bands[chosen])]
+    likely = estimate_jaccards(signatures.sketches.bytes, pairs) >= threshold - _ESTIMATE_MARGIN
+    places = signatures.near_places[pairs[likely]]
+    yield from verify_pairs(places, signatures.forms, signatures.forms, threshold)
 
 
 def _compare(
     signatures: Signatures,
-    copies: Sequence[int],
+    copies: NDArray[np.int64],
     known: KnownBank,
     staying: pl.DataFrame,
     threshold: float,
@@ -160,12 +173,12 @@ def _compare(
     members = [
         Member(*row) for row in forms.select("question_uuid", "lineage_uuid", "document_id").iter_rows()
     ]
-    for left, right, similarity in _verify(both[both[:, 1] >= 0], signatures.forms, forms, threshold):
+    for left, right, similarity in verify_pairs(both[both[:, 1] >= 0], signatures.forms, forms, threshold):
         near_members.setdefault(left, []).append((members[right], similarity))
     return near, near_members
 
 
-def _find_copies(forms: pl.DataFrame) -> list[int]:
+def _find_copies(forms: pl.DataFrame) -> NDArray[np.int64]:
     """Per place, the first one that asks and answers the same."""
     import numpy as np
 
@@ -177,26 +190,4 @@ def _find_copies(forms: pl.DataFrame) -> list[int]:
         .with_columns(pl.col("place").min().over("content_key", "normal_answers").alias("first"))
     )
     copies[several["place"].to_numpy()] = several["first"].to_numpy()
-    return copies.tolist()
-
-
-# Pairs whose texts are held at once.
-_PAIRS_AT_ONCE = 20_000
-
-
-def _verify(
-    pairs: NDArray[np.int64], left: pl.DataFrame, right: pl.DataFrame, threshold: float
-) -> Iterator[tuple[int, int, float]]:
-    """The pairs of places that are near-duplicates, with the exact Jaccard of their 3-grams."""
-    import numpy as np
-
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        some = pairs[start : start + _PAIRS_AT_ONCE]
-        texts: list[dict[int, Text]] = []
-        for places, forms in ((some[:, 0], left), (some[:, 1], right)):
-            needed = np.unique(places)
-            texts.append(dict(zip(needed.tolist(), read_texts(forms[needed]), strict=True)))
-        for one, other in some.tolist():
-            similarity = compute_similarity(texts[0][one], texts[1][other], threshold)
-            if similarity is not None:
-                yield one, other, similarity
+    return copies

@@ -72,7 +72,8 @@ def compute_jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 def compute_similarity(left: Text, right: Text, threshold: float) -> float | None:
     """Jaccard of stem and material when the two are near-duplicates; null when they are not."""
     small, large = sorted((len(left.grams), len(right.grams)))
-    if small < threshold * large or not asks_the_same(left, right, threshold):
+    # The division that the Jaccard of a part of a text comes to, so that both agree to the last digit.
+    if (large and small / large < threshold) or not asks_the_same(left, right, threshold):
         return None
     similarity = compute_jaccard(left.grams, right.grams)
     return similarity if similarity >= threshold else None
@@ -114,8 +115,9 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
     import numpy as np
 
     count = len(bands)
-    found = [np.empty(0, dtype=np.int64)]
+    pairs = np.empty(0, dtype=np.int64)
     for values in bands.T:
+        found = [pairs]
         order = np.argsort(values, kind="stable")
         ordered = values[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if count else order
@@ -125,7 +127,9 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
             lower, upper = np.triu_indices(size, 1)
             # Places are in order within a group, because the sort is stable.
             found.append((members[:, lower] * count + members[:, upper]).ravel())
-    pairs = np.unique(np.concatenate(found))
+        # Most pairs share several bands: they are held once, not once for each. Sorting finds them sooner than a hash does.
+        pairs = np.sort(np.concatenate(found))
+        pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
     return np.stack([pairs // max(1, count), pairs % max(1, count)], axis=1)
 
 

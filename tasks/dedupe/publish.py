@@ -11,7 +11,7 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.dedupe.duplicates import Decision, decide, sort_by_preference
+from tasks.dedupe.duplicates import Decision, decide, rank_by_preference
 from tasks.dedupe.index import compute_signatures, frame_signatures
 from tasks.dedupe.likeness import KnownBank, find_likeness
 from tasks.dedupe.wanted import Wanted, list_wanted
@@ -95,11 +95,11 @@ def build_bank(
         maintain_order="left",
     )
     stays = compared.filter(pl.col("known_revision") == pl.col("revision"))
-    arrivals = sort_by_preference(
-        compared.filter(pl.col("known_revision").ne_missing(pl.col("revision"))).with_columns(
-            pl.col("known_revision").is_not_null().alias("is_known")
-        )
+    arrivals = compared.filter(pl.col("known_revision").ne_missing(pl.col("revision"))).with_columns(
+        pl.col("known_revision").is_not_null().alias("is_known")
     )
+    # From here on, the place of an arrival is that in order of preference.
+    ranked = rank_by_preference(arrivals)
     gone = pl.Series(sorted(retired), dtype=pl.String).implode()
     is_out = pl.col("lineage_uuid").is_in(pl.Series(sorted(wanted.lineages), dtype=pl.String).implode())
     touched = members.filter(
@@ -108,9 +108,9 @@ def build_bank(
     leaving = touched.join(stays, on=_SAME, how="anti")
     staying = members.join(leaving, on=_SAME, how="anti") if leaving.height else members
 
-    signatures = compute_signatures(arrivals)
-    likeness = find_likeness(arrivals, signatures, known, staying, threshold)
-    decision = decide(arrivals, likeness)
+    signatures = compute_signatures(arrivals, ranked["place"])
+    likeness = find_likeness(ranked, signatures, known, staying, threshold)
+    decision = decide(ranked, likeness)
     if decision.dropped_lineages:
         # What an edited original now says is in the bank already: its variants go with it.
         followers = staying.filter(
@@ -118,7 +118,12 @@ def build_bank(
         )
         leaving = pl.concat([leaving, followers])
         staying = staying.join(followers, on=_SAME, how="anti")
-    entering = arrivals.with_row_index("place")[list(decision.kept)].sort(_SAME, maintain_order=True)
+    kept = pl.Series(decision.kept.astype("uint32"))
+    entering = (
+        arrivals[ranked["place"].gather(kept)]
+        .with_columns(kept.alias("place"))
+        .sort(_SAME, maintain_order=True)
+    )
     is_unchanged = entering.is_empty() and leaving.is_empty()
     version = known.version if is_unchanged else known.version + 1
     after = pl.concat([staying.select(*_SAME, "revision"), entering.select(*_SAME, "revision")])
@@ -127,14 +132,14 @@ def build_bank(
     )
     places = entering["place"].to_list()
     duplicates = _frame_duplicates(
-        version, arrivals, decision, _find_copies_elsewhere(version, staying, entering, find_occurrences)
+        version, ranked, decision, _find_copies_elsewhere(version, staying, entering, find_occurrences)
     )
     return BankBuild(
         version=version,
         is_unchanged=is_unchanged,
         contents=contents,
         signatures=frame_signatures(contents, signatures.take(places)),
-        exits=_frame_exits(version, leaving, entering, arrivals, decision, wanted, retired),
+        exits=_frame_exits(version, leaving, entering, ranked, decision, wanted, retired),
         duplicates=duplicates,
         bank_versions=get_table("bank_versions").frame(
             []
@@ -172,13 +177,13 @@ def _frame_exits(
     version: int,
     leaving: pl.DataFrame,
     entering: pl.DataFrame,
-    arrivals: pl.DataFrame,
+    ranked: pl.DataFrame,
     decision: Decision,
     wanted: Wanted,
     retired: Collection[str],
 ) -> pl.DataFrame:
     edited = set(entering.select(_SAME).iter_rows())
-    dropped = {arrivals.row(duplicate.place, named=True)["question_uuid"] for duplicate in decision.found}
+    dropped = {ranked.row(duplicate.place, named=True)["question_uuid"] for duplicate in decision.found}
     rows = []
     for question, lineage, from_version in leaving.select(*_SAME, "from_version").sort(_SAME).iter_rows():
         if question in retired or lineage in retired:
@@ -204,10 +209,10 @@ def _frame_exits(
 
 
 def _frame_duplicates(
-    version: int, arrivals: pl.DataFrame, decision: Decision, elsewhere: Sequence[dict[str, object]]
+    version: int, ranked: pl.DataFrame, decision: Decision, elsewhere: Sequence[dict[str, object]]
 ) -> pl.DataFrame:
     places = [duplicate.place for duplicate in decision.found]
-    dropped = arrivals[places].select("question_uuid", "document_id").rows() if places else []
+    dropped = ranked[places].select("question_uuid", "document_id").rows() if places else []
     rows = [
         {
             "bank_version": version,

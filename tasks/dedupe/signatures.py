@@ -7,11 +7,12 @@ options) is mixed into every band, so that only questions which may be the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+import polars as pl
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,23 +44,23 @@ class Sketches:
     bytes: NDArray[np.uint8]
 
 
-def compute_sketches(
-    texts: Sequence[str], options: Sequence[Sequence[str]], alike: Sequence[str]
-) -> Sketches:
+def compute_sketches(texts: pl.Series, options: pl.Series, alike: pl.Series) -> Sketches:
     """The sketches of questions.
 
     Args:
         texts: stem and material in normal form.
-        options: the options in normal form, per question.
+        options: the options in normal form, a list for each question.
         alike: what must be equal of two questions for them to be compared at all, as one text.
     """
     import numpy as np
 
-    flat = [part for text, offered in zip(texts, options, strict=True) for part in (text, *offered)]
-    parts = np.fromiter((1 + len(offered) for offered in options), dtype=np.int64, count=len(options))
-    grams, counts = _hash_grams(flat, parts)
-    signatures = _sign(grams, counts)
-    keys = np.fromiter((crc32(text.encode()) for text in alike), dtype=np.uint64, count=len(alike))
+    signatures = _sign(*_hash_grams(texts, np.ones(len(texts), dtype=np.int64)))
+    offered = options.list.len().cast(pl.Int64).to_numpy()
+    if offered.any():
+        items = options.filter(options.list.len() > 0).explode()
+        # The smallest value over both parts is the smaller one of theirs.
+        np.minimum(signatures, _sign(*_hash_grams(items, offered, mark=_OPTION_MARK)), out=signatures)
+    keys = np.fromiter((crc32(text.encode()) for text in alike.to_list()), dtype=np.uint64, count=len(alike))
     bands = np.empty((len(texts), BANDS), dtype=np.uint32)
     for band in range(BANDS):
         mixed = keys + np.uint64((band + 1) * _BAND_STEP & _LAST_64)
@@ -82,35 +83,36 @@ def estimate_jaccards(sketches: NDArray[np.uint8], pairs: NDArray[np.int64]) -> 
 
 
 def _hash_grams(
-    flat: Sequence[str], parts: NDArray[np.int64]
+    texts: pl.Series, parts: NDArray[np.int64], mark: int = 0
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """A 32-bit hash of every 3-gram, question by question, and how many each question has.
 
-    `flat` holds the texts of every question one after the other (`parts` of each): stem and material first, then options.
-    A text shorter than a gram is its own only gram; an empty one has none.
+    `texts` holds the texts of every question one after the other, `parts` of each. A text shorter than a gram is its own only
+    gram; an empty one has none.
     """
     import numpy as np
 
-    lengths = np.fromiter(map(len, flat), dtype=np.int64, count=len(flat))
-    codes = np.frombuffer(("\0\0".join(flat) + "\0\0").encode("utf-32-le"), dtype=np.uint32)
-    starts = np.concatenate([[0], np.cumsum(lengths + 2)[:-1]]) if len(flat) else lengths
+    lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
+    joined = str(texts.str.join("\0\0").item() or "") + "\0\0"
+    codes = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
+    starts = np.cumsum(lengths + 2) - (lengths + 2)
     per_text = np.where(lengths > 0, np.maximum(lengths - GRAM + 1, 1), 0)
-    total = int(per_text.sum())
     before = np.cumsum(per_text) - per_text
-    places = np.repeat(starts - before, per_text) + np.arange(total)
-    hashed = codes[places] * np.uint32(0x9E3779B1)
-    hashed += codes[places + 1] * np.uint32(0x85EBCA77)
-    hashed += codes[places + 2] * np.uint32(0xC2B2AE3D)
-    is_option = np.ones(len(flat), dtype=bool)
-    first_parts = np.cumsum(parts) - parts
-    is_option[first_parts] = False
-    hashed ^= np.repeat(np.where(is_option, np.uint32(_OPTION_MARK), np.uint32(0)), per_text)
+    # Every place is hashed, those between texts too: cheaper than to look up each letter of each gram.
+    hashed = codes[:-2] * np.uint32(0x9E3779B1)
+    hashed += codes[1:-1] * np.uint32(0x85EBCA77)
+    hashed += codes[2:] * np.uint32(0xC2B2AE3D)
+    places = np.repeat(starts - before, per_text)
+    places += np.arange(len(places))
+    hashed = hashed[places]
+    hashed ^= np.uint32(mark)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         hashed ^= hashed >> np.uint32(shift)
         hashed *= np.uint32(factor)
     hashed ^= hashed >> np.uint32(16)
-    counts = np.add.reduceat(per_text, first_parts) if len(parts) else parts
-    return hashed, counts
+    ends = np.cumsum(parts)
+    totals = np.concatenate([[0], np.cumsum(per_text)])
+    return hashed, totals[ends] - totals[ends - parts]
 
 
 def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.uint32]:

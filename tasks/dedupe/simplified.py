@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -11,32 +10,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Stands between texts that are folded together; a text that holds it is folded by itself.
-_BETWEEN = "\x00"
-
 
 def fold_traditional(text: str) -> str:
     """The text with the simplified form of every traditional character; as long as before."""
     return text.translate(_read_characters())
 
 
-def fold_traditional_all(texts: Sequence[str]) -> list[str]:
-    """The same for many texts at once."""
-    import numpy as np
-
-    joined = _BETWEEN.join(texts)
-    if joined.isascii():
-        return list(texts)
-    if joined.count(_BETWEEN) != max(0, len(texts) - 1):
-        return [fold_traditional(text) for text in texts]
-    table = _build_table()
-    codes = np.frombuffer(joined.encode("utf-32-le"), dtype=np.uint32)
-    folded = table[np.minimum(codes, len(table) - 1)]
-    # The last place of the table stands for every character beyond it, and each of those stays as it is.
-    folded = np.where(codes < len(table) - 1, folded, codes)
-    if np.array_equal(folded, codes):
-        return list(texts)
-    return folded.tobytes().decode("utf-32-le").split(_BETWEEN)
+def fold_traditional_codes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The same of code points."""
+    found: NDArray[np.uint32] = _build_table()[codes]
+    return found
 
 
 @cache
@@ -56,6 +39,6 @@ def _build_table() -> NDArray[np.uint32]:
     import numpy as np
 
     characters = _read_characters()
-    table = np.arange(max(characters) + 2, dtype=np.uint32)
+    table = np.arange(0x110000, dtype=np.uint32)
     table[list(characters)] = list(characters.values())
     return table

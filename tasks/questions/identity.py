@@ -6,15 +6,9 @@ import hashlib
 import re
 import unicodedata
 import uuid
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from tasks.questions.question import BareQuestion
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NAMESPACE = uuid.UUID("6f1c52b8-1a0e-5a55-9a52-0d7c1c8a4a10")
 DOCUMENT_NAMESPACE = uuid.uuid5(NAMESPACE, "document")
@@ -33,8 +27,8 @@ _UNSEEN = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
 _LINE = re.compile(r"_{2,}")
 # A space matters only between two words or numbers of the Latin script.
 _IDLE_SPACE = re.compile(r" (?:(?<![0-9a-z] )|(?![0-9a-z]))")
-_CLOSING_STOPS = " .,;:!?"
-_WORD_LETTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+CLOSING_STOPS = " .,;:!?"
+WORD_LETTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 # Folding can make what folding changes again: case after composition, a line out of single underscores.
 _MOST_FOLDINGS = 4
 
@@ -53,25 +47,12 @@ def normalise_for_key(text: str) -> str:
     return _fold_repeatedly(folded) if "__" in folded else folded
 
 
-def normalise_all_for_key(texts: Sequence[str]) -> list[str]:
-    """What `normalise_for_key` makes of each of these texts: the letters of all are folded by one look into a table."""
-    import numpy as np
-
-    joined = _BETWEEN.join(texts)
-    if not texts or joined.count(_BETWEEN) != len(texts) - 1:
-        return [normalise_for_key(text) for text in texts]
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    folded = _look_up(codes)
-    pieces = folded.tobytes().decode("utf-32-le", "surrogatepass").split(_BETWEEN)
-    hard = set(np.searchsorted(np.flatnonzero(codes == 0), np.flatnonzero(folded == _HARD)).tolist())
-    found = []
-    for place, piece in enumerate(pieces):
-        if place in hard:
-            found.append(normalise_for_key(texts[place]))
-            continue
-        shaped = _fold_shape(piece)
-        found.append(_fold_repeatedly(shaped) if "__" in shaped else shaped)
-    return found
+def fold_letter(code: int) -> str | None:
+    """The normal form of one character by itself; None where it depends on the text around it."""
+    try:
+        return _LETTERS[code]
+    except _JoinsItsNeighbour:
+        return None
 
 
 def compute_document_id(sha256: str) -> str:
@@ -120,13 +101,13 @@ def fold_piece(text: str) -> str | None:
 
 def join_pieces(first: str, second: str) -> str:
     """The normal form of two pieces with white space between them; the last piece still has its closing stops."""
-    between = " " if first[-1:] in _WORD_LETTERS and second[:1] in _WORD_LETTERS else ""
+    between = " " if first[-1:] in WORD_LETTERS and second[:1] in WORD_LETTERS else ""
     return f"{first}{between}{second}"
 
 
 def close_pieces(text: str) -> str:
     """The normal form of a text whose pieces are joined."""
-    return text.rstrip(_CLOSING_STOPS)
+    return text.rstrip(CLOSING_STOPS)
 
 
 class _JoinsItsNeighbour(ValueError):
@@ -154,36 +135,6 @@ class _Letters(dict[int, str]):
 
 
 _LETTERS = _Letters()
-
-
-# Stands between texts that are folded together.
-_BETWEEN = "\x00"
-# In the table of letters: one whose form is no single letter by itself, and one that was not looked at yet.
-_HARD, _NEW = 0x10FFFF, 0x10FFFE
-
-
-def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The code of each letter's form; `_HARD` where the text has to be folded by itself."""
-    import numpy as np
-
-    table = _build_table()
-    folded = table[codes]
-    if len(new := np.unique(codes[folded == _NEW])):
-        for code in new.tolist():
-            try:
-                form = _LETTERS[code]
-            except _JoinsItsNeighbour:
-                form = ""
-            table[code] = ord(form) if len(form) == 1 else _HARD
-        folded = table[codes]
-    return folded
-
-
-@cache
-def _build_table() -> NDArray[np.uint32]:
-    import numpy as np
-
-    return np.full(0x110000, _NEW, dtype=np.uint32)
 
 
 def _may_join(letter: str) -> bool:
@@ -217,7 +168,7 @@ def _fold_letters(text: str) -> str:
 
 def _fold_shape(text: str) -> str:
     """White space, blanks and closing stops of a text whose letters are folded."""
-    return _fold_inside(text).rstrip(_CLOSING_STOPS)
+    return _fold_inside(text).rstrip(CLOSING_STOPS)
 
 
 def _fold_inside(text: str) -> str:

@@ -4,7 +4,7 @@ Each measure runs in a process of its own, so that its memory is its own. Questi
 (`tests/benchmarks/large_bank.py`), with planted copies and edits whose truth is known. Beside our duplicates stand two
 baselines on the same texts: `rensa` (128 values, 16 bands, accepted by its estimate, as its own example does) and the method of
 text-dedup (MinHash of word 3-grams, 32 × 4 bands, merged without a check).
-Run: python -m tests.benchmarks.bank_speed [duplicates|publish|arrivals|plan] [questions]
+Run: python -m tests.benchmarks.bank_speed [duplicates|rensa|text_dedup|publish|arrivals|plan] [questions]
 """
 
 from __future__ import annotations
@@ -28,6 +28,20 @@ from tests.benchmarks.large_bank import DECIDED, LargeBank, make_large_bank
 PAPER, MILLION = 228_604, 1_000_000
 THRESHOLD = 0.8
 ARRIVALS = 1_000
+# What the comparison reads of a question.
+_COMPARED = (
+    *(
+        "question_uuid",
+        "lineage_uuid",
+        "document_id",
+        "question_type",
+        "stem",
+        "material",
+        "options",
+        "answer",
+    ),
+    *("explanation", "discipline", "sub_discipline", "source_kind", "accept_count", "decided_at"),
+)
 # Of these, brute force compares every pair.
 SAMPLE = 6_000
 
@@ -38,21 +52,41 @@ def main(arguments: list[str] | None = None) -> None:
     if len(given) == 2:
         print(json.dumps(MEASURES[given[0]](int(given[1]))))
         return
-    for name in given or [*MEASURES]:
+    for name in given or ["duplicates", "publish", "arrivals", "plan"]:
         for size in (PAPER,) if name == "plan" else (PAPER, MILLION):
             _print_measure(name, size)
 
 
 def _print_measure(name: str, size: int) -> None:
+    print(f"\n## {name}, {size:,} questions\n")
+    # What others do of it stands beside it.
+    columns = {
+        one: found
+        for one in ((name, "rensa", "text_dedup") if name == "duplicates" else (name,))
+        if (found := _measure_apart(one, size)) is not None
+    }
+    labels = dict.fromkeys(label for found in columns.values() for label in found)
+    if len(columns) > 1:
+        print(f"{'':<58}" + "".join(f"{one if one != name else 'ours':>14}" for one in columns))
+    for label in labels:
+        print(f"{label:<58}" + "".join(_show(found.get(label)) for found in columns.values()))
+
+
+def _measure_apart(name: str, size: int) -> dict[str, Any] | None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.bank_speed", name, str(size)], capture_output=True, text=True
     )
-    print(f"\n## {name}, {size:,} questions\n")
     if done.returncode:
-        print(f"failed: {done.stderr[-600:]}")
-        return
-    for label, value in json.loads(done.stdout.splitlines()[-1]).items():
-        print(f"{label:<58}{value:>14,.4f}" if isinstance(value, float) else f"{label:<58}{value:>14,}")
+        print(f"{name} failed: {done.stderr[-600:]}")
+        return None
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _show(value: float | None) -> str:
+    return (
+        f"{'–':>14}" if value is None else f"{value:>14,.4f}" if isinstance(value, float) else f"{value:>14,}"
+    )
 
 
 def _clock() -> float:
@@ -65,29 +99,31 @@ def _peak_mb() -> int:
 
 
 def _find_duplicates(size: int) -> dict[str, Any]:
-    from tasks.dedupe.duplicates import decide, sort_by_preference
+    from tasks.dedupe.duplicates import decide, rank_by_preference
     from tasks.dedupe.index import compute_signatures, read_texts
     from tasks.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
     from tasks.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
     from tests.benchmarks.duplicate_truth import join_exactly
 
     made = _write_away(size)
-    contents = pl.read_parquet(made["decisions"]).with_columns(
-        pl.lit("original").alias("method"), pl.lit(value=False).alias("is_known")
+    contents = (
+        pl.read_parquet(made["decisions"], columns=list(_COMPARED))
+        .rechunk()
+        .with_columns(pl.lit("original").alias("method"), pl.lit(value=False).alias("is_known"))
     )
     before_mb = _peak_mb()
     started = _clock()
-    entries = sort_by_preference(contents)
-    signatures = compute_signatures(entries)
+    ranked = rank_by_preference(contents)
+    signatures = compute_signatures(contents, ranked["place"])
     signed = _clock()
-    likeness = find_likeness(entries, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, THRESHOLD)
+    likeness = find_likeness(ranked, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, THRESHOLD)
     compared = _clock()
-    decision = decide(entries, likeness)
+    decision = decide(ranked, likeness)
     ended = _clock()
     peak_mb = _peak_mb()
 
     # The truth: planted edits, held to the same definition, and every pair of a sample by brute force.
-    place_of = {uuid: place for place, uuid in enumerate(entries["question_uuid"].to_list())}
+    place_of = {uuid: place for place, uuid in enumerate(ranked["question_uuid"].to_list())}
     names = contents["question_uuid"].to_list()
     near = {(left, right) for left, others in likeness.near.items() for right, _ in others}
     planted = _read_pairs(made["edits"], names, place_of)
@@ -108,7 +144,7 @@ def _find_duplicates(size: int) -> dict[str, Any]:
     found = sum((likeness.copies[left], likeness.copies[right]) in near for left, right in true_pairs)
     keys = signatures.forms["content_key"].to_list()
     equal = sum(keys[left] == keys[right] for left, right in copies)
-    some = sorted(random.Random(3).sample(range(entries.height), min(SAMPLE, entries.height)))
+    some = sorted(random.Random(3).sample(range(ranked.height), min(SAMPLE, ranked.height)))
     sampled = list(read_texts(signatures.forms[some]))
     truth = {
         (some[left], some[right])
@@ -123,81 +159,33 @@ def _find_duplicates(size: int) -> dict[str, Any]:
         for left, right, _ in checked
     )
     return {
-        "CPU s: keys, normal forms, MinHash": signed - started,
+        "CPU s: keys, normal forms and MinHash": signed - started,
         "CPU s: pairs and exact Jaccard": compared - signed,
         "CPU s: which copy stays": ended - compared,
-        "CPU s: exact and near duplicates together": ended - started,
+        "CPU s: together": ended - started,
         "peak MB (questions included)": peak_mb,
         "MB before (the questions themselves)": before_mb,
         "questions left out": len(decision.found),
         "planted copies": len(copies),
         "of these with one key": equal,
-        "planted edits with .8 <= J < 1": len(true_pairs),
-        "recall of these": found / max(1, len(true_pairs)),
+        "planted edits, .8 <= J < 1": len(true_pairs),
+        "recall of planted edits, .8 <= J < 1": found / max(1, len(true_pairs)),
         "pairs of brute force in a sample, .8 <= J < 1": len(truth),
         "recall of those": shown / max(1, len(truth)),
         "precision of 5,000 pairs, verified": right_ones / max(1, len(checked)),
     }
 
 
-def _run_baselines(size: int) -> dict[str, Any]:
-    """The yardsticks, on normal texts that are given to them: their own CPU, without normalising."""
-    from rensa import RMinHash, RMinHashLSH
+def _run_rensa(size: int) -> dict[str, Any]:
+    from tests.benchmarks.dedupe_baselines import run_rensa
 
-    from tasks.questions.identity import normalise_for_key
-
-    stems = pl.read_parquet(_write_away(size)["decisions"])["stem"].to_list()
-    started = _clock()
-    texts = [normalise_for_key(text) for text in stems]
-    normalised = _clock()
-    index = RMinHashLSH(threshold=THRESHOLD, num_perm=128, num_bands=16)
-    hashes, pairs = [], 0
-    for place, text in enumerate(texts):
-        minhash = RMinHash(num_perm=128, seed=42)
-        minhash.update([text[start : start + 3] for start in range(max(1, len(text) - 2))])
-        pairs += sum(minhash.jaccard(hashes[other]) >= THRESHOLD for other in index.query(minhash))
-        index.insert(place, minhash)
-        hashes.append(minhash)
-    rensa = _clock()
-    merged = _merge_as_text_dedup(texts)
-    return {
-        "CPU s: normalising, the same for all": normalised - started,
-        "CPU s: rensa, 128 values, by its estimate": rensa - normalised,
-        "pairs of rensa": pairs,
-        "CPU s: as text-dedup, word 3-grams, unchecked": _clock() - rensa,
-        "questions left out as text-dedup": merged,
-        "peak MB": _peak_mb(),
-    }
+    return {**run_rensa(_write_away(size)), "peak MB (questions included)": _peak_mb()}
 
 
-def _merge_as_text_dedup(texts: list[str]) -> int:
-    """MinHash of word 3-grams, 32 bands of 4, union of everything that shares a band; how many are not the first."""
-    import re
-    from zlib import crc32
+def _run_text_dedup(size: int) -> dict[str, Any]:
+    from tests.benchmarks.dedupe_baselines import run_text_dedup
 
-    import numpy as np
-
-    draw = np.random.default_rng(42)
-    factors = draw.integers(1, 1 << 61, 128, dtype=np.uint64)
-    shifts = draw.integers(0, 1 << 61, 128, dtype=np.uint64)
-    parent = list(range(len(texts)))
-
-    def find(place: int) -> int:
-        while parent[place] != place:
-            parent[place] = parent[parent[place]]
-            place = parent[place]
-        return place
-
-    first: dict[tuple[int, bytes], int] = {}
-    for place, text in enumerate(texts):
-        words = [word for word in re.split(r"\W+", text) if word]
-        grams = {" ".join(words[start : start + 3]) for start in range(max(1, len(words) - 2))}
-        hashes = np.array([crc32(gram.encode()) for gram in grams], dtype=np.uint64)
-        values = ((hashes[:, None] * factors + shifts) & np.uint64(0xFFFFFFFF)).min(axis=0)
-        for band in range(32):
-            other = first.setdefault((band, values[band * 4 : band * 4 + 4].tobytes()), place)
-            parent[find(place)] = find(other)
-    return sum(find(place) != place for place in range(len(texts)))
+    return {**run_text_dedup(_write_away(size)), "peak MB (questions included)": _peak_mb()}
 
 
 def _publish_whole(size: int) -> dict[str, Any]:
@@ -377,7 +365,8 @@ def _in_child(code: str) -> str:
 
 MEASURES: dict[str, Callable[[int], dict[str, Any]]] = {
     "duplicates": _find_duplicates,
-    "baselines": _run_baselines,
+    "rensa": _run_rensa,
+    "text_dedup": _run_text_dedup,
     "publish": _publish_whole,
     "arrivals": _publish_arrivals,
     "plan": _plan,

@@ -65,7 +65,16 @@ def run(home: Path, url: str, *arguments: str, code: int = 0) -> Any:
 
 def test_what_a_model_writes_goes_from_the_command_to_the_bank(home: Path, url: str, tmp_path: Path) -> None:
     augment = ("augment", "--with", "sim-writer", "--budget", "1")
+    expected = run(home, url, *augment, "--estimate")
+    # Three choices in four have four options each, one of them none but the question; the material is asked about once.
+    assert {one["method"]: one["calls"] for one in expected["batches"]} == {
+        "declarative_rewrite": 24,
+        "material_to_true_false": 1,
+    }
     made = run(home, url, *augment)
+    assert made["estimate"] == expected
+    # What was asked twice was paid twice; the length of a reply is a guess.
+    assert 0.3 * made["cost_usd"] < expected["cost_usd"] < 2 * made["cost_usd"]
     assert (made["variants"], made["is_simulated"], made["held_batches"]) == (24, True, 0)
     # One option's reply was no JSON both times: the template's question stays.
     assert (made["drafts"], made["fallbacks"]) == (27, 1)
@@ -75,6 +84,7 @@ def test_what_a_model_writes_goes_from_the_command_to_the_bank(home: Path, url: 
     # Nothing more is written or paid for, and nothing is released, before people have read the sample.
     again = run(home, url, *augment)
     assert (again["writing_calls"], again["released_variants"], again["held_batches"]) == ({}, 0, 2)
+    assert (again["estimate"]["calls"], again["estimate"]["cost_usd"]) == (0, 0)
 
     workbooks = run(home, url, "review", "export", str(tmp_path / "books"))["workbooks"]
     assert sum(fill_workbook(Path(path), []) for path in workbooks) == 4
@@ -120,6 +130,36 @@ def test_what_cannot_be_done_is_one_sentence(
     done = invoke(home, "augment", *arguments, PROCTOR_NO_SERVER="true", PROCTOR_SIMULATED_URL=url)
     assert done.exit_code != 0
     assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("price", "limit", "says"),
+    [
+        ("5000", [], "This would cost about"),
+        ("null", [], "This would cost an unknown amount and there is no budget"),
+        ("5000", ["--budget", "0.01"], "the budget of $0.01 per review batch will stop it"),
+    ],
+    ids=["dear", "without a price", "beyond the budget"],
+)
+def test_nothing_dear_is_paid_where_nobody_can_be_asked(
+    home: Path, tmp_path: Path, price: str, limit: list[str], says: str
+) -> None:
+    registry = tmp_path / "models.yaml"
+    # A real model behind an address that nobody answers: a call that was sent would fail in another way.
+    registry.write_text(
+        REGISTRY.replace("base_url: simulated", "base_url: http://127.0.0.1:9/v1")
+        .replace("simulated:", "real:")
+        .replace("provider: simulated", "provider: real")
+        .replace("sim-writer", "dear-writer")
+        .replace("price_usd: 0.5", f"price_usd: {price}")
+    )
+    variables = {"PROCTOR_NO_SERVER": "true", "PROCTOR_REGISTRY": str(registry)}
+    done = invoke(home, "augment", "--with", "dear-writer", *limit, **variables)
+    assert done.exit_code != 0
+    assert says in done.stderr
+    with open_ledger(Settings(home=home).ledger_address) as ledger, ledger.read() as connection:
+        query = "SELECT count(*) FROM llm_calls WHERE model = 'dear-writer' AND status = 'done'"
+        assert connection.exec_driver_sql(query).scalar_one() == 0
 
 
 def test_the_rules_are_listed_with_their_examples(home: Path, url: str) -> None:

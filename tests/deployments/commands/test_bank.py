@@ -49,10 +49,10 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     exported = json.loads(invoke(home, "bank", "export", str(out), "--json").stdout)
     assert (exported["rows"], exported["with_answers"]) == (5, False)
     assert "answer" not in pl.read_parquet(out).columns
-    assert [row["bank_version"] for row in json.loads(invoke(home, "bank", "versions", "--json").stdout)] == [
-        1,
-        2,
-    ]
+    back = invoke(home, "bank", "restore", KEPT["question_uuid"], "--reason", "it was right", "--yes")
+    assert "version 3 has 5 questions more" in back.stdout
+    versions = json.loads(invoke(home, "bank", "versions", "--json").stdout)
+    assert [row["bank_version"] for row in versions] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])

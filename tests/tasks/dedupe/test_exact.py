@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -9,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.dedupe.exact import normalise_contents
-from tasks.dedupe.simplified import fold_traditional, fold_traditional_all
-from tasks.questions.identity import normalise_all_for_key, normalise_for_key
+from tasks.dedupe.simplified import fold_traditional, fold_traditional_codes
+from tasks.questions.identity import normalise_for_key
+from tasks.questions.normal_texts import normalise_column
 from tests.tasks.augment.conftest import make_accepted, make_options
 from tests.tasks.dedupe.forms import frame_contents
+
+if TYPE_CHECKING:
+    from tasks.questions.normal_texts import FoldFurther
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
 
@@ -22,7 +27,7 @@ def test_a_normal_form_holds_every_text_and_the_answer_in_words() -> None:
         "Which “one”?", material="A  text.", options=make_options("This.", "THAT"), answer=["B"]
     )
     forms = normalise_contents(frame_contents(row, make_accepted("Prime?", options=[], answer=[])))
-    assert (forms.texts, forms.options, forms.answers) == (
+    assert (forms.texts.to_list(), forms.options.to_list(), forms.answers.to_list()) == (
         ['a text.which"one"', "prime"],
         [["that", "this"], []],
         [["that"], []],
@@ -31,7 +36,7 @@ def test_a_normal_form_holds_every_text_and_the_answer_in_words() -> None:
 
 def test_an_answer_that_is_no_label_counts_by_its_own_words() -> None:
     row = make_accepted("When?", question_type="short_answer", options=[], answer=["In May.", "a day"])
-    assert normalise_contents(frame_contents(row)).answers == [["a day", "in may"]]
+    assert normalise_contents(frame_contents(row)).answers.to_list() == [["a day", "in may"]]
 
 
 @pytest.mark.parametrize(
@@ -66,22 +71,24 @@ def test_whatever_else_is_asked_has_another_key(changes: dict[str, object]) -> N
     assert first != second
 
 
-@given(st.lists(st.text(max_size=12), max_size=6))
-def test_many_texts_are_folded_as_each_by_itself(texts: list[str]) -> None:
-    assert fold_traditional_all(texts) == [fold_traditional(text) for text in texts]
-
-
+@pytest.mark.parametrize("fold_further", [None, fold_traditional_codes], ids=["plain", "and simplified"])
 @given(
-    st.lists(
+    texts=st.lists(
         st.text(
-            st.sampled_from("aZ_ \t[](（）＿…①ﬁéＡ。“”\u0301\u200b가ㄱ中一\x00?.") | st.characters(),
+            st.sampled_from("aZ_ \t[](（）＿…①ﬁéＡ。“”\u0301\u200b\u00ad\u2028\x1f가ㄱ中一葉國\x00?.")
+            | st.characters(exclude_categories=["Cs"]),
             max_size=9,
         ),
         max_size=5,
     )
 )
-def test_many_normal_forms_are_those_of_each_text_by_itself(texts: list[str]) -> None:
-    assert normalise_all_for_key(texts) == [normalise_for_key(text) for text in texts]
+def test_many_normal_forms_are_those_of_each_text_by_itself(
+    fold_further: FoldFurther | None, texts: list[str]
+) -> None:
+    forms = [normalise_for_key(text) for text in texts]
+    if fold_further is not None:
+        forms = [fold_traditional(form) for form in forms]
+    assert normalise_column(pl.Series(texts, dtype=pl.String), fold_further).to_list() == forms
 
 
 def test_folding_twice_changes_nothing_more_and_keeps_the_length() -> None:

