@@ -28,7 +28,7 @@ from tasks.ingest.layout.furniture import (
     drop_titles,
     is_noise,
     letter_options,
-    move_bracket,
+    move_brackets,
     move_tag,
 )
 from tasks.ingest.layout.key_blocks import write_key_blocks
@@ -77,7 +77,8 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, language, tables)
         answered = tables.read(region, len(part_drafts), None)
-        found = read_region([piece for piece in region if piece.table < 0]) if region else []
+        paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
+        found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
         part_drafts = merge_repeated(part_drafts, answered, language)
         unmatched = match_keys(part_drafts, [*part_keys, *found], language)
         read_answers_below(part_drafts)
@@ -104,11 +105,8 @@ def _split_part(
     pieces = letter_options(pieces)
     if len(pieces) > 2 and pieces[-1].text.strip() == pieces[0].text.strip():
         pieces = pieces[:-1]  # the title again, above the answers
-    pieces = [
-        move_tag(move_bracket(piece))
-        for piece in drop_page_numbers(drop_notices(pieces))
-        if not is_noise(piece, language)
-    ]
+    kept = [piece for piece in drop_page_numbers(drop_notices(pieces)) if not is_noise(piece, language)]
+    pieces = [move_tag(piece) for piece in move_brackets(kept)]
     for index, piece in enumerate(pieces[:6]):
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
@@ -150,6 +148,7 @@ def _split_part(
             continue
         draft.section = number
         draft.section_number = section.number
+        draft.section_parent = section.parent
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)

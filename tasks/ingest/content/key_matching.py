@@ -117,6 +117,11 @@ def _find_target(
     by_section: dict[int, list[Draft]],
 ) -> dict[int, Draft]:
     groups = list(by_section.values())
+    if key.parent is not None:
+        path = (key.parent, key.number)
+        inside = [group for group in groups if (group[0].section_parent, group[0].section_number) == path]
+        if inside:
+            return _by_number(inside[0])
     if key.fine is not None:
         same = [
             group

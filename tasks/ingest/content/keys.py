@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from tasks.ingest.layout.key_lines import (
     read_key_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import OPTION_A, Section, divide, is_chapter
+from tasks.ingest.layout.sections import OPTION_A, Section, divide, is_chapter, read_heading
 from tasks.ingest.words.answers import ANSWER_MARK, METADATA, find_explanation, has_colon
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
@@ -54,6 +54,7 @@ class KeySection:
     entries: list[KeyEntry] = field(default_factory=list)
     title: str = ""
     whole: KeyEntry | None = None
+    parent: int | None = None
 
 
 def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
@@ -117,8 +118,6 @@ def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
 
 def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
     """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
-    from tasks.ingest.layout.sections import read_heading
-
     first = pieces[index + 1].label if index + 1 < len(pieces) else None
     if first is None or first.style != "num" or first.value != 1:
         return False
@@ -153,8 +152,6 @@ def _names_answers(text: str) -> bool:
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
-    from tasks.ingest.layout.sections import read_heading
-
     found = [
         index
         for index, piece in enumerate(pieces)
@@ -188,8 +185,6 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
-    from tasks.ingest.layout.sections import read_heading
-
     for piece in following[:3]:
         text = piece.text
         if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
@@ -211,8 +206,16 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
     return False
 
 
-def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
-    """Read the answer part of a paper into its sections."""
+def read_region(
+    pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]] = ()
+) -> list[KeySection]:
+    """Read the answer part of a paper into its sections.
+
+    `paths` are the numbers of the sections that hold the questions, each below that of the section around it.
+    """
+    nested = _read_nested(pieces, paths)
+    if nested:
+        return nested
     sections: list[KeySection] = []
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
@@ -233,6 +236,41 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
             if len(found.entries) > 1:
                 found.whole = _read_entry(1, section.pieces)
             sections.append(found)
+    return sections
+
+
+def _read_nested(
+    pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]]
+) -> list[KeySection]:
+    """Read `一、（一）1-5 BCABC` and, below it, `（二）1. ABC`, where the questions stand in sections nested that way."""
+    known = {path for path in paths if path[0] is not None}
+    if not known:
+        return []
+    groups: list[tuple[int | None, int | None, list[Piece]]] = []
+    outer: int | None = None
+    for piece in pieces:
+        rest = piece
+        label = rest.label
+        if label is not None and label.style == "cn":
+            outer = label.value
+            groups.append((None, outer, []))
+            rest = rest.cut(label.end)
+            label = rest.label
+        if label is not None and label.style == "cnp" and (outer, label.value) in known:
+            groups.append((outer, label.value, []))
+            rest = rest.cut(label.end)
+        if rest.text.strip() and groups:
+            groups[-1][2].append(rest)
+    if not any((parent, number) in known for parent, number, _ in groups):
+        return []
+    sections: list[KeySection] = []
+    for parent, number, lines in groups:
+        fine = next(
+            (found.fine for line in lines[:1] if (found := read_heading(line.text)) is not None), None
+        )
+        entries = read_entries(Section(number=number, fine=None, pieces=lines))
+        if entries:
+            sections.append(KeySection(number, fine, entries, parent=parent))
     return sections
 
 

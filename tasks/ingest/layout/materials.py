@@ -70,6 +70,13 @@ def _stop_letters(found: list[Chunk]) -> list[Chunk]:
     ]
 
 
+# above the second list
+_COLUMN_HEAD = re.compile(
+    r"(?i)\s*(?:(?:column|list|group|set)\s+(?:[IVX]{1,3}|[A-C1-3]|one|two)|(?:answers?|definitions?|descriptions?|meanings?|choices?|options?)|"
+    r"[A-BⅠⅡ甲乙]\s*[栏列组]|第[一二]\s*[栏列组]|[左右]\s*[栏列]|备选(?:项|答案))\s*[:：]?\s*"
+)
+
+
 def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
     """Give every term of a matching section the whole list of what it may be matched with.
 
@@ -97,9 +104,12 @@ def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
         first = min(content[0].start for _, content in below.options)
         place = next((index for index, line in enumerate(lines) if line.end > first), len(lines))
         shared = list(lines[place:])
+        own_lines = list(lines[:place])
+        while len(own_lines) > 1 and _COLUMN_HEAD.fullmatch(own_lines[-1].text):
+            own_lines.pop()
         return [
             *((other, [*own, *shared], passage) for other, own, passage in found[:-1]),
-            (label, [*lines[:place], *shared], material),
+            (label, [*own_lines, *shared], material),
         ]
     above = split_options(preamble, True)
     if above is not None:

@@ -93,7 +93,8 @@ class Section:
     """A stretch of a paper below one heading. `fine` is its type, None where the heading names none.
 
     `pieces` are the lines below the heading, the rest of the heading line included where it is content.
-    `is_question`: the heading is itself one question (`三、（10分）设……`).
+    `is_question`: the heading is itself one question (`三、（10分）设……`). `parent` is the number of the section that
+    holds this one (`一、选择题` above `（二）多项选择题`).
     """
 
     number: int | None = None
@@ -107,6 +108,7 @@ class Section:
     is_cover: bool = False
     after_break: bool = False
     start: int = 0
+    parent: int | None = None
     breaks: set[int] = field(default_factory=set)
 
 
@@ -127,9 +129,12 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
     current = Section(is_cover=bool(headings))
     sections = [current]
     broke = False
+    outer: int | None = None
     for index, piece in enumerate(pieces):
         heading = headings.get(index)
         if heading is not None:
+            style = heading.label.style if heading.label else ""
+            outer = outer if style == "cnp" else heading.label.value if heading.label else None
             current = Section(
                 number=heading.label.value if heading.label else None,
                 style=heading.label.style if heading.label else "",
@@ -139,6 +144,7 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
                 marks=heading.marks,
                 after_break=broke,
                 start=piece.start,
+                parent=outer if style == "cnp" else None,
             )
             broke = False
             sections.append(current)
@@ -263,7 +269,39 @@ def _find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
-    return found
+    return found | _find_parts(pieces, found)
+
+
+def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[int, Heading]:
+    """`（一）基础部分`, `（二）提高部分` below `二、填空题`: parts of a section, where the numbers start at 1 in each."""
+    found: dict[int, Heading] = {}
+    outer: Heading | None = None
+    last = 0
+    for index, piece in enumerate(pieces):
+        label = piece.label
+        heading = headings.get(index)
+        if heading is not None:
+            is_part = heading.label is not None and heading.label.style == "cnp"
+            outer = outer if is_part else heading
+            last = heading.label.value if is_part and heading.label is not None else 0
+            continue
+        if (
+            label is None
+            or label.style != "cnp"
+            or outer is None
+            or outer.fine is None
+            or label.value != last + 1
+        ):
+            continue
+        title = piece.text[label.end :].strip()
+        first = pieces[index + 1].label if index + 1 < len(pieces) else None
+        if first is None or first.style not in ("num", "paren") or first.value != 1:
+            continue
+        if not title or len(title) > 24 or re.search(r"[？?。；;]$", title) or has_blank(title):
+            continue
+        last = label.value
+        found[index] = Heading(label, title, outer.fine, _read_marks(title) or outer.marks, len(piece.text))
+    return found if len(found) > 1 else {}
 
 
 def _ends_with_keys(text: str) -> bool:
@@ -545,6 +583,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
+    if section.style == "part" and _opens_list(section, last):
+        return False
     own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
     if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
         return False  # `A1.` `A2.` below `Part A`
@@ -581,6 +621,21 @@ def _is_question(section: Section, last: int = 0) -> bool:
         is_short
         and not re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）\]])?$", first)
         and not MARKS_GROUP.match(first)
+    )
+
+
+def _opens_list(section: Section, last: int) -> bool:
+    """Whether `Section A` stands right above a question: `Question 1 (5 marks)`, or `1. …` with its `2. …` below."""
+    label = section.pieces[0].label
+    if label is None or label.is_weak or label.value not in (1, last + 1):
+        return False
+    return label.style == "word" or (
+        label.style in ("num", "paren", "bracket")
+        and any(
+            (other.style, other.value) == (label.style, label.value + 1)
+            for piece in section.pieces[1:]
+            if (other := piece.label) is not None
+        )
     )
 
 

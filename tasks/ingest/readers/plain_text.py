@@ -211,6 +211,7 @@ def read_html(data: bytes) -> Extraction:
         mark.text = f"{_TABLE_MARK}{index}"
         tables[index].addprevious(mark)
         tables[index].drop_tree()
+    _write_list_marks(root)
     blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol"}
     for element in root.iter():
         if element.tag in blocks:
@@ -225,6 +226,47 @@ def read_html(data: bytes) -> Extraction:
             text = " | ".join(cell.replace("\n", " ") for cell in row)
             extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
     return extraction
+
+
+_LIST_FORMS = {"A": "A", "a": "a", "I": "I", "i": "i", "upper-alpha": "A", "lower-alpha": "a",
+               "upper-latin": "A", "lower-latin": "a", "upper-roman": "I", "lower-roman": "i", "decimal": "1"}  # fmt: skip
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)")
+
+
+def _write_list_marks(root: Any) -> None:
+    """Write before every item of an ordered list the number or letter that a browser shows there."""
+    for ordered in root.iter("ol"):
+        style = _LIST_STYLE.search(ordered.get("style") or "")
+        name = style.group(1) if style else ordered.get("type", "1")
+        if name == "none":
+            continue
+        form = _LIST_FORMS.get(name, "1")
+        start = ordered.get("start") or "1"
+        value = int(start) if start.isdigit() else 1
+        for item in ordered.iterchildren("li"):
+            own = item.get("value") or ""
+            value = int(own) if own.isdigit() else value
+            mark = _write_list_mark(form, value)
+            value += 1
+            holder = item
+            # `<li><p>Where …`: the mark stands on the line of the item's first text
+            while (
+                not (holder.text or "").strip() and len(holder) and holder[0].tag in ("p", "div", "span", "b")
+            ):
+                holder = holder[0]
+            holder.text = f"{mark}. {(holder.text or '').lstrip()}"
+
+
+def _write_list_mark(form: str, value: int) -> str:
+    if form == "1" or (form in "Aa" and value > 26):
+        return str(value)
+    if form in "Aa":
+        return chr(ord(form) + value - 1)
+    roman = ""
+    for worth, letters in ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
+        roman += letters * (value // worth)
+        value %= worth
+    return roman if form == "i" else roman.upper()
 
 
 def _read_html_table(table: Any) -> list[list[str]]:

@@ -123,7 +123,21 @@ def _continue_header(before: Header, rows: Sequence[Sequence[str]]) -> Header | 
     keyed = answer is not None and sum(1 for row in body if KEY_CELL.match(row[answer])) >= 0.7 * len(body)
     if not (numbered or keyed):
         return None
-    return Header(-1, dict(before.columns), dict(before.options), list(before.blanks), list(before.names))
+    columns = dict(before.columns)
+    marks = columns.get("marks")
+    if answer is None and marks is not None and _hold_keys(body, marks):
+        # the answers are written where the table above has room for marks
+        columns["answer"] = columns.pop("marks")
+    return Header(-1, columns, dict(before.options), list(before.blanks), list(before.names))
+
+
+_BRACKETED = re.compile(r"^\s*[（(\[]\s*([^（()）\[\]]*?)\s*[)）\]]\s*$")
+
+
+def _hold_keys(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether a column holds keys, `B` or `（ √ ）`, in most of its rows and nothing else."""
+    cells = [_BRACKETED.sub(r"\1", row[column]).strip() for row in rows if row[column].strip()]
+    return len(cells) >= 0.7 * len(rows) and all(KEY_CELL.match(cell) for cell in cells)
 
 
 def _guess_header(rows: Sequence[Sequence[str]]) -> Header | None:

@@ -15,6 +15,7 @@ _SAMPLE = 200
 _OPTION_HEADER = re.compile(
     r"^(?:选项|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
 )
+_STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _OPTION_NUMBER = re.compile(
     r"^(?:选项|备选项|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
 )
@@ -222,6 +223,8 @@ def _read_option_label(folded: str) -> str | None:
     match = _OPTION_HEADER.match(folded)
     if match:
         return match.group(1).upper()
+    if folded in _STEMS_OF_TEN:
+        return chr(ord("A") + _STEMS_OF_TEN.index(folded))
     match = _OPTION_NUMBER.match(folded)
     if match:
         token = match.group(1)
