@@ -47,7 +47,10 @@ _ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,
 
 @dataclass
 class KeySection:
-    """The answers below one heading of an answer part (or of one key line, then `fine` may be None)."""
+    """The answers below one heading of an answer part (or of one key line, then `fine` may be None).
+
+    `parent` is the number of the section around it; `run` are keys without numbers, in the order of the questions.
+    """
 
     number: int | None
     fine: FineType | None
@@ -55,6 +58,7 @@ class KeySection:
     title: str = ""
     whole: KeyEntry | None = None
     parent: int | None = None
+    run: str = ""
 
 
 def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
@@ -190,6 +194,8 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
         if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
             return True
         label = piece.label
+        if label is not None and is_only and label.value > 1 and _answers_last(piece, following, before):
+            return True
         if label is not None:
             if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
                 if not before:
@@ -206,6 +212,23 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
     return False
 
 
+def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Piece]) -> bool:
+    """Whether `7. 潜伏性  8. 1024` below `答案：` answers the last section: both numbers are asked above, the last of all there."""
+    label = piece.label
+    if label is None or label.style != "num":
+        return False
+    inline = [number for number, _ in split_inline(piece)]
+    values = inline or [
+        other.label.value for other in following if other.label and other.label.style == "num"
+    ]
+    asked = [other.label.value for other in before if other.label is not None and other.label.style == "num"]
+    return (
+        len(values) > 1
+        and values == list(range(label.value, label.value + len(values)))
+        and asked[-len(values) :] == values
+    )
+
+
 def read_region(
     pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]] = ()
 ) -> list[KeySection]:
@@ -219,6 +242,11 @@ def read_region(
     sections: list[KeySection] = []
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
+        run = " ".join(piece.text.strip() for piece in section.pieces)
+        if section.number is not None and len(run) < 400 and _BARE_RUN.fullmatch(run):
+            found.run = run
+            sections.append(found)
+            continue
         label = section.pieces[0].label if section.pieces else None
         if (
             section.is_question
@@ -237,6 +265,20 @@ def read_region(
                 found.whole = _read_entry(1, section.pieces)
             sections.append(found)
     return sections
+
+
+# `一、②③②`, `三、× × √`, `二、AB ACD BC`: keys in the order of a section's questions
+_BARE_RUN = re.compile(r"(?:[A-J①-⑩√×✓✗✔✘TF对错][\s,，、;；.。|]*){2,}")
+_RUN_KEY = re.compile(r"[A-J①-⑩√×✓✗✔✘TF对错]")
+
+
+def split_run(text: str, count: int) -> list[str]:
+    """The keys of a run for `count` questions: one sign each, or groups by white space and commas; else empty."""
+    singles = _RUN_KEY.findall(text)
+    if len(singles) == count:
+        return singles
+    groups = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]
+    return groups if len(groups) == count else []
 
 
 def _read_nested(

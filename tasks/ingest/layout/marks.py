@@ -296,7 +296,7 @@ def _cut_second_numbers(pieces: list[Piece]) -> list[Piece]:
 
 
 _ANSWER_HEADING = re.compile(
-    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference)\s+)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
+    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference|Show|View|See|Reveal|Hide|Click\s+(?:here\s+)?(?:to\s+(?:show|see|view)|for))\s+(?:the\s+)?)?(?:查看|显示|点击查看)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
     re.IGNORECASE,
 )
 

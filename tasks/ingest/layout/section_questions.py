@@ -13,6 +13,7 @@ from tasks.ingest.layout.materials import (
     read_material,
     share_matches,
     shared_options,
+    split_bank,
     split_cases,
     split_matching,
 )
@@ -35,6 +36,14 @@ def split_section(
     cases = split_cases(section)
     if cases and not _goes_on(section, carry):
         return cases, carry
+    banked, rest = split_bank(section)
+    if banked:
+        last_gap = banked[-1][0]
+        carry = last_gap.value if last_gap is not None else carry
+        if not rest:
+            return banked, carry
+        others, carry = split_section(replace(section, pieces=rest, breaks=set()), carry)
+        return [*banked, *others], carry
     matching = split_matching(section)
     if matching:
         last = matching[-1][0]

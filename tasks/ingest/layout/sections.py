@@ -68,7 +68,7 @@ _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
 )
 _TITLE_END = re.compile(
-    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
+    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TWO_LANGUAGES = re.compile(
@@ -588,7 +588,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
     own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
     if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
         return False  # `A1.` `A2.` below `Part A`
-    if section.style == "part" and sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) > 1:
+    offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
+    if offered > 1 and (section.style == "part" or len(children_numbers) > 1):
         return False  # several choice questions
     if section.style == "part" and any(READ_PASSAGE.search(piece.text) for piece in section.pieces[:3]):
         return len(children_numbers) < 2

@@ -108,8 +108,31 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "csv"
         extraction.sheets.append(sheet)
         return extraction
-    extraction.lines = [Line(line) for line in re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)]
+    lines = re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)
+    extraction.lines = _read_pipe_tables(lines) if "|" in text else [Line(line) for line in lines]
     return extraction
+
+
+_RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
+
+
+def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
+    """The lines of a text, with the rows of its Markdown tables (`| 1 | B |`, a rule below the first) as rows of tables."""
+    found = [Line(line) for line in lines]
+    rules: set[int] = set()
+    tables = 0
+    for index in range(1, len(lines)):
+        if "--" not in lines[index] or not _RULE_ROW.fullmatch(lines[index]) or "|" not in lines[index - 1]:
+            continue
+        tables += 1
+        last = index + 1
+        while last < len(lines) and "|" in lines[last]:
+            last += 1
+        rules.add(index)
+        for place in (index - 1, *range(index + 1, last)):
+            cells = tuple(cell.strip() for cell in lines[place].strip().strip("|").split("|"))
+            found[place] = Line(" | ".join(cells), kind="table", cells=cells, table=tables)
+    return [line for index, line in enumerate(found) if index not in rules]
 
 
 _BARS = re.compile(r"\|{2,}|;{2,}|@@+|\t+|~~+|::+|\^\^+")
@@ -196,6 +219,10 @@ def read_html(data: bytes) -> Extraction:
         raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
+    for element in root.iter("input"):
+        if (element.get("type") or "").lower() in ("radio", "checkbox"):
+            sign = "☑" if element.get("checked") is not None else "□"
+            element.tail = f"{sign} {(element.tail or '').strip()}"
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
     tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
@@ -212,7 +239,8 @@ def read_html(data: bytes) -> Extraction:
         tables[index].addprevious(mark)
         tables[index].drop_tree()
     _write_list_marks(root)
-    blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol"}
+    blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol", "summary", "details",
+              "section", "article", "fieldset", "legend", "blockquote", "pre", "dl", "dt", "dd", "form"}  # fmt: skip
     for element in root.iter():
         if element.tag in blocks:
             element.text = "\n" + (element.text or "")

@@ -88,9 +88,16 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     return found
 
 
+_NUMBER_CELL = re.compile(r"(?:Q\s*)?\d{1,3}\s*[.．、]?")
+
+
 def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     for index, row in enumerate(rows[:3]):
         roles = [find_role(cell) for cell in row]
+        for column, role in enumerate(roles):
+            cells = [other[column].strip() for other in rows[index + 1 :] if column < len(other)]
+            if role in (None, "stem") and cells and all(_NUMBER_CELL.fullmatch(cell) for cell in cells):
+                roles[column] = "number"  # `Q | Answer`
         numbers = [column for column, role in enumerate(roles) if role == "number"]
         answers = [column for column, role in enumerate(roles) if role == "answer"]
         if not numbers or len(numbers) != len(answers) or "stem" in roles or "options" in roles:
