@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.bullets import write_unlettered
+from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
@@ -48,7 +49,7 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
         if not is_status_line(piece.text.strip())
         and not (".." in piece.text and _ANSWER_RULE.fullmatch(piece.text))
     ]
-    found = [drop_decoration(piece) for piece in write_ticks(found)]
+    found = [drop_decoration(piece) for piece in write_ticks(write_exports(found))]
     found = drop_upright(part_lines(join_brackets(found)))
     found = _write_headings(found)
     found = _write_numbers(mend_first(found))

@@ -19,7 +19,7 @@ from tasks.ingest.words.labels import Label
 
 _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
-    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*(?:$|\s(?:are|is|refer|relate).{0,60})|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|(?:reading\s+)?passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 
 
@@ -311,6 +311,14 @@ def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> lis
     return list(lines[first + 1 :])
 
 
+_BARE_RANGE = re.compile(r"(?i)\s*questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[:.]?\s*")
+
+
+def names_range(piece: Piece) -> bool:
+    """Whether a line only names the questions below it: `Questions 4-6`."""
+    return _BARE_RANGE.fullmatch(piece.text) is not None
+
+
 def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
     """Return the material before questions and the last question number it serves; instructions are no material."""
     lines = [line for line in lines if line.text.strip()]
@@ -323,6 +331,9 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         lines = lines[1:]
     if not lines:
         return None, None
+    if names_range(lines[0]):
+        lines = lines[1:]  # `Questions 4-6` alone names no text
+        return read_material(lines, section) if lines else (None, None)
     opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
     lines = lines[opening:]
     text = join_pieces(lines)

@@ -10,6 +10,7 @@ from tasks.ingest.layout.materials import (
     cut_breaks,
     cut_material,
     join_shared,
+    names_range,
     read_material,
     share_matches,
     shared_options,
@@ -88,7 +89,9 @@ def split_section(
         else:
             found.append((label, lines, material))
         if tail:
-            material, material_until = read_material(tail, section)
+            told, until = read_material(tail, section)
+            if told is not None or not names_range(tail[0]):
+                material, material_until = told, until
             shared = shared_options(tail)
     del style
     found = _cut_bonus(found)

@@ -13,7 +13,7 @@ import yaml
 MAX_HEADER_ROW = 30
 _SAMPLE = 200
 _OPTION_HEADER = re.compile(
-    r"^(?:选项|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
+    r"^(?:选项|选择|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
 )
 _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _OPTION_NUMBER = re.compile(
