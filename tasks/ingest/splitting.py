@@ -48,6 +48,10 @@ from tasks.ingest.words.labels import Label
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 
 
+# an answer part seldom passes over one of these; model answers of free questions are often left out
+_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
+
+
 @dataclass
 class Split:
     """The questions of one paper, the answers that found no question, and sentences on what was odd."""
@@ -82,6 +86,10 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         part_drafts = merge_repeated(part_drafts, answered, language)
         unmatched = match_keys(part_drafts, [*part_keys, *found], language)
         read_answers_below(part_drafts)
+        if region:
+            for draft in part_drafts:
+                if not draft.answer and draft.question_type in _KEYED:
+                    draft.notes.append("answer_part_without_it")
         keys.extend((part, section) for section in unmatched)
         drafts.extend(part_drafts)
     result.keys = [section for _, section in keys]

@@ -47,7 +47,7 @@ def note_losses(drafts: Sequence[Draft], pieces: Sequence[Piece], answer_parts: 
             unclaimed.append(piece)
     _note_inside(drafts, pieces, spans)
     _note_gaps(drafts)
-    _note_neighbours(drafts)
+    note_neighbours(drafts)
     warnings: list[str] = []
     if unclaimed and drafts:
         places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
@@ -167,7 +167,7 @@ def _note_gaps(drafts: Sequence[Draft]) -> None:
             before.notes.append("number_gap_after")
 
 
-def _note_neighbours(drafts: Sequence[Draft]) -> None:
+def note_neighbours(drafts: Sequence[Draft]) -> None:
     """Note a choice with fewer or more options than nearly all of its section, and a lone question without an answer."""
     sections: dict[int, list[Draft]] = {}
     for draft in drafts:

@@ -166,9 +166,16 @@ def join_pieces(pieces: Sequence[Piece]) -> str:
     for index, piece in enumerate(pieces):
         if index == 0:
             text = piece.text.strip()
-        elif runs_on:
+        elif runs_on or _is_hyphenated(text, piece.text):
             text = join_wrapped(text, piece.text)
         else:
             text = f"{text}\n{piece.text.rstrip()}"
         runs_on = piece.wraps
     return text
+
+
+def _is_hyphenated(text: str, following: str) -> bool:
+    """Whether a word is cut at the end of a line, `the follow-` above `ing data types`: both halves in small letters."""
+    if not text.endswith("-") or not text[-3:-1].isalpha():
+        return False
+    return text[-3:-1].islower() and following.lstrip()[:2].isalpha() and following.lstrip()[:2].islower()
