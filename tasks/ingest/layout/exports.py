@@ -113,6 +113,8 @@ def _write_type_lines(pieces: list[Piece]) -> list[Piece]:
 
 def _join_letters(pieces: list[Piece]) -> list[Piece]:
     """Join letters that stand on a line of their own, `A` above `均方误差`, with the options below them."""
+    if sum(1 for piece in pieces if len(piece.text) < 4 and piece.text.strip() == "A") < 2:
+        return pieces
     sets: list[list[int]] = []
     index = 0
     while index < len(pieces):
