@@ -19,7 +19,8 @@ from tasks.ingest.content.filled_answers import (
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.keys import KeySection, part_answers, read_region
+from tasks.ingest.content.key_regions import part_answers
+from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.losses import note_losses
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.layout.furniture import (

@@ -13,9 +13,9 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import is_chapter, read_heading
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.warnings import NOT_READ

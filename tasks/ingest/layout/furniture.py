@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import is_chapter
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    OPTION_A,
-    is_chapter,
-)
+from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
@@ -105,7 +103,7 @@ def _begins(text: str, characters: str) -> bool:
 
 def drop_notices(pieces: list[Piece]) -> list[Piece]:
     """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
-    from tasks.ingest.layout.sections import read_heading
+    from tasks.ingest.layout.headings import read_heading
 
     kept: list[Piece] = []
     index = 0

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.sections import read_heading
 from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import answer_mark, is_status_line, number_word
 from tasks.ingest.words.labels import read_number

@@ -6,14 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
-from tasks.ingest.layout.sections import (
-    CHOOSE_SOME,
-    INSTRUCTION,
-    OPTION_A,
-    Section,
-)
+from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
 from tasks.ingest.layout.signs import CASE, FIRST_OPTION, Chunk, is_instruction
 from tasks.ingest.words.labels import Label
 

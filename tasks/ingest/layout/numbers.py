@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    Section,
-)
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.sequences import Candidate
 from tasks.ingest.layout.signs import CASE, Mark
 from tasks.ingest.words.labels import Label

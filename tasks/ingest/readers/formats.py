@@ -53,7 +53,9 @@ def extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
         from tasks.ingest.readers.moodle_xml import read_moodle_xml
 
         return read_moodle_xml(data)
-    from tasks.ingest.readers.plain_text import read_csv, read_html, read_json, read_text
+    from tasks.ingest.readers.json_records import read_json
+    from tasks.ingest.readers.plain_text import read_csv, read_text
+    from tasks.ingest.readers.web_pages import read_html
 
     return {"csv": read_csv, "html": read_html, "json": read_json, "jsonl": read_json}.get(kind, read_text)(
         data

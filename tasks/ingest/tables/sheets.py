@@ -244,7 +244,7 @@ def _take_flags(record: dict[str, str]) -> None:
 
 def _read_title(cell: str) -> FineType | None:
     """The type that a row with a single cell names, as a heading between the questions."""
-    from tasks.ingest.layout.sections import read_heading
+    from tasks.ingest.layout.headings import read_heading
 
     heading = read_heading(clean_line(cell)[0])
     return match_type_name(cell) or (heading.fine if heading is not None else None)
