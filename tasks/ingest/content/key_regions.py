@@ -10,14 +10,14 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import (
     read_key_line,
 )
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.labels import Label
 
 REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
 
@@ -32,7 +32,7 @@ _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 
 
 _LINE_OF_ANSWERS = re.compile(
-    r"\s*【?(?:参考|标准|正确)?答案】?\s*[:：]?\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
 
 
@@ -115,9 +115,14 @@ def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
     return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
 
 
+_RULES = "=-—–─━_*#~·.…☆★ \t"
+
+
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
+    if len(folded) > 8 and folded[0] in _RULES:
+        folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
     return (
         len(folded) <= 48
         and _names_answers(folded)
@@ -150,6 +155,8 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
         return list(pieces)
     head = piece.cut(0, len(piece.text) - len(rest.text))
+    if not is_region_heading(head.text):
+        head = rewrite(head, len(head.text), "答案：")  # `答案速查：`
     return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
 
 

@@ -46,6 +46,7 @@ def note_losses(drafts: Sequence[Draft], pieces: Sequence[Piece], answer_parts: 
         if _counts(piece.label):
             unclaimed.append(piece)
     _note_inside(drafts, pieces, spans)
+    _note_keys_inside(drafts, pieces, spans, answer_parts)
     _note_gaps(drafts)
     note_neighbours(drafts)
     warnings: list[str] = []
@@ -141,6 +142,40 @@ def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans
             draft.notes.append("holds_second_options")
         if any(_heads_section(piece) for piece in held):
             draft.notes.append("stem_holds_heading")
+
+
+_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
+_MIN_KEYS = 3
+
+
+def _note_keys_inside(
+    drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans, answer_parts: Collection[int]
+) -> None:
+    """Note a key line inside a question, and the questions that lack an answer: the keys are theirs, and were not read so."""
+    holding: list[Draft] = []
+    for piece in pieces:
+        if piece.start in answer_parts or piece.kind == "table" or not any(map(str.isdecimal, piece.text)):
+            continue
+        draft = spans.find_last(piece.start)
+        if (
+            draft is None
+            or piece.start <= draft.start
+            or (draft.question_type == "multiple_choice" and not draft.answer)
+        ):
+            continue
+        keys = read_key_line(_KEY_LEAD.sub("", piece.text))
+        numbers = {entry.number for entry in keys}
+        if len(keys) >= _MIN_KEYS and any(one.value in numbers and not one.answer for one in drafts):
+            holding.append(draft)
+    for draft in holding:
+        draft.notes.append("text_holds_answer")
+    if holding:
+        for draft in drafts:
+            if not draft.answer and draft.question_type in _KEYED:
+                draft.notes.append("answer_part_without_it")
+
+
+_KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
 
 
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")

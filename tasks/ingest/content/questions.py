@@ -134,10 +134,10 @@ _FREE_TYPES = ("short_answer", "calculation", "essay")
 
 # what opens an answer, and signs that begin or end no sentence: `[x] B. git log`, `石羊河 ##a##`
 _HELD_ANSWER = re.compile(
-    r"(?:参考|正确|标准)答案|答案\s*[:：]|【(?:答案|解析)|解析\s*[:：]|\b(?:Answer|Explanation|Ans)\s*[:：]"
+    r"(?:参考|正确|标准)答案|答案\s*[:：]|【(?:答案|解析)|解析\s*[:：]|\b(?:Answer|Explanation|Ans)\s*[:：]|\|\s*(?:答案|Answer)"
 )
 _ODD_START = re.compile(r"\s*(?:\[[ xX√]?\]|[#@~^|=&%]{2,}|[□☐☑☒✓✔■◆]|[)）\]】:：,，])")
-_ODD_END = re.compile(r"(?:[#@~^|=&%]{2,}|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2})\s*$")
+_ODD_END = re.compile(r"(?:[#@~^|=&%]{2,}|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$")
 _LONE_LETTER = re.compile(r"[A-H]\s+[\u4e00-\u9fff]")
 _MIN_SCRAPS = 5
 

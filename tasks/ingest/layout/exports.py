@@ -26,9 +26,29 @@ _TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
 
 def write_exports(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the lines with such fields in usual forms; every character keeps its place in the raw text."""
-    found = _write_fields(list(pieces))
+    found = _write_fields(_drop_bubbles(list(pieces)))
     found = _write_type_lines(found)
     return _write_wrapped_keys(_join_letters(found))
+
+
+_BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
+
+
+def _drop_bubbles(pieces: list[Piece]) -> list[Piece]:
+    """Drop the bubble to fill in before an option, `O A: the learning rate`, where at least four lines begin with one."""
+    found = [
+        index
+        for index, piece in enumerate(pieces)
+        if piece.text.lstrip()[:1] in "Oo" and _BUBBLE.match(piece.text)
+    ]
+    if len(found) < 4:
+        return pieces
+    changed = list(pieces)
+    for index in found:
+        match = _BUBBLE.match(pieces[index].text)
+        if match is not None:
+            changed[index] = rewrite(pieces[index], match.end(), "")
+    return changed
 
 
 def _write_fields(pieces: list[Piece]) -> list[Piece]:

@@ -252,6 +252,10 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
             group.append(numbers[inner][0])
             inner += 1
         follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
+        # the numbers of an answer part start again right below the last list
+        follows = follows or (
+            inner < len(numbers) and inner_form not in ("", style) and numbers[inner][1:] == (style, 1)
+        )
         form = numbers[place + 1][1] if place + 1 < len(numbers) else ""
         # lists in another form, `(1) … (2) …` below `1) … 2) …`, count parts
         if len(group) >= 2 and follows and group[0] > index and form == (inner_form or form):
