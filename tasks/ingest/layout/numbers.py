@@ -206,6 +206,10 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     run = [label.value for _, label in labelled if label.style == "num"]
     if len(run) > 1 and run == list(range(1, len(run) + 1)):
         return "num"  # some of them before a digit, `1.1911年`
+    if section.fine is not None and len(strong) == 1 and strong[0][0] == 0:
+        lone = strong[0][1]
+        if lone.style in ("num", "paren", "bracket") and lone.value > (carry or 0):
+            return lone.style  # the only question of its section, whose number leaves some out
     weak = [label for _, label in labelled if label.is_weak]
     values = [label.value for label in weak]
     if len(weak) >= 2 and values[0] == 1 and 2 in values:
