@@ -8,7 +8,8 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.keys import KeySection, is_region_heading, read_region
+from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, make_pieces

@@ -161,8 +161,8 @@ def name_original(sha256: str, path: Path) -> str:
 
 def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
     """Which of these SHA-256 belong to documents that need not be read again."""
-    rows = lake.read("documents_settled", {"hashes": list(hashes), "transient": list(TRANSIENT)})
-    return set(rows["sha256"].to_list())
+    rows = lake.read_rows("documents_settled", {"hashes": list(hashes), "transient": list(TRANSIENT)})
+    return {str(sha256) for (sha256,) in rows}
 
 
 def _skip_known(

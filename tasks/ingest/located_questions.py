@@ -10,7 +10,8 @@ from typing import Any
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.keys import find_region, read_region
+from tasks.ingest.content.key_regions import find_region
+from tasks.ingest.content.keys import read_region
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.layout.pieces import make_pieces

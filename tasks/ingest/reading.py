@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
+from tasks.ingest.content.losses import note_neighbours
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
@@ -90,9 +91,11 @@ def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, s
     """Return the questions of lines, sheets or records, the raw text, and where its pages or sheets begin."""
     if extraction.records is not None:
         found = split_records(extraction.records, columns)
+        note_neighbours(found.drafts)
         return Split(found.drafts, language=found.language, warnings=found.warnings), found.text, []
     if extraction.sheets:
         found = split_sheets(extraction.sheets, columns)
+        note_neighbours(found.drafts)
         split = Split(found.drafts, language=found.language, warnings=found.warnings)
         if found.drafts:
             return split, found.text, found.pages

@@ -19,7 +19,8 @@ from tasks.ingest.content.filled_answers import (
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.keys import KeySection, part_answers, read_region
+from tasks.ingest.content.key_regions import part_answers
+from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.losses import note_losses
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.layout.furniture import (
@@ -28,7 +29,7 @@ from tasks.ingest.layout.furniture import (
     drop_titles,
     is_noise,
     letter_options,
-    move_bracket,
+    move_brackets,
     move_tag,
 )
 from tasks.ingest.layout.key_blocks import write_key_blocks
@@ -46,6 +47,10 @@ from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
+
+
+# an answer part seldom passes over one of these; model answers of free questions are often left out
+_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
 @dataclass
@@ -77,10 +82,15 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, language, tables)
         answered = tables.read(region, len(part_drafts), None)
-        found = read_region([piece for piece in region if piece.table < 0]) if region else []
+        paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
+        found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
         part_drafts = merge_repeated(part_drafts, answered, language)
         unmatched = match_keys(part_drafts, [*part_keys, *found], language)
         read_answers_below(part_drafts)
+        if region:
+            for draft in part_drafts:
+                if not draft.answer and draft.question_type in _KEYED:
+                    draft.notes.append("answer_part_without_it")
         keys.extend((part, section) for section in unmatched)
         drafts.extend(part_drafts)
     result.keys = [section for _, section in keys]
@@ -104,11 +114,8 @@ def _split_part(
     pieces = letter_options(pieces)
     if len(pieces) > 2 and pieces[-1].text.strip() == pieces[0].text.strip():
         pieces = pieces[:-1]  # the title again, above the answers
-    pieces = [
-        move_tag(move_bracket(piece))
-        for piece in drop_page_numbers(drop_notices(pieces))
-        if not is_noise(piece, language)
-    ]
+    kept = [piece for piece in drop_page_numbers(drop_notices(pieces)) if not is_noise(piece, language)]
+    pieces = [move_tag(piece) for piece in move_brackets(kept)]
     for index, piece in enumerate(pieces[:6]):
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
@@ -150,6 +157,7 @@ def _split_part(
             continue
         draft.section = number
         draft.section_number = section.number
+        draft.section_parent = section.parent
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)

@@ -2,7 +2,8 @@
 
 A blank is, as papers print it,
 
-- a line: two underscores or more, also full-width (`____`, `＿＿`), or any number of dashed ones (`﹍`);
+- a line: two underscores or more, also full-width (`____`, `＿＿`), or any number of dashed ones (`﹍`); a line that holds
+  its own number (`__①__`, `___(2)___`) counts once;
 - a single underscore that stands alone between white space or at an end of the text (`26.1 mm = _ dm`), since
   `x_1` has one too;
 - round brackets of either width with nothing in them but white space and underscores (`( )`, `（　）`, `（__）`), which
@@ -26,7 +27,7 @@ import re
 
 _BLANK = re.compile(
     r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
-    r"|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
+    r"|[_＿]{2,}[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
     r"|【\s*】|\[\s{2,}\]"
     r"|…{5,}(?![A-Za-z0-9_.…])"
 )

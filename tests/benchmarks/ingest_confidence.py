@@ -20,8 +20,10 @@ from tasks.ingest.content.notes import read_notes
 from tests.benchmarks.ingest_accuracy import compare, find_counterpart, read_paper, read_truths
 from tests.benchmarks.ingest_cache import use_cache
 
-# How strongly a fitted weight is drawn to the weight at hand: that many questions of evidence move it half way.
-PRIOR = 12.0
+# A paper counts as so many questions, however many of it are listed; the evidence of ten papers moves a weight half way
+# from the weight at hand. Questions of one paper fail together: two papers are no reason to trust a note's weight.
+PAPER = 8.0
+PRIOR = 10 * PAPER
 BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 
 
@@ -56,7 +58,7 @@ def fit(judged: Sequence[Judged], codes: Sequence[str]) -> dict[str, float]:
     counts = {
         paper: sum(1 for one in judged if one.paper == paper) for paper in {one.paper for one in judged}
     }
-    weights = np.array([8.0 / counts[one.paper] for one in judged])
+    weights = np.array([PAPER / counts[one.paper] for one in judged])
     rows = np.array([[code in one.notes for code in codes] for one in judged], dtype=float)
     wrong = np.array([not one.is_right for one in judged], dtype=float)
     residual = wrong - rows @ prior

@@ -220,7 +220,7 @@ def _extract_real() -> list[Any]:
 
 
 def _print_split(name: str, papers: Sequence[list[str]]) -> None:
-    from tasks.ingest.layout import options
+    from tasks.ingest.layout import headings, option_chains, options
     from tasks.ingest.readers.extraction import Line, join_lines
     from tasks.ingest.splitting import split_lines
     from tasks.ingest.words import labels
@@ -231,7 +231,8 @@ def _print_split(name: str, papers: Sequence[list[str]]) -> None:
         lines = [Line(text) for text in paper]
         starts = join_lines(lines)[1]
         # a paper that is read meets no line of the one before
-        for cached in (*vars(labels).values(), *vars(options).values()):
+        modules = (labels, options, option_chains, headings)
+        for cached in (one for module in modules for one in vars(module).values()):
             if hasattr(cached, "cache_clear"):
                 cached.cache_clear()
         began = time.process_time()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tasks.ingest.content.programs import match_program
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
+    CORRECT_MARK,
     EXPLANATION_MARK,
     IGNORED_MARK,
     INLINE_ANSWER,
+    STUDENT_MARK,
     find_explanation,
     has_colon,
 )
@@ -29,8 +32,12 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     mode = "body"
     part_style, last_part = "", 0
     runs_on = False
+    is_corrected = is_answered_beside(pieces)
     for piece in pieces:
         text = piece.text
+        if is_corrected and STUDENT_MARK.match(text.lstrip()) and CORRECT_MARK.search(text) is None:
+            mode = "student"  # what somebody answered, beside the right answer
+            continue
         # without a colon or a thick bracket only ANSWER_MARK matches anything
         is_marked = has_colon(text) or "【" in text or "】" in text
         if is_marked and IGNORED_MARK.match(text) and (mode != "body" or body):
@@ -59,6 +66,8 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
             explanations.append(piece.cut(lead + explanation_mark.end()))
             continue
         label = piece.label
+        if mode == "student":
+            continue
         if mode != "body" and label is not None and label.style == part_style and label.value > last_part:
             mode = "body"
         if (
@@ -109,3 +118,12 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     if not body and answers:
         return pieces, "", ""
     return body, answer_text.strip(), join_pieces(explanations).strip()
+
+
+def is_answered_beside(pieces: Sequence[Piece]) -> bool:
+    """Whether a line gives the right answer, beside one that tells what somebody answered (`我的答案：A`)."""
+    return any(
+        ANSWER_MARK.match(piece.text) is not None and STUDENT_MARK.match(piece.text.lstrip()) is None
+        for piece in pieces
+        if has_colon(piece.text)
+    )

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tasks.ingest.content.key_regions import find_region, find_region_headings, is_region_heading
 from tasks.ingest.content.keys import (
     KeySection,
-    find_region,
-    find_region_headings,
-    is_region_heading,
     read_entries,
     read_table_keys,
     read_table_numbers,
     split_inline,
 )
+from tasks.ingest.layout.headings import is_chapter
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import Section, is_chapter
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.labels import Label
@@ -55,7 +54,7 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
 
     The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.layout.sections import read_heading
+    from tasks.ingest.layout.headings import read_heading
 
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)

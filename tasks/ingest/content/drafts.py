@@ -16,6 +16,7 @@ class Draft:
     value: int | None = None
     section: int = 0
     section_number: int | None = None
+    section_parent: int | None = None
     fine: FineType | None = None
     question_type: str = ""
     stem: str = ""

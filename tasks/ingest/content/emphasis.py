@@ -27,8 +27,9 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
         for first, last, kind in line.emphasis:
             spans.setdefault(kind, []).append((start + first, start + last))
     asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_places]
-    if not spans or len(asked) < MIN_QUESTIONS:
-        return
+    is_open = sum(1 for draft in asked if not draft.answer) >= MIN_QUESTIONS
+    if not spans or not is_open:
+        return  # too few questions lack a key
     spans["any"] = [span for kind in spans for span in spans[kind]]
     for kind in (*KINDS, "any"):
         if take_choices(asked, _read_choices(asked, sorted(spans.get(kind, [])))):

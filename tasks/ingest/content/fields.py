@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.answer_lines import separate_answers
+from tasks.ingest.content.answer_lines import is_answered_beside, separate_answers
 from tasks.ingest.content.choices import fill_choice, settle_choice
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import settle_free
@@ -33,7 +33,8 @@ def read_content(
         return draft
     pieces = take_tags(list(pieces), draft)
     body, answers, explanation = separate_answers(pieces)
-    if any("答案" in piece.text and STUDENT_MARK.search(piece.text) for piece in pieces):
+    is_students = any("答案" in piece.text and STUDENT_MARK.search(piece.text) for piece in pieces)
+    if is_students and not is_answered_beside(pieces):
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import (
-    Section,
-)
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
 from tasks.questions.blanks import has_blank

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tasks.ingest.content.choices import set_choice_answer
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.keys import KeySection
+from tasks.ingest.content.keys import KeySection, split_run
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.words.answers import (
     read_key,
@@ -38,6 +38,12 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
     for place, key in enumerate(keys):
         target = _find_target(drafts, key, place, len(keys), used, by_section)
         numbers = {entry.number for entry in key.entries}
+        if key.run:
+            drawn = list({id(draft): draft for draft in target.values()}.values())
+            for draft, token in zip(drawn, split_run(key.run, len(drawn)), strict=False):
+                used.add((draft.section, draft.value or 0))
+                apply_key(draft, KeyEntry(draft.value or 0, token), language)
+            continue
         whole = _find_whole(target, key)
         if whole is None and not numbers & {draft.value for draft in target.values()} and numbers <= known:
             # a key printed below the last section answers the whole paper
@@ -117,6 +123,11 @@ def _find_target(
     by_section: dict[int, list[Draft]],
 ) -> dict[int, Draft]:
     groups = list(by_section.values())
+    if key.parent is not None:
+        path = (key.parent, key.number)
+        inside = [group for group in groups if (group[0].section_parent, group[0].section_number) == path]
+        if inside:
+            return _by_number(inside[0])
     if key.fine is not None:
         same = [
             group

@@ -3,219 +3,76 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import (
     KEY_MARK,
     KeyEntry,
     read_key_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import OPTION_A, Section, divide, is_chapter
+from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.words.answers import ANSWER_MARK, METADATA, find_explanation, has_colon
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
-REGION = re.compile(
-    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
-    r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|Answers?(?:\s+(?:and|&)\s+(?:explanations?|solutions?))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
-    re.IGNORECASE,
-)
-# `期末试题及参考答案` is the title of a paper that prints its answers
-_TITLE_WITH_ANSWERS = re.compile(
-    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
-)
-_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 _ONE_FOR_ALL = re.compile(r"\s*(?:第\s*)?(\d{1,3})\s*[-–—~～至]\s*(\d{1,3})\s*题?\s*[.．、:：]\s*(?=\S)")
 
+
 _CELL_NAME = re.compile(r"\s*(题\s*号|答\s*案|序\s*号)\s+(?=[^\s|])")
+
+
 _CELL_GAP = re.compile(r"\||\t|\s{2,}")
+
+
 _NUMBER_CELL = re.compile(
     r"题\s*号|序\s*号|No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?|#", re.IGNORECASE
 )
+
+
 _KEY_CELL = re.compile(r"答\s*案|Answers?|Ans\.?|Keys?|选项", re.IGNORECASE)
+
+
 _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*")
-_LINE_OF_ANSWERS = re.compile(
-    r"\s*【?(?:参考|标准|正确)?答案】?\s*[:：]?\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
-)
-_OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
-_ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
 
 
 @dataclass
 class KeySection:
-    """The answers below one heading of an answer part (or of one key line, then `fine` may be None)."""
+    """The answers below one heading of an answer part (or of one key line, then `fine` may be None).
+
+    `parent` is the number of the section around it; `run` are keys without numbers, in the order of the questions.
+    """
 
     number: int | None
     fine: FineType | None
     entries: list[KeyEntry] = field(default_factory=list)
     title: str = ""
     whole: KeyEntry | None = None
+    parent: int | None = None
+    run: str = ""
 
 
-def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
-    """Return the indices of the lines that say nothing but that answers follow."""
-    return [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+def read_region(
+    pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]] = ()
+) -> list[KeySection]:
+    """Read the answer part of a paper into its sections.
 
-
-def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
-    """Return the index of the line that opens the answer part at the end of a paper, or None.
-
-    `headings` are those of `find_region_headings`, where they are known.
-
-    A line `参考答案` that stands after a single question introduces only that question's answer: the
-    answer part must begin with a heading, a key table, or a number that starts over.
+    `paths` are the numbers of the sections that hold the questions, each below that of the section around it.
     """
-    marks = find_region_headings(pieces) if headings is None else headings
-    if not marks:
-        return None
-    if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
-        opening = [
-            index for index in marks if _opens_answers(pieces[index + 1 : index + 6], pieces[:index], False)
-        ]
-        if len(opening) < 0.6 * len(marks):
-            return None  # printed after every question
-    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
-    for index in marks:
-        following = pieces[index + 1 : index + 6]
-        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
-            continue
-        if _closes_section(pieces, index):
-            continue
-        if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
-            return index
-    return None
-
-
-def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line `… 参考答案` is the title above a paper's questions: nothing is asked before it, choices follow."""
-    before, after = pieces[:index], pieces[index + 1 :]
-    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
-        return True
-    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
-        return False
-    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
-
-
-def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
-    """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
-    if (
-        label.style not in ("nump", "romanp", "letterp")
-        or sum(1 for other in before if other.style == "num") < 2
-    ):
-        return False
-    for place, other in enumerate(reversed(before)):
-        if other.style != label.style:
-            break
-        if other.value == 1:
-            return place > 0
-    return False
-
-
-def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
-    from tasks.ingest.layout.sections import read_heading
-
-    first = pieces[index + 1].label if index + 1 < len(pieces) else None
-    if first is None or first.style != "num" or first.value != 1:
-        return False
-    before = [piece.label.value for piece in pieces[:index] if piece.label and piece.label.style == "num"]
-    after = [piece.label.value for piece in pieces[index + 1 :] if piece.label and piece.label.style == "num"]
-    if before.count(1) < 3 or after.count(1) != 1 or after[-1] != len(after):
-        return False
-    last = len(before) - 1 - before[::-1].index(1)
-    is_last = before[last:] == after
-    return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
-
-
-def is_region_heading(text: str) -> bool:
-    """True for a line that says nothing but that answers follow."""
-    folded = text.strip()
-    return (
-        len(folded) <= 48
-        and _names_answers(folded)
-        and bool(REGION.match(folded))
-        and not _NO_HEADING.search(folded)
-    )
-
-
-def _names_answers(text: str) -> bool:
-    """Whether one of the words stands here without which REGION matches nothing: most lines have none."""
-    if "答案" in text or "评分标准" in text or "试题解析" in text:
-        return True
-    # answer, solution, key, marking: parts of them whose letters have no further forms in other case
-    lowered = text.lower()
-    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
-
-
-def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
-    from tasks.ingest.layout.sections import read_heading
-
-    found = [
-        index
-        for index, piece in enumerate(pieces)
-        if "答案" in piece.text and _LINE_OF_ANSWERS.match(piece.text) is not None
-    ]
-    if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
-        return list(pieces)
-    piece = pieces[found[0]]
-    mark = _LINE_OF_ANSWERS.match(piece.text)
-    rest = piece.cut(mark.end() if mark is not None else 0)
-    if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
-        return list(pieces)
-    head = piece.cut(0, len(piece.text) - len(rest.text))
-    return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
-
-
-def _is_title(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `… 试题及答案` names a paper with its answers: nothing is asked above it, questions follow it."""
-    if any(piece.label is not None for piece in pieces[:index]):
-        return False
-    rest = pieces[index + 1 :]
-    if any(is_region_heading(piece.text) for piece in rest):
-        return True
-    asking = 0
-    for piece in rest:
-        if _OFFERS.match(piece.text) or _ASKS.search(piece.text):
-            asking += 1
-        if asking > 1:
-            return True
-    return False
-
-
-def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
-    from tasks.ingest.layout.sections import read_heading
-
-    for piece in following[:3]:
-        text = piece.text
-        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
-            return True
-        label = piece.label
-        if label is not None:
-            if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
-                if not before:
-                    return True
-                if not is_only:
-                    return False
-                # the numbers of an answer part look like those of the questions, and there is more than one question
-                styles = [other.label for other in before if other.label is not None]
-                same = [other.value for other in styles if other.style == label.style]
-                return bool(same) and max(same) > 1 and not _answers_parts(label, styles)
-            return False
-        if is_chapter(text):
-            return True
-    return False
-
-
-def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
-    """Read the answer part of a paper into its sections."""
+    nested = _read_nested(pieces, paths)
+    if nested:
+        return nested
     sections: list[KeySection] = []
     for section in divide(pieces):
         found = KeySection(section.number, section.fine, title=section.title)
+        run = " ".join(piece.text.strip() for piece in section.pieces)
+        if section.number is not None and len(run) < 400 and _BARE_RUN.fullmatch(run):
+            found.run = run
+            sections.append(found)
+            continue
         label = section.pieces[0].label if section.pieces else None
         if (
             section.is_question
@@ -233,6 +90,57 @@ def read_region(pieces: Sequence[Piece]) -> list[KeySection]:
             if len(found.entries) > 1:
                 found.whole = _read_entry(1, section.pieces)
             sections.append(found)
+    return sections
+
+
+# `一、②③②`, `三、× × √`, `二、AB ACD BC`: keys in the order of a section's questions
+_BARE_RUN = re.compile(r"(?:[A-J①-⑩√×✓✗✔✘TF对错][\s,，、;；.。|]*){2,}")
+
+
+_RUN_KEY = re.compile(r"[A-J①-⑩√×✓✗✔✘TF对错]")
+
+
+def split_run(text: str, count: int) -> list[str]:
+    """The keys of a run for `count` questions: one sign each, or groups by white space and commas; else empty."""
+    singles = _RUN_KEY.findall(text)
+    if len(singles) == count:
+        return singles
+    groups = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]
+    return groups if len(groups) == count else []
+
+
+def _read_nested(
+    pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]]
+) -> list[KeySection]:
+    """Read `一、（一）1-5 BCABC` and, below it, `（二）1. ABC`, where the questions stand in sections nested that way."""
+    known = {path for path in paths if path[0] is not None}
+    if not known:
+        return []
+    groups: list[tuple[int | None, int | None, list[Piece]]] = []
+    outer: int | None = None
+    for piece in pieces:
+        rest = piece
+        label = rest.label
+        if label is not None and label.style == "cn":
+            outer = label.value
+            groups.append((None, outer, []))
+            rest = rest.cut(label.end)
+            label = rest.label
+        if label is not None and label.style == "cnp" and (outer, label.value) in known:
+            groups.append((outer, label.value, []))
+            rest = rest.cut(label.end)
+        if rest.text.strip() and groups:
+            groups[-1][2].append(rest)
+    if not any((parent, number) in known for parent, number, _ in groups):
+        return []
+    sections: list[KeySection] = []
+    for parent, number, lines in groups:
+        fine = next(
+            (found.fine for line in lines[:1] if (found := read_heading(line.text)) is not None), None
+        )
+        entries = read_entries(Section(number=number, fine=None, pieces=lines))
+        if entries:
+            sections.append(KeySection(number, fine, entries, parent=parent))
     return sections
 
 

@@ -13,9 +13,9 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import is_chapter, read_heading
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.warnings import NOT_READ
@@ -46,8 +46,9 @@ def note_losses(drafts: Sequence[Draft], pieces: Sequence[Piece], answer_parts: 
         if _counts(piece.label):
             unclaimed.append(piece)
     _note_inside(drafts, pieces, spans)
+    _note_keys_inside(drafts, pieces, spans, answer_parts)
     _note_gaps(drafts)
-    _note_neighbours(drafts)
+    note_neighbours(drafts)
     warnings: list[str] = []
     if unclaimed and drafts:
         places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
@@ -143,6 +144,40 @@ def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans
             draft.notes.append("stem_holds_heading")
 
 
+_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
+_MIN_KEYS = 3
+
+
+def _note_keys_inside(
+    drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans, answer_parts: Collection[int]
+) -> None:
+    """Note a key line inside a question, and the questions that lack an answer: the keys are theirs, and were not read so."""
+    holding: list[Draft] = []
+    for piece in pieces:
+        if piece.start in answer_parts or piece.kind == "table" or not any(map(str.isdecimal, piece.text)):
+            continue
+        draft = spans.find_last(piece.start)
+        if (
+            draft is None
+            or piece.start <= draft.start
+            or (draft.question_type == "multiple_choice" and not draft.answer)
+        ):
+            continue
+        keys = read_key_line(_KEY_LEAD.sub("", piece.text))
+        numbers = {entry.number for entry in keys}
+        if len(keys) >= _MIN_KEYS and any(one.value in numbers and not one.answer for one in drafts):
+            holding.append(draft)
+    for draft in holding:
+        draft.notes.append("text_holds_answer")
+    if holding:
+        for draft in drafts:
+            if not draft.answer and draft.question_type in _KEYED:
+                draft.notes.append("answer_part_without_it")
+
+
+_KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
+
+
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
 
 
@@ -167,7 +202,7 @@ def _note_gaps(drafts: Sequence[Draft]) -> None:
             before.notes.append("number_gap_after")
 
 
-def _note_neighbours(drafts: Sequence[Draft]) -> None:
+def note_neighbours(drafts: Sequence[Draft]) -> None:
     """Note a choice with fewer or more options than nearly all of its section, and a lone question without an answer."""
     sections: dict[int, list[Draft]] = {}
     for draft in drafts:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import MARKS_GROUP
 from tasks.ingest.words.answers import TYPE_TAG
 from tasks.ingest.words.lexicon import match_type_name
 

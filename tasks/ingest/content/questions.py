@@ -132,14 +132,44 @@ _LOOKED_AT = 3_000
 _FREE_TYPES = ("short_answer", "calculation", "essay")
 
 
+# what opens an answer, and signs that begin or end no sentence: `[x] B. git log`, `石羊河 ##a##`
+_HELD_ANSWER = re.compile(
+    r"(?:参考|正确|标准)答案|答案\s*[:：]|【(?:答案|解析)|解析\s*[:：]|\b(?:Answer|Explanation|Ans)\s*[:：]|\|\s*(?:答案|Answer)"
+)
+_ODD_START = re.compile(r"\s*(?:\[[ xX√]?\]|[#@~^|=&%]{2,}|[□☐☑☒✓✔■◆]|[)）\]】:：,，])")
+_ODD_END = re.compile(r"(?:[#@~^|=&%]{2,}|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$")
+_LONE_LETTER = re.compile(r"[A-H]\s+[\u4e00-\u9fff]")
+_MIN_SCRAPS = 5
+
+
+def _find_residue(draft: Draft) -> list[str]:
+    """What is left of marks that were not read, in the stem and the options."""
+    notes: list[str] = []
+    texts = [draft.stem[:_LOOKED_AT], *(text[:_LOOKED_AT] for _, text in draft.options)]
+    if any(_HELD_ANSWER.search(text) for text in texts):
+        notes.append("text_holds_answer")
+    if any(_ODD_START.match(text) or _ODD_END.search(text[-40:]) for text in texts):
+        notes.append("odd_signs")
+    if _LONE_LETTER.match(draft.stem):
+        notes.append("stem_begins_with_letter")
+    lines = draft.stem[:_LOOKED_AT].split("\n")
+    scraps = [line for line in lines if 0 < len(line.strip()) <= 5 and not re.search(r"[{};()=]", line)]
+    if len(scraps) >= _MIN_SCRAPS:
+        notes.append("scattered_text")
+    return notes
+
+
 def _find_doubts(draft: Draft) -> list[str]:
     notes: list[str] = []
     stem = draft.stem
     visible = len(re.sub(r"\s|[（()）_]", "", stem))
     is_blank_of_material = bool(draft.material and draft.options)
+    is_term = draft.question_type in ("term_explanation", "calculation") or (
+        draft.fine is not None and draft.fine.name == "matching"
+    )
     if is_blank_of_material and not visible:
         pass  # a blank of the passage: its options are all that is printed
-    elif visible < 2 or (visible < 4 and draft.question_type not in ("term_explanation", "calculation")):
+    elif visible < 2 or (visible < 4 and not (is_term or is_blank_of_material)):
         notes.append("stem_too_short")
     if len(stem) > 6000 or (draft.question_type in ("multiple_choice", "true_false") and len(stem) > 1200):
         notes.append("stem_too_long")
@@ -150,6 +180,7 @@ def _find_doubts(draft: Draft) -> list[str]:
         notes.append("embedded_formula_lost")
     if IMAGE in shown or _FIGURE.search(stem):
         notes.append("needs_figure")
+    notes.extend(_find_residue(draft))
     if draft.fine is None:
         notes.append("type_inferred")
         if draft.question_type in _FREE_TYPES:

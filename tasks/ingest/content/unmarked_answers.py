@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.content.programs import CODE, WRITES_CODE
+from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import MARKS_GROUP
 from tasks.ingest.words.cleaning import clean_text
 
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")

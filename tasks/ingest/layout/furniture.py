@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import is_chapter
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    is_chapter,
-)
+from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
@@ -49,7 +48,7 @@ _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
     r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
-    r"good luck|(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
+    r"good luck|[(\[（【]?(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
     r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
     r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
@@ -104,7 +103,7 @@ def _begins(text: str, characters: str) -> bool:
 
 def drop_notices(pieces: list[Piece]) -> list[Piece]:
     """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
-    from tasks.ingest.layout.sections import read_heading
+    from tasks.ingest.layout.headings import read_heading
 
     kept: list[Piece] = []
     index = 0
@@ -214,41 +213,65 @@ def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
     )
 
 
-def move_bracket(piece: Piece) -> Piece:
-    """Put an answer bracket printed before the number, `（√）1. …`, behind the text, where others print it."""
+def move_brackets(pieces: Sequence[Piece]) -> list[Piece]:
+    """Put answer brackets printed before the number, `（√）1. …`, behind the text, where others print them.
+
+    A stem may run on in further lines: the bracket stands behind the last of them.
+    """
+    moved = list(pieces)
+    for index, piece in enumerate(pieces):
+        rest, bracket = _cut_bracket(piece)
+        moved[index] = rest
+        if bracket is not None:
+            last = _find_stem_end(pieces, index)
+            moved[last] = _append(moved[last], bracket)
+    return moved
+
+
+def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
+    """The line on which the sentence that begins here ends: what wraps, and what stands before the options."""
+    last = index
+    while pieces[last].wraps and last + 1 < len(pieces):
+        last += 1
+    for place in range(last + 1, min(last + 4, len(pieces))):
+        if OPTION_A.match(pieces[place].text):
+            return place - 1
+        if pieces[place].label is not None or pieces[place].kind != "body":
+            break
+    return last
+
+
+def _append(piece: Piece, bracket: Piece) -> Piece:
+    body = piece.text.rstrip()
+    return replace(
+        piece,
+        text=f"{body}{bracket.text}",
+        sources=(*piece.sources[: len(body)], *bracket.sources),
+        label_length=0 if bracket.text.startswith(" ") else piece.label_length,
+    )
+
+
+def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
+    """A line without what is printed before its number, and the bracket that is to stand behind its text."""
     if not _begins(piece.text, "T_（(["):
-        return piece
+        return piece, None
     choice = _LEADING_CHOICE.match(piece.text)
     if choice:
-        return piece.cut(choice.end())  # `T F 1. …`: one of the two is to be circled
+        return piece.cut(choice.end()), None  # `T F 1. …`: one of the two is to be circled
     blank = _LEADING_BLANK.match(piece.text)
     if blank:
         rest = piece.cut(blank.end())
         if not blank.group(1):
-            return rest
+            return rest, None
         letter = piece.cut(blank.start(1), blank.end(1))
-        body = rest.text.rstrip()
-        return replace(
-            piece,
-            text=f"{body} ({letter.text.upper() if len(letter.text) == 1 else letter.text})",
-            sources=(
-                *rest.sources[: len(body)],
-                letter.start,
-                letter.start,
-                *letter.sources,
-                letter.end - 1,
-            ),
-            label_length=0,
-        )
+        shown = letter.text.upper() if len(letter.text) == 1 else letter.text
+        sources = (letter.start, letter.start, *letter.sources, letter.end - 1)
+        return replace(rest, start=piece.start), replace(letter, text=f" ({shown})", sources=sources)
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
-        return piece
-    rest, bracket = piece.cut(match.end()), piece.cut(match.start(1), match.end(1))
-    return replace(
-        piece,
-        text=f"{rest.text.rstrip()}{bracket.text}",
-        sources=(*rest.sources[: len(rest.text.rstrip())], *bracket.sources),
-    )
+        return piece, None
+    rest = piece.cut(match.end())
+    return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))
 
 
 def move_tag(piece: Piece) -> Piece:

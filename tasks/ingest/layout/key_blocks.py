@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import match_exactly
 
@@ -43,6 +44,7 @@ def _number_blocks(pieces: list[Piece]) -> list[Piece]:
     """Write `参考答案：DACCC CDBAD` below ten questions as `11.D 12.A …`."""
     changed = list(pieces)
     numbers: list[Label] = []
+    answered = 0  # numbers that had an answer of their own below them
     for index, piece in enumerate(pieces):
         label = piece.label
         if label is not None and label.style in _STYLES and piece.kind != "table":
@@ -52,19 +54,22 @@ def _number_blocks(pieces: list[Piece]) -> list[Piece]:
             _BLOCK.match(piece.text) if "案" in piece.text or piece.text.lstrip()[:1] in "AaKk[(" else None
         )
         if match is None:
+            if ANSWER_MARK.match(piece.text) is not None:
+                answered = len(numbers)
             continue
         run: list[int] = []
-        for other in reversed(numbers):
+        for other in reversed(numbers[answered:]):
             if run and other.value != run[0] - 1:
                 continue
             run.insert(0, other.value)
         keys = _split_block(match.group("keys"), len(run))
         if keys is None or len(keys) < 3:
+            answered = len(numbers)
             continue
         values = run[-len(keys) :]
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
         changed[index] = replace(piece, text=text, sources=(piece.start,) * len(text))
-        numbers = []
+        numbers, answered = [], 0
     return changed
 
 

@@ -19,7 +19,7 @@ KEY_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])
 
 
 _ENTRY = re.compile(
-    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-]|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 
 
@@ -41,7 +41,7 @@ _DIGIT = re.compile(r"\d")
 
 
 # what stands in no entry: no line that holds much of it is made of keys
-_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-A-Ja-e√×✓✗✔✘○对错正确误TrueFalsRULS]+")
+_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-–—=→A-Ja-e√×✓✗✔✘○对错正确误TrueFalsRULS]+")
 
 
 @dataclass

@@ -14,10 +14,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.bullets import write_unlettered
+from tasks.ingest.layout.exports import write_exports
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.sections import read_heading
+from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import answer_mark, is_status_line, number_word
 from tasks.ingest.words.labels import read_number
 from tasks.ingest.words.lexicon import match_exactly
@@ -41,7 +43,13 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
-    found = [drop_decoration(piece) for piece in pieces if not is_status_line(piece.text.strip())]
+    found = [
+        piece
+        for piece in pieces
+        if not is_status_line(piece.text.strip())
+        and not (".." in piece.text and _ANSWER_RULE.fullmatch(piece.text))
+    ]
+    found = [drop_decoration(piece) for piece in write_ticks(write_exports(found))]
     found = drop_upright(part_lines(join_brackets(found)))
     found = _write_headings(found)
     found = _write_numbers(mend_first(found))
@@ -54,6 +62,12 @@ def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
         piece if place and _ROW_OF_NUMBERS.fullmatch(found[place - 1].text) else _write_answer(piece, usual)
         for place, piece in enumerate(found)
     ]
+
+
+# a dotted line to write on, with the number of the point and its marks: `1 ………… [2]`
+_ANSWER_RULE = re.compile(
+    r"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{1,4})[)）.]?)?\s*\.{20,}\s*(?:[（(\[]\s*\d{1,2}\s*(?:marks?|分)?\s*[)）\]])?\s*"
+)
 
 
 # above `答案 A B C`: the numbers of a key table
@@ -283,7 +297,7 @@ def _cut_second_numbers(pieces: list[Piece]) -> list[Piece]:
 
 
 _ANSWER_HEADING = re.compile(
-    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference)\s+)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
+    r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference|Show|View|See|Reveal|Hide|Click\s+(?:here\s+)?(?:to\s+(?:show|see|view)|for))\s+(?:the\s+)?)?(?:查看|显示|点击查看)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
     re.IGNORECASE,
 )
 

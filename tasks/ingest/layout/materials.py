@@ -6,20 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
-from tasks.ingest.layout.sections import (
-    CHOOSE_SOME,
-    INSTRUCTION,
-    OPTION_A,
-    Section,
-)
+from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
 from tasks.ingest.layout.signs import CASE, FIRST_OPTION, Chunk, is_instruction
 from tasks.ingest.words.labels import Label
 
 _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
-    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s+(?:are|is|refer|relate).{0,60}|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*(?:$|\s(?:are|is|refer|relate).{0,60})|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|(?:reading\s+)?passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 
 
@@ -70,6 +66,13 @@ def _stop_letters(found: list[Chunk]) -> list[Chunk]:
     ]
 
 
+# above the second list
+_COLUMN_HEAD = re.compile(
+    r"(?i)\s*(?:(?:column|list|group|set)\s+(?:[IVX]{1,3}|[A-C1-3]|one|two)|(?:answers?|definitions?|descriptions?|meanings?|choices?|options?)|"
+    r"[A-BⅠⅡ甲乙]\s*[栏列组]|第[一二]\s*[栏列组]|[左右]\s*[栏列]|备选(?:项|答案))\s*[:：]?\s*"
+)
+
+
 def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
     """Give every term of a matching section the whole list of what it may be matched with.
 
@@ -97,9 +100,12 @@ def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
         first = min(content[0].start for _, content in below.options)
         place = next((index for index, line in enumerate(lines) if line.end > first), len(lines))
         shared = list(lines[place:])
+        own_lines = list(lines[:place])
+        while len(own_lines) > 1 and _COLUMN_HEAD.fullmatch(own_lines[-1].text):
+            own_lines.pop()
         return [
             *((other, [*own, *shared], passage) for other, own, passage in found[:-1]),
-            (label, [*lines[:place], *shared], material),
+            (label, [*own_lines, *shared], material),
         ]
     above = split_options(preamble, True)
     if above is not None:
@@ -107,6 +113,61 @@ def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
         place = next((index for index, line in enumerate(preamble) if line.end > first), len(preamble))
         return [(other, [*own, *preamble[place:]], passage) for other, own, passage in found]
     return found
+
+
+_NUMBERED_GAP = re.compile(
+    r"_{2,}\s*[（(]?(\d{1,3})[)）]?[.．]?\s*_{2,}|[（(]\s*(\d{1,3})\s*[)）]\s*_{2,}|_{2,}\s*[（(](\d{1,3})[)）]"
+)
+
+
+def split_bank(section: Section) -> tuple[list[Chunk], list[Piece]]:
+    """Split a passage with numbered gaps, `___36___`, and the lettered list below it from which they are filled.
+
+    Every gap is a question: the gap as it is printed is its stem, the passage its material, the whole list its options.
+    Returns them and the lines of the section that are left; no questions where it is none.
+    """
+    pieces = section.pieces
+    start = next((place for place, piece in enumerate(pieces) if OPTION_A.match(piece.text)), None)
+    if start is None or start == 0:
+        return [], pieces
+    gaps: list[tuple[int, Piece]] = []
+    for piece in pieces[:start]:
+        if (
+            piece.label is not None
+            and piece.label.style in ("num", "word", "paren")
+            and not piece.label.is_weak
+        ):
+            return [], pieces  # questions of their own stand above the list
+        gaps += [
+            (int(next(filter(None, gap.groups()))), piece.cut(gap.start(), gap.end()))
+            for gap in _NUMBERED_GAP.finditer(piece.text)
+        ]
+    numbers = [number for number, _ in gaps]
+    if len(gaps) < 3 or numbers != list(range(numbers[0], numbers[0] + len(gaps))):
+        return [], pieces
+    end = start
+    while end < len(pieces) and (_OPTION_LINE.match(pieces[end].text) or pieces[end - 1].wraps):
+        end += 1
+    shared = list(pieces[start:end])
+    split = split_options(shared, True)
+    if split is None or len(split.options) < len(gaps) or split.notes:
+        return [], pieces
+    passage = [
+        piece
+        for piece in pieces[:start]
+        if not (is_instruction(piece) and not _NUMBERED_GAP.search(piece.text))
+    ]
+    while (
+        len(passage) > 1
+        and passage[0].text.strip()[:1] in "（("
+        and not _NUMBERED_GAP.search(passage[0].text)
+    ):
+        passage = passage[1:]  # what is left of the heading
+    text = join_pieces(passage)
+    found: list[Chunk] = [
+        (Label("num", number, 0, str(number)), [gap, *shared], text) for number, gap in gaps
+    ]
+    return found, list(pieces[end:])
 
 
 def split_matching(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
@@ -246,6 +307,14 @@ def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> lis
     return list(lines[first + 1 :])
 
 
+_BARE_RANGE = re.compile(r"(?i)\s*questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[:.]?\s*")
+
+
+def names_range(piece: Piece) -> bool:
+    """Whether a line only names the questions below it: `Questions 4-6`."""
+    return _BARE_RANGE.fullmatch(piece.text) is not None
+
+
 def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
     """Return the material before questions and the last question number it serves; instructions are no material."""
     lines = [line for line in lines if line.text.strip()]
@@ -258,6 +327,9 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         lines = lines[1:]
     if not lines:
         return None, None
+    if names_range(lines[0]):
+        lines = lines[1:]  # `Questions 4-6` alone names no text
+        return read_material(lines, section) if lines else (None, None)
     opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
     lines = lines[opening:]
     text = join_pieces(lines)

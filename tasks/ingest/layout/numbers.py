@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    Section,
-)
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.sequences import Candidate
 from tasks.ingest.layout.signs import CASE, Mark
 from tasks.ingest.words.labels import Label
@@ -163,6 +161,13 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
     return offers_options_in(window, expects_options)
 
 
+def _runs_through(labelled: Sequence[tuple[int, Label]]) -> bool:
+    """Whether plain numbers stand below bracketed Chinese ones and run on without starting again."""
+    values = [label.value for _, label in labelled if label.style == "num"]
+    parts = sum(1 for _, label in labelled if label.style == "cnp")
+    return len(values) > max(parts, 1) and values == list(range(values[0], values[0] + len(values)))
+
+
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
     """Choose the style that counts questions: explicit words first, then the first that begins at 1 or continues."""
     strong = [(index, label) for index, label in labelled if not label.is_weak]
@@ -180,6 +185,8 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
             continue
         if label.style == "sub" and counts["sub"] < 2:
             continue  # rather a decimal
+        if label.style == "cnp" and section.fine is None and _runs_through(strong):
+            continue  # `（一）现代文阅读` above the numbers that run on through all such parts
         if label.value == 1 or (carry is not None and label.value == carry + 1):
             return label.style
     kind = section.fine.question_type if section.fine is not None else None
@@ -199,6 +206,10 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     run = [label.value for _, label in labelled if label.style == "num"]
     if len(run) > 1 and run == list(range(1, len(run) + 1)):
         return "num"  # some of them before a digit, `1.1911年`
+    if section.fine is not None and len(strong) == 1 and strong[0][0] == 0:
+        lone = strong[0][1]
+        if lone.style in ("num", "paren", "bracket") and lone.value > (carry or 0):
+            return lone.style  # the only question of its section, whose number leaves some out
     weak = [label for _, label in labelled if label.is_weak]
     values = [label.value for label in weak]
     if len(weak) >= 2 and values[0] == 1 and 2 in values:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -25,12 +26,12 @@ _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 def write_letters(pieces: list[Piece]) -> list[Piece]:
     """Write the letters of a shape that runs A B C below several questions as `A. `: `a>`, `A-`, `A]`, `A。`, `A　`."""
+    if not _opens_unusual(pieces):
+        return pieces
     shapes: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for index, piece in enumerate(pieces):
         for match in _LETTER_SHAPE.finditer(piece.text):
-            case = "a" if match.group("letter").islower() else "A"
-            close = match.group("close").strip().translate(_WIDTHS)
-            shapes.setdefault(f"{match.group('open')}{case}{close}", []).append((index, match))
+            shapes.setdefault(_name_shape(match), []).append((index, match))
     plain = 0
     wanted: dict[int, list[re.Match[str]]] = {}
     for shape, found in shapes.items():
@@ -55,6 +56,26 @@ def write_letters(pieces: list[Piece]) -> list[Piece]:
             piece = rewrite(piece, match.end("close"), f"{lead}{match.group('letter').upper()}. ", begin)
         changed[index] = piece
     return changed
+
+
+def _name_shape(match: re.Match[str]) -> str:
+    case = "a" if match.group("letter").islower() else "A"
+    close = match.group("close").strip().translate(_WIDTHS)
+    return f"{match.group('open')}{case}{close}"
+
+
+def _opens_unusual(pieces: Sequence[Piece]) -> bool:
+    """Whether at least two lines begin with an A in one shape that is read nowhere else: no other shape has sets to write."""
+    counts: Counter[str] = Counter()
+    for piece in pieces:
+        text = piece.text
+        lead = len(text) - len(text.lstrip())
+        if "A" not in text[lead : lead + 3] and "a" not in text[lead : lead + 3]:
+            continue
+        match = _LETTER_SHAPE.search(text, max(lead - 1, 0), lead + 12)
+        if match is not None and match.group("letter") in "Aa" and not text[: match.end("before")].strip():
+            counts[_name_shape(match)] += 1
+    return any(count > 1 and not ("A" in shape and _PLAIN.match(shape)) for shape, count in counts.items())
 
 
 def _find_sets(
@@ -231,6 +252,10 @@ def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
             group.append(numbers[inner][0])
             inner += 1
         follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
+        # the numbers of an answer part start again right below the last list
+        follows = follows or (
+            inner < len(numbers) and inner_form not in ("", style) and numbers[inner][1:] == (style, 1)
+        )
         form = numbers[place + 1][1] if place + 1 < len(numbers) else ""
         # lists in another form, `(1) … (2) …` below `1) … 2) …`, count parts
         if len(group) >= 2 and follows and group[0] > index and form == (inner_form or form):

@@ -3,73 +3,58 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
+from tasks.ingest.layout.option_chains import (
+    BULLETS,
+    LETTERS,
+    MARKERS,
+    MAX_OPTIONS,
+    WEAK,
+    Marker,
+    ends_wide,
+    find_chain,
+    find_markers,
+    find_marks,
+    scan_line,
+)
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.kinds import are_truth_options
 
-MAX_OPTIONS = 10
-_LETTERS = "ABCDEFGHIJ"
-_MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("bracketed", re.compile(r"[（(\[【]\s*([A-J])\s*[)）\]】]\s*[.．、:：]?\s*")),
-    ("stopped", re.compile(r"([A-J])\s*[.．、:：]\s*")),
-    ("closed", re.compile(r"([A-J])\s*[)）]\s*[.．、]?\s*")),
-    ("comma", re.compile(r"([A-J])\s*[,，;；]\s*")),
-    ("spaced", re.compile(r"([A-J])(?:\s+|(?=[\u4e00-\u9fff“《]))")),
-    ("small_bracketed", re.compile(r"[（(\[]\s*([a-j])\s*[)）\]]\s*[.．、]?\s*")),
-    ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
-    ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
-)
-# of each of these sets a text must hold a character for the markers of a style to stand in it
-_CAPITALS, _SMALL_LETTERS = frozenset("ABCDEFGHIJ"), frozenset("abcdefghij")
-_NEEDED: dict[str, tuple[frozenset[str], ...]] = {
-    "bracketed": (frozenset("（([【"), frozenset(")）]】"), _CAPITALS),
-    "stopped": (frozenset(".．、:："), _CAPITALS),
-    "closed": (frozenset(")）"), _CAPITALS),
-    "comma": (frozenset(",，;；"), _CAPITALS),
-    "spaced": (_CAPITALS,),
-    "small_bracketed": (frozenset("（(["), frozenset(")）]"), _SMALL_LETTERS),
-    "small_stopped": (frozenset(".．、:：)）"), _SMALL_LETTERS),
-    "circled": (frozenset("ⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿ"),),
-}
-_BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
+
+
 _CORRECT = re.compile(
     r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
     re.IGNORECASE,
 )
+
+
 # without one of these characters the two above match nothing
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
+
+
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
-_TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
+
+
 _CJK = "[\u4e00-\u9fff“《]"
+
+
 _BREAK = re.compile(r"\s*\n\s*")
+
+
 _BARS = re.compile(r"^\|\s+|\s+\|$")
+
+
 _GLUED = re.compile(
     rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
 )
+
+
 # `①砂土 ②壤土`: offered answers only where the section says so and no letters stand
 _CIRCLED_NUMBERS = ("circled_number", re.compile(r"([①-⑩])\s*[.．、]?\s*"))
-# `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
-_LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")
-_SMALL = ("small_bracketed", "small_stopped")
-_WEAK = ("comma", "spaced", *_SMALL)
-
-
-class Marker(NamedTuple):
-    """An option label: piece and index where it begins, index where its text begins."""
-
-    piece: int
-    begin: int
-    end: int
-    label: str
-    at_start: bool
-    has_gap: bool
 
 
 @dataclass
@@ -93,7 +78,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     is_glued = not chain[1].has_gap and _GLUED.fullmatch(pieces[chain[0].piece].text) is not None
     notes = ["options_glued"] if is_glued else []
     labels = [mark.label for mark in chain]
-    expected = list(_LETTERS[: len(chain)])
+    expected = list(LETTERS[: len(chain)])
     if labels != expected:
         if sorted(labels) == expected:
             notes.append("options_out_of_order")
@@ -112,7 +97,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     first = chain[0]
     stem = list(pieces[: first.piece])
     head = pieces[first.piece].cut(0, first.begin)
-    if head.text.strip(_BULLETS):
+    if head.text.strip(BULLETS):
         stem.append(head)
     return OptionSplit(stem, options, notes, starred)
 
@@ -140,19 +125,19 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] |
 )  # a question's lines are looked at for its number first, and soon after for its fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
-    scans = [_scan(text, is_choice) for text in texts]
+    scans = [scan_line(text, is_choice) for text in texts]
     counts: dict[str, int] = {}
     for scan in scans:
         for style, marks in scan.items():
             counts[style] = counts.get(style, 0) + len(marks)
-    for style, _ in _MARKERS:
+    for style, _ in MARKERS:
         count = counts.get(style, 0)
         if count < 2:
             continue  # two options at least
-        handicap = 0.9 if style in _WEAK else 0
+        handicap = 0.9 if style in WEAK else 0
         if best is not None and count * 1.3 - handicap <= best[0]:
             continue  # even all of them together read no better
-        chain = _find_chain(_find_markers(scans, style), texts)
+        chain = find_chain(find_markers(scans, style), texts)
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
@@ -163,7 +148,7 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is not None:
-        return tuple(_add_lone_first(best[2], _find_markers(scans, best[1])))
+        return tuple(_add_lone_first(best[2], find_markers(scans, best[1])))
     if is_choice:
         return tuple(_find_circled(texts) or _find_glued(texts)) or None
     return None
@@ -198,7 +183,7 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     options: list[tuple[str, list[Piece]]] = []
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
-        options.append((_LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
+        options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
     return OptionSplit(list(pieces[: marks[0][0]]), options, [])
 
 
@@ -209,9 +194,9 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
         Marker(index, *mark)
         for index, text in enumerate(texts)
         if "①" in text or "②" in text or "③" in text or "④" in text
-        for mark in _find_marks(text, style, pattern)
+        for mark in find_marks(text, style, pattern)
     ]
-    chain = _find_chain(markers, texts) if len(markers) > 1 else []
+    chain = find_chain(markers, texts) if len(markers) > 1 else []
     return chain if len(chain) > 1 else None
 
 
@@ -259,7 +244,7 @@ def _find_glued(texts: Sequence[str]) -> list[Marker]:
         if index and match:
             places = [match.start(group) for group in ("a", "b", "c", "d") if match.group(group)]
             return [
-                Marker(index, place, place + 1, _LETTERS[order], order == 0, False)
+                Marker(index, place, place + 1, LETTERS[order], order == 0, False)
                 for order, place in enumerate(places)
             ]
     return []
@@ -268,7 +253,7 @@ def _find_glued(texts: Sequence[str]) -> list[Marker]:
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
     if len(chain) < 2 or not all(
-        mark.at_start or (len(chain) > 3 and _ends_wide(lines[mark.piece], mark.begin)) for mark in chain
+        mark.at_start or (len(chain) > 3 and ends_wide(lines[mark.piece], mark.begin)) for mark in chain
     ):
         return False
     pieces = [Piece(line, 0, len(line), ()) for line in lines]
@@ -290,170 +275,6 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     )
 
 
-_Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
-_NOTHING: _Scan = {}
-# Without one of these a line holds no marker: where no heading announces options, and where one does.
-_ANY_STRONG = re.compile(r"[A-Ja-j]\s*[.．、:：)）\]】]|[Ⓐ-Ⓙ]")
-_ANY = re.compile(r"[A-J](?:\s|[.．、:：)）\]】,，;；\u4e00-\u9fff“《])|[a-j]\s*[.．、:：)）\]]|[Ⓐ-Ⓙ]")
-
-
-def _find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
-    return [Marker(index, *mark) for index, scan in enumerate(scans) if scan for mark in scan.get(style, ())]
-
-
-@lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
-def _scan(text: str, is_choice: bool) -> _Scan:
-    """Return begin, end, label, `at_start` and `has_gap` of the markers in a line, by style; never changed."""
-    if not (_ANY if is_choice else _ANY_STRONG).search(text):
-        return _NOTHING
-    found: _Scan = {}
-    characters = set(text)
-    for style, pattern in _MARKERS:
-        if style in _WEAK and not is_choice and style != "small_stopped":
-            continue
-        for needed in _NEEDED[style]:
-            if needed.isdisjoint(characters):
-                break
-        else:
-            marks = list(_find_marks(text, style, pattern))
-            if marks:
-                found[style] = marks
-    return found
-
-
-def _find_marks(
-    text: str, style: str, pattern: re.Pattern[str]
-) -> Iterator[tuple[int, int, str, bool, bool]]:
-    lead = len(text) - len(text.lstrip(_BULLETS))
-    for match in pattern.finditer(text):
-        begin = match.start()
-        at_start = begin <= lead
-        has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
-        if style == "spaced" and not (
-            at_start or (has_gap and (_ends_wide(text, begin) or _LETTER_LINE.match(text)))
-        ):
-            continue
-        if style in _SMALL and not at_start and not has_gap:
-            continue
-        if style == "comma" and not at_start and not has_gap:
-            continue
-        if not at_start and not has_gap and not _is_boundary(text[begin - 1], style):
-            continue
-        token = match.group(1)
-        label = _read_token(token)
-        yield begin, match.end(), label, at_start, has_gap
-
-
-def _read_token(token: str) -> str:
-    """The letter of a printed label: A, a, Ⓐ and ① are all A."""
-    code = ord(token)
-    if 0x2460 <= code < 0x246A:
-        return chr(code - 0x2460 + 65)
-    return chr(code - 0x24B6 + 65) if 0x24B6 <= code < 0x24C0 else token.upper()
-
-
-def _ends_wide(text: str, end: int) -> bool:
-    """Whether the text before `end` closes with two spaces, a tab or the bar of a table."""
-    last = end
-    while last and text[last - 1].isspace():
-        last -= 1
-    return end - last > 1 or text[end - 1] == "\t" or (last > 0 and text[last - 1] == "|")
-
-
-def _is_boundary(last: str, style: str) -> bool:
-    """Whether an option may begin right behind this character without white space (`(A)3(B)6`, `甲B.乙`)."""
-    if last in "。；;，,.．？?！!）)】》”":
-        return True
-    if style == "stopped" and (is_cjk(last) or last.isdigit()):
-        return last not in "（(【[、—-"
-    if style == "bracketed":
-        return last not in "、或和与及为是选_" and not (last.isascii() and last.isalpha())
-    return False
-
-
-def _find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
-    """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
-    by_label: dict[str, list[int]] = {}
-    for index, mark in enumerate(markers):
-        by_label.setdefault(mark.label, []).append(index)
-    starts = by_label.get("A", [])
-    if not starts:
-        return []
-    best: list[Marker] = []
-    best_key: tuple[float, int] = (0.0, 0)
-    for start in starts:
-        chain = [markers[start]]
-        at = start
-        while at >= 0:
-            places = by_label.get(chr(ord(chain[-1].label) + 1), ())
-            at = next(
-                (
-                    places[place]
-                    for place in range(bisect_right(places, at), len(places))
-                    if _has_text(texts, chain[-1], markers[places[place]])
-                ),
-                -1,
-            )
-            if at >= 0:
-                chain.append(markers[at])
-        if len(chain) < 2 or not _has_text(texts, chain[-1], None):
-            chain = chain[:-1] if len(chain) > 2 and not _has_text(texts, chain[-1], None) else chain
-        if len(chain) >= 2 and not _has_text(texts, chain[0], chain[1]):
-            continue
-        key = (len(chain) + 0.5 * sum(1 for mark in chain if mark.at_start) / max(len(chain), 1), start)
-        if len(chain) >= 2 and key >= best_key:
-            best, best_key = chain, key
-    if len(best) >= 4:
-        return best
-    loose = _find_loose_chain(markers, texts)
-    return loose if len(loose) > len(best) else best
-
-
-def _find_loose_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
-    """Return markers at line starts or behind gaps whose labels are complete but out of order, or printed twice.
-
-    Columns read across give A C B D, list restarts lost in conversion give A A B C.
-    """
-    marks = [mark for mark in markers if mark.at_start or mark.has_gap]
-    if not marks or not any(mark.at_start for mark in marks):
-        return []
-    first = next((index for index, mark in enumerate(marks) if mark.label == "A"), None)
-    if first is None:
-        return []
-    marks = [
-        mark
-        for index, mark in enumerate(marks[first:], start=first)
-        if _has_text(texts, mark, marks[index + 1] if index + 1 < len(marks) else None)
-    ]
-    labels = [mark.label for mark in marks]
-    if not 3 <= len(marks) <= MAX_OPTIONS:
-        return []
-    expected = set(_LETTERS[: len(marks)])
-    if set(labels) == expected:
-        return list(marks)
-    is_repeat = (
-        len(set(labels)) == len(labels) - 1
-        and all(mark.at_start for mark in marks)
-        and labels == sorted(labels)
-    )
-    is_gap = (
-        len(set(labels)) == len(labels) and labels == sorted(labels) and ord(labels[-1]) - 65 <= len(labels)
-    )
-    return list(marks) if is_repeat or is_gap else []
-
-
-def _has_text(texts: Sequence[str], mark: Marker, following: Marker | None) -> bool:
-    """Whether anything but separators stands between a marker and the next: as in `_slice`, without cutting."""
-    if following is not None and following.piece == mark.piece:
-        return _TEXT.search(texts[mark.piece], mark.end, following.begin) is not None
-    if _TEXT.search(texts[mark.piece], mark.end):
-        return True
-    last = following.piece if following is not None else len(texts)
-    if any(_TEXT.search(text) for text in texts[mark.piece + 1 : last]):
-        return True
-    return following is not None and _TEXT.search(texts[last], 0, following.begin) is not None
-
-
 def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> list[Piece]:
     if following is not None and following.piece == mark.piece:
         return [pieces[mark.piece].cut(mark.end, following.begin)]
@@ -462,7 +283,7 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
     found.extend(pieces[mark.piece + 1 : last])
     if following is not None:
         head = pieces[last].cut(0, following.begin)
-        if head.text.strip(_BULLETS):
+        if head.text.strip(BULLETS):
             found.append(head)
     return found
 

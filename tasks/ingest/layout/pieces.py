@@ -76,8 +76,10 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
         if line.kind == "furniture" or not line.text.strip():
             continue
         text, sources = clean_line(line.text)
+        begin = start
         if is_marked_up:
             text, sources = _strip_markup(text, sources)
+            begin = start + sources[0] if sources else start
         if not text.strip():
             continue
         if len(text) > MAX_RUN:
@@ -86,7 +88,7 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
             _part_long(
                 Piece(
                     text=text,
-                    start=start,
+                    start=begin,
                     end=start + len(line.text),
                     sources=(
                         range(start, start + len(sources))
@@ -143,7 +145,7 @@ def _part_long(piece: Piece) -> list[Piece]:
 
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S")
-_MARKUP = re.compile(r"^\s*#{1,6}\s+|\*\*|^\s*```\w*\s*$|<br\s*/?>")
+_MARKUP = re.compile(r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>")
 
 
 def _strip_markup(text: str, sources: Sequence[int]) -> tuple[str, list[int]]:
@@ -164,9 +166,16 @@ def join_pieces(pieces: Sequence[Piece]) -> str:
     for index, piece in enumerate(pieces):
         if index == 0:
             text = piece.text.strip()
-        elif runs_on:
+        elif runs_on or _is_hyphenated(text, piece.text):
             text = join_wrapped(text, piece.text)
         else:
             text = f"{text}\n{piece.text.rstrip()}"
         runs_on = piece.wraps
     return text
+
+
+def _is_hyphenated(text: str, following: str) -> bool:
+    """Whether a word is cut at the end of a line, `the follow-` above `ing data types`: both halves in small letters."""
+    if not text.endswith("-") or not text[-3:-1].isalpha():
+        return False
+    return text[-3:-1].islower() and following.lstrip()[:2].isalpha() and following.lstrip()[:2].islower()

@@ -10,9 +10,11 @@ from tasks.ingest.layout.materials import (
     cut_breaks,
     cut_material,
     join_shared,
+    names_range,
     read_material,
     share_matches,
     shared_options,
+    split_bank,
     split_cases,
     split_matching,
 )
@@ -35,6 +37,14 @@ def split_section(
     cases = split_cases(section)
     if cases and not _goes_on(section, carry):
         return cases, carry
+    banked, rest = split_bank(section)
+    if banked:
+        last_gap = banked[-1][0]
+        carry = last_gap.value if last_gap is not None else carry
+        if not rest:
+            return banked, carry
+        others, carry = split_section(replace(section, pieces=rest, breaks=set()), carry)
+        return [*banked, *others], carry
     matching = split_matching(section)
     if matching:
         last = matching[-1][0]
@@ -79,7 +89,9 @@ def split_section(
         else:
             found.append((label, lines, material))
         if tail:
-            material, material_until = read_material(tail, section)
+            told, until = read_material(tail, section)
+            if told is not None or not names_range(tail[0]):
+                material, material_until = told, until
             shared = shared_options(tail)
     del style
     found = _cut_bonus(found)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    INSTRUCTION,
-)
 from tasks.ingest.layout.sequences import Candidate
 from tasks.ingest.words.labels import Label
 

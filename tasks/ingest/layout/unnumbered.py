@@ -6,13 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.heading_search import BULLET
+from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.sections import (
-    BULLET,
-    INSTRUCTION,
-    OPTION_A,
-    Section,
-)
+from tasks.ingest.layout.sections import OPTION_A, Section
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
     EXPLANATION_MARK,

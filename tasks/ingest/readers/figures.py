@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from tasks.ingest.readers.pdf import Row, find_column_border
+from tasks.ingest.readers.pdf_columns import find_column_border
+from tasks.ingest.readers.pdf_pages import Row
 
 # Shares of a page's width and height: drawn lines that hang together and are smaller are letters and rules.
 MIN_WIDTH, MIN_HEIGHT, MAX_WIDTH = 0.06, 0.03, 0.6

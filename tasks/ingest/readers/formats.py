@@ -49,7 +49,13 @@ def extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
         return _extract_image(data, options)
     if kind in ("doc", "rtf", "odt", "word-xml", "excel-xml"):
         return _extract_through_office(data, kind, options)
-    from tasks.ingest.readers.plain_text import read_csv, read_html, read_json, read_text
+    if kind == "moodle-xml":
+        from tasks.ingest.readers.moodle_xml import read_moodle_xml
+
+        return read_moodle_xml(data)
+    from tasks.ingest.readers.json_records import read_json
+    from tasks.ingest.readers.plain_text import read_csv, read_text
+    from tasks.ingest.readers.web_pages import read_html
 
     return {"csv": read_csv, "html": read_html, "json": read_json, "jsonl": read_json}.get(kind, read_text)(
         data

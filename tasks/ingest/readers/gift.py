@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Braces that hold what GIFT may hold: answers with = or ~, a judgement, a number, or nothing.
 _BLOCK = re.compile(r"(?<!\\)\{(?P<inside>(?:[^{}\\]|\\.)*)(?<!\\)\}", re.DOTALL)
 _TRUTHS = {"T": "true", "TRUE": "true", "F": "false", "FALSE": "false"}
 _ANSWER = re.compile(
-    r"(?<!\\)([=~])(?:%-?\d+(?:\.\d+)?%)?\s*((?:[^=~#\\]|\\.)*)(?:#(?:[^=~\\]|\\.)*)?", re.DOTALL
+    r"(?<!\\)([=~])(?:%(-?\d+(?:\.\d+)?)%)?\s*((?:[^=~#\\]|\\.)*)(?:#(?:[^=~\\]|\\.)*)?", re.DOTALL
 )
+_NUMBER = re.compile(r"#\s*=?\s*(?:%[\d.]+%)?\s*(-?\d+(?:\.\d+)?)(?:\s*\.\.\s*(-?\d+(?:\.\d+)?))?")
 _TITLE = re.compile(r"^\s*::.*?::\s*", re.DOTALL)
 _FORMAT = re.compile(r"^\s*\[(?:html|markdown|plain|moodle)\]\s*")
 _LETTERS = "ABCDEFGHIJ"
@@ -26,36 +28,69 @@ def find_gift(text: str) -> list[dict[str, str]] | None:
         for part in re.split(r"\n\s*\n|\n(?=::)|(?<=\})\s*\n|(?<=\}[.?!])\s*\n", "\n".join(lines))
         if part.strip()
     ]
-    records = [record for part in parts if (record := _read_question(part)) is not None]
-    return records if len(records) >= max(_MIN_QUESTIONS, 0.8 * len(parts)) else None
+    questions = [found for part in parts if (found := _read_question(part))]
+    if len(questions) < max(_MIN_QUESTIONS, 0.8 * len(parts)):
+        return None
+    return [record for found in questions for record in found]
 
 
-def _read_question(part: str) -> dict[str, str] | None:
+def _read_question(part: str) -> list[dict[str, str]]:
+    """The records of one block: one question, or one for each pair that is to be matched; none where it is no question."""
     match = _BLOCK.search(part)
     if match is None:
-        return None
+        return []
     inside = match.group("inside").strip()
     before = _FORMAT.sub("", _TITLE.sub("", part[: match.start()])).strip()
     after = part[match.end() :].strip()
     stem = f"{before} ____ {after}" if after and inside[:1] in "=~" else f"{before} {after}".strip()
     record = {"question": _unescape(stem)}
     head = inside.partition("#")[0].strip().upper()
-    answers = [(sign, _unescape(text.strip())) for sign, text in _ANSWER.findall(inside)]
-    if not stem or "->" in inside:
-        return None  # matching pairs have no place in a record
+    answers = [(sign, worth, _unescape(text.strip())) for sign, worth, text in _ANSWER.findall(inside)]
+    number = _NUMBER.match(inside)
+    if not stem:
+        return []
     if head in _TRUTHS:
-        return record | {"type": "true_false", "answer": _TRUTHS[head]}
+        return [record | {"type": "true_false", "answer": _TRUTHS[head]}]
     if not inside:
-        return record | {"type": "essay"}
+        return [record | {"type": "essay"}]
+    if number is not None:
+        shown = "–".join(part for part in number.groups() if part)
+        return [record | {"type": "short_answer", "answer": shown}]
     if not answers:
-        return None
-    if all(sign == "=" for sign, _ in answers):
+        return []
+    if all("->" in text for _, _, text in answers):
+        return _read_pairs(record["question"], [text for _, _, text in answers])
+    if all(sign == "=" for sign, _, _ in answers):
         is_gap = "____" in stem
-        return record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": answers[0][1]}
+        return [record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": answers[0][2]}]
     letters = dict(zip(_LETTERS, answers, strict=False))
-    options = {letter: text for letter, (_, text) in letters.items()}
-    right = "".join(letter for letter, (sign, _) in letters.items() if sign == "=")
-    return record | options | {"type": "multiple_choice", "answer": right}
+    options = {letter: text for letter, (_, _, text) in letters.items()}
+    right = "".join(letter for letter, (sign, _, _) in letters.items() if sign == "=")
+    # where no answer is right alone, those that earn a share of the marks are right together
+    right = right or "".join(
+        letter for letter, (_, worth, _) in letters.items() if worth and float(worth) > 0
+    )
+    return [record | options | {"type": "multiple_choice", "answer": right}]
+
+
+def _read_pairs(stem: str, pairs: Sequence[str]) -> list[dict[str, str]]:
+    """A choice for every left side among all right sides; the asking text stands above each of them."""
+    sides = [[side.strip() for side in pair.split("->", 1)] for pair in pairs]
+    offered = list(dict.fromkeys(right for _, right in sides))
+    if not 2 <= len(offered) <= len(_LETTERS):
+        return []
+    options = dict(zip(_LETTERS, offered, strict=False))
+    return [
+        {
+            "material": stem,
+            "question": left,
+            **options,
+            "type": "multiple_choice",
+            "answer": _LETTERS[offered.index(right)],
+        }
+        for left, right in sides
+        if left
+    ]
 
 
 def _unescape(text: str) -> str:

@@ -16,18 +16,9 @@ from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
-from tasks.ingest.readers.pdf import (
-    OPTION,
-    Page,
-    Row,
-    find_column_border,
-    mark_furniture,
-    mark_wraps,
-    order_columns,
-    order_score,
-    place_row,
-    same_as_known,
-)
+from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
+from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known
+from tasks.ingest.readers.pdf_pages import Page, Row, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.labels import parse_label

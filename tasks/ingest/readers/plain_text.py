@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
@@ -17,7 +15,8 @@ from tasks.ingest.readers.sniffing import find_utf16
 from tasks.ingest.words.columns import find_header, guess_columns
 
 MAX_ROWS = 200_000
-_TABLE_MARK = "\ue0f1"
+
+
 # The commonest characters of modern Chinese, simplified and traditional: a right decoding is full of them.
 _COMMON = set(
     "的一是不了在人有我他这中大来上个国和也子时道说出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者"
@@ -108,8 +107,31 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "csv"
         extraction.sheets.append(sheet)
         return extraction
-    extraction.lines = [Line(line) for line in re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)]
+    lines = re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)
+    extraction.lines = _read_pipe_tables(lines) if "|" in text else [Line(line) for line in lines]
     return extraction
+
+
+_RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
+
+
+def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
+    """The lines of a text, with the rows of its Markdown tables (`| 1 | B |`, a rule below the first) as rows of tables."""
+    found = [Line(line) for line in lines]
+    rules: set[int] = set()
+    tables = 0
+    for index in range(1, len(lines)):
+        if "--" not in lines[index] or not _RULE_ROW.fullmatch(lines[index]) or "|" not in lines[index - 1]:
+            continue
+        tables += 1
+        last = index + 1
+        while last < len(lines) and "|" in lines[last]:
+            last += 1
+        rules.add(index)
+        for place in (index - 1, *range(index + 1, last)):
+            cells = tuple(cell.strip() for cell in lines[place].strip().strip("|").split("|"))
+            found[place] = Line(" | ".join(cells), kind="table", cells=cells, table=tables)
+    return [line for index, line in enumerate(found) if index not in rules]
 
 
 _BARS = re.compile(r"\|{2,}|;{2,}|@@+|\t+|~~+|::+|\^\^+")
@@ -180,175 +202,3 @@ def _parse_rows(text: str, delimiter: str) -> list[list[str]]:
     except csv.Error:
         return [line.split(delimiter) for line in text.splitlines()[:MAX_ROWS]]
     return rows
-
-
-def read_html(data: bytes) -> Extraction:
-    """Return the tables of an HTML file as sheets, or its text as lines where it has none that are wide."""
-    from lxml import etree, html
-
-    text, encoding = decode(data)
-    declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
-    extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
-    try:
-        root: Any = html.document_fromstring(text)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
-    for element in list(root.iter("script", "style", "head")):
-        element.drop_tree()
-    for element in root.iter("br"):
-        element.tail = "\n" + (element.tail or "")
-    tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
-    grids = [_read_html_table(table) for table in tables]
-    wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
-    if wide and not _has_text_beside(root, [tables[index] for index in wide]):
-        extraction.sheets = [
-            Sheet(f"table {place}", grids[index]) for place, index in enumerate(wide, start=1)
-        ]
-        return extraction
-    for index in wide:
-        mark = tables[index].makeelement("p")
-        mark.text = f"{_TABLE_MARK}{index}"
-        tables[index].addprevious(mark)
-        tables[index].drop_tree()
-    blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol"}
-    for element in root.iter():
-        if element.tag in blocks:
-            element.text = "\n" + (element.text or "")
-            element.tail = "\n" + (element.tail or "")
-    for line in str(root.text_content()).split("\n"):
-        if not line.strip().startswith(_TABLE_MARK):
-            extraction.lines.append(Line(line.strip()))
-            continue
-        index = int(line.strip()[len(_TABLE_MARK) :])
-        for row in grids[index]:
-            text = " | ".join(cell.replace("\n", " ") for cell in row)
-            extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
-    return extraction
-
-
-def _read_html_table(table: Any) -> list[list[str]]:
-    """The cells of a table; what spans columns leaves the further ones empty, what spans rows is repeated."""
-    grid: list[list[str]] = []
-    hanging: dict[int, tuple[int, str]] = {}
-    for row in table.iter("tr"):
-        cells: list[str] = []
-
-        def fill_hanging(cells: list[str] = cells) -> None:
-            while len(cells) in hanging:
-                left, text = hanging.pop(len(cells))
-                if left > 1:
-                    hanging[len(cells)] = (left - 1, text)
-                cells.append(text)
-
-        for cell in row.iterchildren("td", "th"):
-            fill_hanging()
-            lines = (" ".join(line.split()) for line in _cell_lines(cell))
-            text = "\n".join(line for line in lines if line)
-            wide, tall = (_read_span(cell.get(name)) for name in ("colspan", "rowspan"))
-            for place in range(wide):
-                if tall > 1:
-                    hanging[len(cells)] = (tall - 1, text if place == 0 else "")
-                cells.append(text if place == 0 else "")
-        fill_hanging()
-        grid.append(cells)
-    width = max((len(row) for row in grid), default=0)
-    return [[*row, *[""] * (width - len(row))] for row in grid]
-
-
-def _cell_lines(cell: Any) -> list[str]:
-    for element in cell.iter("p", "div", "li"):
-        element.tail = "\n" + (element.tail or "")
-    return str(cell.text_content()).split("\n")
-
-
-def _read_span(value: str | None) -> int:
-    return min(int(value), 100) if value is not None and value.isdigit() and int(value) else 1
-
-
-def _has_text_beside(root: Any, tables: list[Any]) -> bool:
-    """Whether questions stand beside the tables: then the page is a paper, else it is a sheet."""
-    inside = sum(len(" ".join(str(table.text_content()).split())) for table in tables)
-    outside = len(" ".join(str(root.text_content()).split())) - inside
-    return outside > 60 or outside > 0.1 * inside
-
-
-def read_json(data: bytes) -> Extraction:
-    """Return the records of a JSON file (the longest list of objects in it) or of JSON lines.
-
-    A line of JSON lines that cannot be read is left out and named in the warnings.
-
-    Raises:
-        DocumentError: `corrupt` when it is neither.
-    """
-    text, encoding = decode(data)
-    text = text.lstrip("\ufeff")
-    extraction = Extraction(converter="json", converter_version=encoding)
-    try:
-        extraction.records = find_records(json.loads(text))
-    except (json.JSONDecodeError, RecursionError):
-        extraction.records, bad = _read_json_lines(text)
-        if bad:
-            extraction.warnings.append(_name_bad_lines(bad, len(extraction.records)))
-    return extraction
-
-
-def _read_json_lines(text: str) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the objects of JSON lines and the numbers of the lines that hold none."""
-    records: list[dict[str, Any]] = []
-    bad: list[int] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError):
-            record = None
-        if isinstance(record, dict):
-            records.append(record)
-        else:
-            bad.append(number)
-    if len(bad) > len(records):
-        raise DocumentError(
-            "corrupt",
-            f"Line {bad[0]} is no JSON object, and the file as a whole is no JSON either. Export it again.",
-        )
-    return records, bad
-
-
-def _name_bad_lines(bad: Sequence[int], count: int) -> str:
-    named = ", ".join(map(str, bad[:10])) + (" …" if len(bad) > 10 else "")
-    return f"{len(bad)} of {len(bad) + count} lines are no JSON object and were left out: {named}."
-
-
-def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
-    """Return the longest list of objects anywhere in a JSON value, an object alone as a list of one.
-
-    An object whose values are lists of objects (sections of a paper) gives all of them, with the key as `section`.
-    """
-    if isinstance(value, list):
-        records = [item for item in value if isinstance(item, dict)]
-        if len(records) == 1 and depth < 4:
-            inner = find_records(records[0], depth + 1)
-            return inner if len(inner) > 1 else records
-        return records
-    if not isinstance(value, dict) or depth > 4:
-        return []
-    lists = {key: find_records(item, depth + 1) for key, item in value.items() if isinstance(item, list)}
-    lists = {
-        key: records
-        for key, records in lists.items()
-        if records and key not in ("options", "choices", "选项")
-    }
-    if lists:
-        merged: list[dict[str, Any]] = []
-        for key, records in lists.items():
-            merged.extend(record if "section" in record else {**record, "section": key} for record in records)
-        return merged
-    nested = [find_records(item, depth + 1) for item in value.values() if isinstance(item, dict)]
-    longest = max(nested, key=len, default=[])
-    if len(longest) > 1:
-        return longest
-    if value and all(isinstance(item, dict) for item in value.values()):
-        return [{"number": key, **item} for key, item in value.items()]
-    return [value]

@@ -23,6 +23,8 @@ def _mark(text: str, sign: str, known: set[str], table: dict[int, int]) -> str:
     if not core or len(core) > 40:
         return text
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    if all(character in "′″'’" for character in core):
+        return text  # primes stand high by themselves: `2's complement`
     if all(character in known for character in core):
         return lead + core.translate(table) + tail
     if any("一" <= character <= "鿿" for character in core) or core[0] in "[（(【①②③④⑤⑥⑦⑧⑨⑩":

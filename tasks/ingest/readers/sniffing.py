@@ -23,6 +23,7 @@ MEDIA_TYPES = {
     "html": "text/html",
     "text": "text/plain",
     "csv": "text/csv",
+    "moodle-xml": "application/xml",
     "json": "application/json",
     "jsonl": "application/jsonl",
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -124,6 +125,8 @@ def _sniff_text(data: bytes, name: str) -> str:
         rb"(?:<!doctype html|<html|<head|<body|<table|<meta|<\?xml[^>]*>\s*(?:<!doctype html|<html))", plain
     ):
         return "html"
+    if re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.{0,1000}?-->\s*)?<quiz[\s>]", plain, re.DOTALL):
+        return "moodle-xml"
     suffix = name.rpartition(".")[2].casefold()
     if plain[:1] in (b"{", b"["):
         if re.match(rb"\[[ \t]*[0-9a-z\xe0-\xff]", plain) and suffix not in ("json", "jsonl"):

@@ -76,6 +76,45 @@ def take_options_from_stem(
     return clean_text("\n".join(piece.text for piece in split.stem), language), pairs
 
 
+_OPTION_TEXTS = ("text", "content", "body", "html", "value", "option", "choice", "title", "description", "内容", "选项内容", "文本")  # fmt: skip
+_OPTION_NAMES = ("label", "key", "id", "name", "letter", "标号", "选项")
+_RIGHT = re.compile(
+    r"(?i)(?:is_?|是否)?(?:correct|right|true|answer|key|正确|对|答案)(?:_?answer|_?option|答案|选项)?"
+)
+_WORTH = ("fraction", "weight", "score", "points", "credit")
+
+
+def read_option_flags(value: Any) -> str:
+    """The letters of options that a record flags as right (`is_correct`, `right`, a `fraction` above 0), `AC`; else empty."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
+        return ""
+    right: list[str] = []
+    for index, item in enumerate(value[:10]):
+        flags = [flag for name, flag in item.items() if _RIGHT.fullmatch(str(name))]
+        worth = [item[name] for name in _WORTH if isinstance(item.get(name), int | float)]
+        is_right = any(
+            flag is True or str(flag).strip().casefold() in ("true", "1", "yes", "是") for flag in flags
+        )
+        if is_right or (not flags and any(number > 0 for number in worth)):
+            right.append(chr(ord("A") + index))
+    return "".join(right) if len(right) < max(len(value), 2) else ""
+
+
+def read_named_key(value: Any, answer: Any) -> str:
+    """The letters of options whose own names (`"id": "o7"`) an answer lists; empty where it names none of them."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
+        return ""
+    names = {
+        str(item[key]).strip(): chr(ord("A") + index)
+        for index, item in enumerate(value[:10])
+        for key in _OPTION_NAMES
+        if key in item
+    }
+    named = [str(one).strip() for one in (answer if isinstance(answer, list) else [answer])]
+    letters = [names.get(name, "") for name in named]
+    return "".join(sorted(letters)) if all(letters) else ""
+
+
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     """Read the options of a record: a list of texts, of {label, text} objects, or an object by label."""
     if isinstance(value, str):
@@ -96,16 +135,10 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
         label = chr(ord("A") + index)
         if isinstance(item, dict):
             text = next(
-                (
-                    item[key]
-                    for key in ("text", "content", "value", "option", "内容", "选项内容")
-                    if key in item
-                ),
+                (item[key] for key in _OPTION_TEXTS if key in item),
                 "",
             )
-            named = next(
-                (item[key] for key in ("label", "key", "id", "name", "标号", "选项") if key in item), label
-            )
+            named = next((item[key] for key in _OPTION_NAMES if key in item), label)
             label = str(named).strip().upper() if re.fullmatch(r"[A-Ja-j]", str(named).strip()) else label
         elif isinstance(item, list) and len(item) == 2:
             label, text = str(item[0]).strip().upper()[:1] or label, item[1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.keys import is_region_heading
+from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import Line

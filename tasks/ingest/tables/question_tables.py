@@ -88,9 +88,16 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     return found
 
 
+_NUMBER_CELL = re.compile(r"(?:Q\s*)?\d{1,3}\s*[.．、]?")
+
+
 def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     for index, row in enumerate(rows[:3]):
         roles = [find_role(cell) for cell in row]
+        for column, role in enumerate(roles):
+            cells = [other[column].strip() for other in rows[index + 1 :] if column < len(other)]
+            if role in (None, "stem") and cells and all(_NUMBER_CELL.fullmatch(cell) for cell in cells):
+                roles[column] = "number"  # `Q | Answer`
         numbers = [column for column, role in enumerate(roles) if role == "number"]
         answers = [column for column, role in enumerate(roles) if role == "answer"]
         if not numbers or len(numbers) != len(answers) or "stem" in roles or "options" in roles:
@@ -123,7 +130,21 @@ def _continue_header(before: Header, rows: Sequence[Sequence[str]]) -> Header | 
     keyed = answer is not None and sum(1 for row in body if KEY_CELL.match(row[answer])) >= 0.7 * len(body)
     if not (numbered or keyed):
         return None
-    return Header(-1, dict(before.columns), dict(before.options), list(before.blanks), list(before.names))
+    columns = dict(before.columns)
+    marks = columns.get("marks")
+    if answer is None and marks is not None and _hold_keys(body, marks):
+        # the answers are written where the table above has room for marks
+        columns["answer"] = columns.pop("marks")
+    return Header(-1, columns, dict(before.options), list(before.blanks), list(before.names))
+
+
+_BRACKETED = re.compile(r"^\s*[（(\[]\s*([^（()）\[\]]*?)\s*[)）\]]\s*$")
+
+
+def _hold_keys(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether a column holds keys, `B` or `（ √ ）`, in most of its rows and nothing else."""
+    cells = [_BRACKETED.sub(r"\1", row[column]).strip() for row in rows if row[column].strip()]
+    return len(cells) >= 0.7 * len(rows) and all(KEY_CELL.match(cell) for cell in cells)
 
 
 def _guess_header(rows: Sequence[Sequence[str]]) -> Header | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tasks.ingest.tables.packed_options import read_options
+from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer
 from tasks.ingest.words.cleaning import detect_language
@@ -34,6 +34,7 @@ def split_records(
         line = json.dumps(record, ensure_ascii=False, default=str)
         fields: dict[str, Any] = {}
         options: list[tuple[str, str]] = []
+        stem_name = ""
         for name, value in record.items():
             if re.fullmatch(r"(?i)(?:option|choice|选项)?[\s_]*([a-h])", str(name)) and isinstance(
                 value, str | int | float
@@ -46,8 +47,11 @@ def split_records(
                 continue
             if role is None and name == "section":
                 role = "type" if match_type_name(str(value)) else None
-            if role is not None and role not in fields and value not in (None, "", []):
+            if value in (None, "", []) or role is None:
+                continue
+            if role not in fields or (role == "stem" and _is_plainer(str(name), stem_name)):
                 fields[role] = value
+                stem_name = str(name) if role == "stem" else stem_name
         if "stem" in fields and isinstance(fields["stem"], str):
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: _flatten(value) for role, value in fields.items() if role != "options"}
@@ -62,6 +66,9 @@ def split_records(
                 texts["answer"] = given[answer][0]
             elif isinstance(answer, bool):
                 texts["answer"] = "true" if answer else "false"
+            elif "options" in fields:
+                named = read_named_key(fields["options"], answer) if answer is not None else ""
+                texts["answer"] = named or texts.get("answer") or read_option_flags(fields["options"])
             draft = read_record(texts, given, None, result.language)
             draft.number_label = str(texts.get("number", number))
             draft.value = read_integer(draft.number_label)
@@ -78,6 +85,14 @@ def split_records(
         )
     result.text = "\n".join(lines)
     return result
+
+
+_PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")
+
+
+def _is_plainer(name: str, known: str) -> bool:
+    """Whether one key names the asking text more plainly than another: `question` beside `title`."""
+    return _PLAIN_STEM.search(name) is not None and _PLAIN_STEM.search(known) is None
 
 
 def _flatten(value: Any) -> str:

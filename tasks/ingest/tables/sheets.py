@@ -140,6 +140,7 @@ def read_rows(
     rows, empty, schema_rows = _collect_rows(sheet, header, spans, default)
     drafts: list[Draft] = []
     for row in rows:
+        _take_flags(row.record)
         draft = read_record(row.record, list(row.options.items()), row.fine, language)
         _check_filler(draft, row.record)
         draft.section = number
@@ -199,6 +200,10 @@ def _collect_rows(
             )
             record |= {"material": material, "stem": record["sub_stem"]}
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
+        if header.judged is not None:
+            record |= _read_judged(row, header.judged)
+        if _is_ticked(record.get("flag", "")):
+            record["right"] = record.get("options", "").strip()
         if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
             continue  # `合计 | 20题` below the questions
         first, last = spans[index]
@@ -216,9 +221,32 @@ def _collect_rows(
     return found, empty, schema_rows
 
 
+_TICKS = ("√", "✓", "✔", "☑", "x", "v", "1", "y", "yes", "true", "t", "是", "对", "正确", "●", "*")
+
+
+def _is_ticked(cell: str) -> bool:
+    return cell.strip().casefold() in _TICKS
+
+
+def _read_judged(row: Sequence[str], judged: tuple[int, int]) -> dict[str, str]:
+    """The judgement that is ticked in one of two columns, and that the row is one."""
+    ticks = [bool(_cell(row, column).strip()) for column in judged]
+    if ticks[0] == ticks[1]:
+        return {"type": "true_false"}
+    return {"type": "true_false", "answer": "true" if ticks[0] else "false"}
+
+
+def _take_flags(record: dict[str, str]) -> None:
+    """Make the key of the options that are flagged as right, where they stand one to a row."""
+    right = [text.strip() for text in record.pop("right", "").split("\n") if text.strip()]
+    offered = [text.strip() for text in record.get("options", "").split("\n")]
+    if right and not record.get("answer", "").strip() and len(offered) < 11:
+        record["answer"] = "".join("ABCDEFGHIJ"[place] for place, text in enumerate(offered) if text in right)
+
+
 def _read_title(cell: str) -> FineType | None:
     """The type that a row with a single cell names, as a heading between the questions."""
-    from tasks.ingest.layout.sections import read_heading
+    from tasks.ingest.layout.headings import read_heading
 
     heading = read_heading(clean_line(cell)[0])
     return match_type_name(cell) or (heading.fine if heading is not None else None)

@@ -119,6 +119,8 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     if not folded.isascii() and _CIRCLED.fullmatch(folded):
         folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
     folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
+    if folded and all(character in "甲乙丙丁戊己" for character in folded):
+        folded = "".join("ABCDEF"["甲乙丙丁戊己".index(character)] for character in folded)
     if not folded or not _LETTERS_ONLY.fullmatch(folded):
         return None
     letters = folded.upper()

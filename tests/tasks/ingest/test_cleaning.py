@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.ingest.content.keys import read_key_line
-from tasks.ingest.layout.sections import read_heading
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.sequences import Candidate, choose_questions
 from tasks.ingest.words.answers import (
     read_bracketed_key,

@@ -19,6 +19,24 @@ What turns in a stream? {
 The canal is filled with {=water =fresh water}.
 Describe a harbour. {}
 """
+GIFT_MORE = r"""// rivers
+$CATEGORY: Rivers
+
+::Q1:: Two of these rivers are in Asia. {
+  ~%50%Mekong
+  ~%50%Ganges
+  ~%-100%Volga
+}
+
+::Q2:: Match each river with its country. {
+  =Loire -> France
+  =Tagus -> Portugal
+}
+
+::Q3:: How long is the Rhine, in kilometres? {#1230:20}
+
+::Q4:: Rivers freeze at the {=surface} first.
+"""
 AIKEN = """What is kept in a granary?
 A. Corn
 B. Oil
@@ -74,3 +92,13 @@ def test_a_program_in_braces_is_no_gift(tmp_path: Path) -> None:
     text = "1. What does f return?\nint f(int x) { y = x; return y; }\n2. What does g return?\nint g() { return 1; }\n"
     parsed = parse_document(write(tmp_path, "c.txt", text), IngestOptions())
     assert [question["number_label"] for question in parsed.questions] == ["1.", "2."]
+
+
+def test_shares_pairs_and_numbers_of_a_gift_file_are_read(tmp_path: Path) -> None:
+    assert read(tmp_path, GIFT_MORE) == [
+        ("multiple_choice", "Two of these rivers are in Asia.", ["Mekong", "Ganges", "Volga"], ["A", "B"]),
+        ("multiple_choice", "Loire", ["France", "Portugal"], ["A"]),
+        ("multiple_choice", "Tagus", ["France", "Portugal"], ["B"]),
+        ("short_answer", "How long is the Rhine, in kilometres?", [], ["1230"]),
+        ("fill_in_the_blank", "Rivers freeze at the ____ first.", [], ["surface"]),
+    ]

@@ -11,7 +11,7 @@ import pytest
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.readers.ocr_repair import repair_lines
-from tasks.ingest.readers.pdf import Page, Row
+from tasks.ingest.readers.pdf_pages import Page, Row
 from tests.tasks.ingest.builders import make_pdf
 
 needs_cv2 = pytest.mark.skipif(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.docx import read_docx
 from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.readers.plain_text import read_html
+from tasks.ingest.readers.web_pages import read_html
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
 

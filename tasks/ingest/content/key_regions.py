@@ -1,0 +1,217 @@
+"""Where the answer part of a paper begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.keys import read_table_numbers, split_inline
+from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.key_lines import (
+    read_key_line,
+)
+from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.words.labels import Label
+
+REGION = re.compile(
+    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
+    r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    re.IGNORECASE,
+)
+
+
+# `期末试题及参考答案` is the title of a paper that prints its answers
+_TITLE_WITH_ANSWERS = re.compile(
+    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
+)
+
+
+_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
+
+
+_LINE_OF_ANSWERS = re.compile(
+    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+)
+
+
+_OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
+
+
+_ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
+
+
+def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
+    """Return the indices of the lines that say nothing but that answers follow."""
+    return [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+
+
+def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:
+    """Return the index of the line that opens the answer part at the end of a paper, or None.
+
+    `headings` are those of `find_region_headings`, where they are known.
+
+    A line `参考答案` that stands after a single question introduces only that question's answer: the
+    answer part must begin with a heading, a key table, or a number that starts over.
+    """
+    marks = find_region_headings(pieces) if headings is None else headings
+    if not marks:
+        return None
+    if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
+        opening = [
+            index for index in marks if _opens_answers(pieces[index + 1 : index + 6], pieces[:index], False)
+        ]
+        if len(opening) < 0.6 * len(marks):
+            return None  # printed after every question
+    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
+    for index in marks:
+        following = pieces[index + 1 : index + 6]
+        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
+            continue
+        if _closes_section(pieces, index):
+            continue
+        if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
+            return index
+    return None
+
+
+def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a line `… 参考答案` is the title above a paper's questions: nothing is asked before it, choices follow."""
+    before, after = pieces[:index], pieces[index + 1 :]
+    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
+        return True
+    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
+        return False
+    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
+
+
+def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
+    if (
+        label.style not in ("nump", "romanp", "letterp")
+        or sum(1 for other in before if other.style == "num") < 2
+    ):
+        return False
+    for place, other in enumerate(reversed(before)):
+        if other.style != label.style:
+            break
+        if other.value == 1:
+            return place > 0
+    return False
+
+
+def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
+    first = pieces[index + 1].label if index + 1 < len(pieces) else None
+    if first is None or first.style != "num" or first.value != 1:
+        return False
+    before = [piece.label.value for piece in pieces[:index] if piece.label and piece.label.style == "num"]
+    after = [piece.label.value for piece in pieces[index + 1 :] if piece.label and piece.label.style == "num"]
+    if before.count(1) < 3 or after.count(1) != 1 or after[-1] != len(after):
+        return False
+    last = len(before) - 1 - before[::-1].index(1)
+    is_last = before[last:] == after
+    return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
+
+
+_RULES = "=-—–─━_*#~·.…☆★ \t"
+
+
+def is_region_heading(text: str) -> bool:
+    """True for a line that says nothing but that answers follow."""
+    folded = text.strip()
+    if len(folded) > 8 and folded[0] in _RULES:
+        folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
+    return (
+        len(folded) <= 48
+        and _names_answers(folded)
+        and bool(REGION.match(folded))
+        and not _NO_HEADING.search(folded)
+    )
+
+
+def _names_answers(text: str) -> bool:
+    """Whether one of the words stands here without which REGION matches nothing: most lines have none."""
+    if "答案" in text or "评分标准" in text or "试题解析" in text:
+        return True
+    # answer, solution, key, marking: parts of them whose letters have no further forms in other case
+    lowered = text.lower()
+    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
+
+
+def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
+    """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
+    found = [
+        index
+        for index, piece in enumerate(pieces)
+        if "答案" in piece.text and _LINE_OF_ANSWERS.match(piece.text) is not None
+    ]
+    if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
+        return list(pieces)
+    piece = pieces[found[0]]
+    mark = _LINE_OF_ANSWERS.match(piece.text)
+    rest = piece.cut(mark.end() if mark is not None else 0)
+    if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
+        return list(pieces)
+    head = piece.cut(0, len(piece.text) - len(rest.text))
+    if not is_region_heading(head.text):
+        head = rewrite(head, len(head.text), "答案：")  # `答案速查：`
+    return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
+
+
+def _is_title(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `… 试题及答案` names a paper with its answers: nothing is asked above it, questions follow it."""
+    if any(piece.label is not None for piece in pieces[:index]):
+        return False
+    rest = pieces[index + 1 :]
+    if any(is_region_heading(piece.text) for piece in rest):
+        return True
+    asking = 0
+    for piece in rest:
+        if _OFFERS.match(piece.text) or _ASKS.search(piece.text):
+            asking += 1
+        if asking > 1:
+            return True
+    return False
+
+
+def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
+    for piece in following[:3]:
+        text = piece.text
+        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
+            return True
+        label = piece.label
+        if label is not None and is_only and label.value > 1 and _answers_last(piece, following, before):
+            return True
+        if label is not None:
+            if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
+                if not before:
+                    return True
+                if not is_only:
+                    return False
+                # the numbers of an answer part look like those of the questions, and there is more than one question
+                styles = [other.label for other in before if other.label is not None]
+                same = [other.value for other in styles if other.style == label.style]
+                return bool(same) and max(same) > 1 and not _answers_parts(label, styles)
+            return False
+        if is_chapter(text):
+            return True
+    return False
+
+
+def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Piece]) -> bool:
+    """Whether `7. 潜伏性  8. 1024` below `答案：` answers the last section: both numbers are asked above, the last of all there."""
+    label = piece.label
+    if label is None or label.style != "num":
+        return False
+    inline = [number for number, _ in split_inline(piece)]
+    values = inline or [
+        other.label.value for other in following if other.label and other.label.style == "num"
+    ]
+    asked = [other.label.value for other in before if other.label is not None and other.label.style == "num"]
+    return (
+        len(values) > 1
+        and values == list(range(label.value, label.value + len(values)))
+        and asked[-len(values) :] == values
+    )

@@ -1,0 +1,194 @@
+"""Forms in which question banks and learning platforms print their fields, written as a paper prints its questions.
+
+`【题干】…` `Question: …` `Options:`, `第1题 单选题 (2分)` above the stem, `A` on a line above its option, `##B##` below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.words.lexicon import match_type_name
+
+_LETTERS = "ABCDEFGHIJ"
+_FIELD = re.compile(
+    r"\s*(?P<open>[【\[])?\s*(?P<name>题\s*干|题目内容|题目|试题|问题|选项|备选项|备选答案|题\s*型|题目类型|类型|"
+    r"(?i:questions?(?: text)?|stem|prompt|options?|choices|alternatives|(?:question )?type))\s*"
+    r"(?(open)[】\]]\s*[:：]?|[:：])\s*"
+)
+_STEMS = ("题干", "题目内容", "题目", "试题", "问题", "question", "questiontext", "stem", "prompt")
+_TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
+
+
+def write_exports(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the lines with such fields in usual forms; every character keeps its place in the raw text."""
+    found = _write_fields(_drop_bubbles(list(pieces)))
+    found = _write_type_lines(found)
+    return _write_wrapped_keys(_join_letters(found))
+
+
+_BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
+
+
+def _drop_bubbles(pieces: list[Piece]) -> list[Piece]:
+    """Drop the bubble to fill in before an option, `O A: the learning rate`, where at least four lines begin with one."""
+    found = [
+        index
+        for index, piece in enumerate(pieces)
+        if piece.text.lstrip()[:1] in "Oo" and _BUBBLE.match(piece.text)
+    ]
+    if len(found) < 4:
+        return pieces
+    changed = list(pieces)
+    for index in found:
+        match = _BUBBLE.match(pieces[index].text)
+        if match is not None:
+            changed[index] = rewrite(pieces[index], match.end(), "")
+    return changed
+
+
+def _write_fields(pieces: list[Piece]) -> list[Piece]:
+    """Number the stems that a label opens, put their types behind the number, drop the label above the options."""
+    marks: dict[int, tuple[str, re.Match[str]]] = {}
+    for index, piece in enumerate(pieces):
+        match = (
+            _FIELD.match(piece.text)
+            if "：" in piece.text or ":" in piece.text or "】" in piece.text or "]" in piece.text
+            else None
+        )
+        if match is not None and piece.kind != "table":
+            name = re.sub(r"\s", "", match.group("name")).casefold()
+            marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
+    stems = [index for index, (role, _) in marks.items() if role == "stem"]
+    others = [index for index, (role, _) in marks.items() if role != "stem"]
+    if len(stems) < 2 or not others or any(_is_numbered(pieces, index) for index in stems):
+        return pieces
+    written: list[Piece] = []
+    tag = ""
+    count = 0
+    for index, piece in enumerate(pieces):
+        role, match = marks.get(index, ("", None))
+        if match is None:
+            written.append(piece)
+        elif role == "stem":
+            count += 1
+            written.append(rewrite(piece, match.end(), f"{count}. {tag}"))
+            tag = ""
+        elif role == "type":
+            name = piece.text[match.end() :].strip()
+            if match_type_name(name) is not None:
+                tag = f"[{name}]"
+            else:
+                written.append(piece)
+        elif piece.text[match.end() :].strip():
+            written.append(rewrite(piece, match.end(), ""))
+    return written
+
+
+def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a number of its own stands right above a stem's label."""
+    label = pieces[index - 1].label if index else None
+    return label is not None and not label.is_weak and label.style in ("num", "word", "paren")
+
+
+_TYPE_LINE = re.compile(
+    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:[（(\[]\s*[\d.]+\s*分?\s*[)）\]])?\s*"
+)
+
+
+def _write_type_lines(pieces: list[Piece]) -> list[Piece]:
+    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag, where such lines count 1, 2, 3 …"""
+    found: list[tuple[int, str]] = []
+    numbers: list[int] = []
+    for index, piece in enumerate(pieces[:-1]):
+        label = piece.label
+        if label is None or label.style != "word" or label.is_weak or not re.search(r"\d", label.text):
+            continue
+        match = _TYPE_LINE.fullmatch(piece.text, label.end)
+        if (
+            match is not None
+            and match_type_name(match.group("name")) is not None
+            and pieces[index + 1].label is None
+        ):
+            found.append((index, match.group("name")))
+            numbers.append(label.value)
+    if len(found) < 2 or any(right <= left for left, right in pairwise(numbers)):
+        return pieces
+    joined: list[Piece] = []
+    names = dict(found)
+    for index, piece in enumerate(pieces):
+        label = pieces[index - 1].label if index - 1 in names else None
+        if label is not None:
+            head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
+            piece = replace(
+                piece, text=head.text + piece.text, start=head.start, sources=(*head.sources, *piece.sources), label_length=0
+            )  # fmt: skip
+        joined.append(piece)
+    return joined
+
+
+def _join_letters(pieces: list[Piece]) -> list[Piece]:
+    """Join letters that stand on a line of their own, `A` above `均方误差`, with the options below them."""
+    if sum(1 for piece in pieces if len(piece.text) < 4 and piece.text.strip() == "A") < 2:
+        return pieces
+    sets: list[list[int]] = []
+    index = 0
+    while index < len(pieces):
+        if pieces[index].text.strip() != "A":
+            index += 1
+            continue
+        places = [index]
+        while len(places) < len(_LETTERS):
+            letter = _LETTERS[len(places)]
+            window = range(places[-1] + 2, min(places[-1] + 5, len(pieces)))
+            following = next((place for place in window if pieces[place].text.strip() == letter), None)
+            if following is None or any(
+                piece.label is not None for piece in pieces[places[-1] + 1 : following]
+            ):
+                break  # a number between them: they are keys of different questions
+            places.append(following)
+        if len(places) > 1 and places[-1] + 1 < len(pieces):
+            sets.append(places)
+        index = places[-1] + 1
+    if sum(1 for group in sets if len(group) > 2) < 2:
+        return pieces
+    lone = {place for group in sets for place in group}
+    joined: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        if place in lone:
+            continue
+        if place - 1 in lone:
+            own = pieces[place - 1]
+            piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
+        joined.append(piece)
+    return joined
+
+
+_WRAPPED_KEY = re.compile(
+    r"\s*(?P<open>[#*@$%&~=<>!^|]{1,4})\s*(?P<key>[A-Ja-j]{1,6}|[√×TF对错])\s*(?P<close>[#*@$%&~=<>!^|]{0,4})\s*"
+)
+
+
+def _write_wrapped_keys(pieces: list[Piece]) -> list[Piece]:
+    """Write a key between signs on a line of its own, `##b##`, as an answer, where a paper does so at least three times."""
+    found: dict[int, re.Match[str]] = {}
+    for index, piece in enumerate(pieces):
+        match = _WRAPPED_KEY.fullmatch(piece.text) if len(piece.text) < 20 else None
+        if match is not None:
+            found[index] = match
+    usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
+        1
+    )
+    if not usual or usual[0][1] < 3:
+        return pieces
+    changed = list(pieces)
+    for index, match in found.items():
+        if f"{match.group('open')} {match.group('close')}" == usual[0][0]:
+            changed[index] = rewrite(
+                pieces[index], len(pieces[index].text), f"答案：{match.group('key').upper()}"
+            )
+    return changed

@@ -1,0 +1,234 @@
+"""Which lines of a paper are headings: told by their neighbours, and by the sequence that they carry on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.layout.headings import (
+    GLUED_TITLE,
+    INSTRUCTED,
+    INSTRUCTION,
+    LEADING_MARKS,
+    MARKS,
+    MARKS_GROUP,
+    STRONG_STYLES,
+    Heading,
+    holds_keys,
+    read_heading,
+    read_marks,
+)
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import (
+    match_exactly,
+)
+from tasks.questions.blanks import has_blank
+
+_ONLY_MARKS = re.compile(
+    r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
+)
+
+
+BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
+
+
+def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
+    """Return the headings among the lines of a paper, by their index."""
+    typed: dict[int, Heading] = {}
+    for index, piece in enumerate(pieces):
+        if piece.kind == "table":
+            continue
+        heading = read_heading(piece.text)
+        if heading is None:
+            continue
+        style = heading.label.style if heading.label is not None else ""
+        if style in ("capital", "word"):
+            is_heading = _heads_list(pieces, index, heading) and not _stands_in_options(pieces, index)
+        elif style == "num" and piece.text.isascii():
+            # `3. Programming` may as well be the title of a question
+            is_named = match_exactly(heading.title) is not None
+            is_heading = (heading.marks is not None and is_named) or _heads_list(pieces, index, heading)
+            if heading.label is not None and LEADING_MARKS.match(piece.text[heading.label.end :]):
+                # `3. (16 points) The reader-writer problem` asks; `1. (20 points) True or false` heads a list
+                is_heading = (
+                    is_heading and heading.fine is not None and heading.fine.question_type in INSTRUCTED
+                )
+        else:
+            is_heading = bool(style) or _starts_list(pieces, index) or _heads_text(pieces, index, heading)
+        if is_heading:
+            typed[index] = heading
+    for index, heading in list(typed.items()):
+        # `Question Two: 10 marks` above `Essay Questions` is the number of that section
+        above = pieces[index - 1] if index else None
+        label = above.label if above is not None else None
+        if above is None or label is None or index - 1 in typed or heading.label is not None:
+            continue
+        if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
+            typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
+    found = dict(typed)
+    # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
+    last: dict[str, int] = {}
+    styles = {heading.label.style for heading in typed.values() if heading.label}
+    if "num" in styles and any(
+        following is not None and following.style == "num"
+        for index, heading in typed.items()
+        for following in [_next_label(pieces, index)]
+        if heading.label is not None and heading.label.style == "num"
+    ):
+        styles.discard("num")  # the questions are counted in the same style as the sections
+    has_numbers = False
+    for index, piece in enumerate(pieces):
+        if index in typed:
+            label = typed[index].label
+            if label is not None:
+                last[label.style] = label.value
+            continue
+        if piece.kind == "table":
+            continue
+        label = piece.label
+        has_numbers = has_numbers or (label is not None and label.style in ("num", "word"))
+        if label is None or label.is_weak or label.style == "cnp":
+            continue
+        if label.style not in STRONG_STYLES and not (
+            label.style in ("word", "num") and label.style in styles
+        ):
+            continue
+        if (
+            has_numbers
+            and not styles
+            and label.style != "part"
+            and not last.get(label.style)
+            and (not typed or label.style == "roman")
+        ):
+            continue  # numbers stand above it: it counts statements inside a question
+        if label.style == "roman" and len(piece.text.strip()) < 6 and not last.get("roman"):
+            continue
+        expected = last.get(label.style, 0) + 1
+        if label.value != expected or (styles and label.style not in styles and label.style != "part"):
+            continue
+        if not last.get(label.style) and not _has_successor(pieces, index, label):
+            continue
+        last[label.style] = label.value
+        text = piece.text[label.end :]
+        if label.style == "part" and len(text) < 40 and index + 1 in typed:
+            # `第Ⅰ卷（选择题 共6分）` above `一、选择题` only holds sections
+            found[index] = Heading(label, "", None, None, len(piece.text))
+            continue
+        marks = MARKS_GROUP.match(text)
+        found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
+    return found | _find_parts(pieces, found)
+
+
+def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[int, Heading]:
+    """`（一）基础部分`, `（二）提高部分` below `二、填空题`: parts of a section, where the numbers start at 1 in each."""
+    found: dict[int, Heading] = {}
+    outer: Heading | None = None
+    last = 0
+    for index, piece in enumerate(pieces):
+        label = piece.label
+        heading = headings.get(index)
+        if heading is not None:
+            is_part = heading.label is not None and heading.label.style == "cnp"
+            outer = outer if is_part else heading
+            last = heading.label.value if is_part and heading.label is not None else 0
+            continue
+        if (
+            label is None
+            or label.style != "cnp"
+            or outer is None
+            or outer.fine is None
+            or label.value != last + 1
+        ):
+            continue
+        title = piece.text[label.end :].strip()
+        first = pieces[index + 1].label if index + 1 < len(pieces) else None
+        if first is None or first.style not in ("num", "paren") or first.value != 1:
+            continue
+        if not title or len(title) > 24 or re.search(r"[？?。；;]$", title) or has_blank(title):
+            continue
+        last = label.value
+        found[index] = Heading(label, title, outer.fine, read_marks(title) or outer.marks, len(piece.text))
+    return found if len(found) > 1 else {}
+
+
+def _ends_with_keys(text: str) -> bool:
+    title = GLUED_TITLE.match(text.strip()) or re.match(r"[^:：]{2,16}[:：]", text.strip())
+    return title is not None and holds_keys(text.strip()[title.end() :])
+
+
+def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
+    return any(
+        other is not None and other.style == label.style and other.value == label.value + 1
+        for other in (piece.label for piece in pieces[index + 1 :])
+    )
+
+
+def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
+    return next((piece.label for piece in pieces[index + 1 : index + 4] if piece.label is not None), None)
+
+
+def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `C. Job analysis` is an option: the letter before it stands on the line above, or `B.` below `A.`."""
+    letter = pieces[index].text.strip()[:1]
+    if letter in "ABCDEFG" and re.search(rf"\s[（(]?{chr(ord(letter) + 1)}\s*[.．、)）]", pieces[index].text):
+        return True  # the next letter on the same line
+    above = pieces[index - 1].text.strip() if index else ""
+    below = pieces[index + 1].text.strip() if index + 1 < len(pieces) else ""
+    return any(
+        text[:1] == chr(ord(letter) + step) and text[1:2] in ".．、)） " and letter in "ABCDEFGH"
+        for text, step in ((above, -1), (below, 1))
+    )
+
+
+def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
+    """Whether the questions of a list follow a heading whose label could as well be that of one question.
+
+    Letters and bullets list questions only where a question is one line: statements, terms, gaps.
+    """
+    is_short_kind = heading.fine is not None and heading.fine.question_type in (
+        "true_false",
+        "fill_in_the_blank",
+        "term_explanation",
+    )
+    own = heading.label.style if heading.label is not None else ""
+    for place, piece in enumerate(pieces[index + 1 : index + 4], start=index + 1):
+        label = piece.label
+        if label is not None and not label.is_weak:
+            if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
+                return label.style != own or label.value == 1
+            is_choice = heading.fine is not None and heading.fine.question_type == "multiple_choice"
+            if label.style in ("romanp", "romanl"):
+                return is_short_kind or is_choice
+            return is_short_kind and label.style in ("letter", "letterp")
+        if is_short_kind and BULLET.match(piece.text):
+            return place + 1 < len(pieces) and BULLET.match(pieces[place + 1].text) is not None
+    return False
+
+
+def _heads_text(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
+    """Whether `Essay (40 points)` stands above one question without a number."""
+    text = pieces[index].text.strip()
+    if index + 1 >= len(pieces) or heading.fine is None or match_exactly(heading.title) is None:
+        return False
+    if heading.fine.question_type not in ("essay", "short_answer", "calculation", "material_analysis"):
+        return False
+    has_marks = MARKS.search(text) is not None
+    following = pieces[index + 1]
+    is_text = following.label is None and len(following.text.strip()) > 30
+    return is_text and (has_marks or (heading.fine.name == "essay" and text == heading.title))
+
+
+def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
+    """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
+    if re.search(r"\d", pieces[index].text) and _ends_with_keys(pieces[index].text):
+        return True
+    if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
+        return index + 1 < len(pieces)
+    for piece in pieces[index + 1 : index + 4]:
+        label = piece.label
+        if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
+            return True
+        if INSTRUCTION.search(piece.text):
+            continue
+    return False

@@ -1,0 +1,325 @@
+"""One line read as a heading: its number, the type that it names, its marks, and where content begins on it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.lexicon import (
+    FineType,
+    find_type_by_pattern,
+    find_type_in_title,
+    match_exactly,
+    simplify,
+)
+from tasks.questions.blanks import has_blank
+
+_CN = "一二三四五六七八九十百"
+
+
+MARKS = re.compile(
+    r"(?:每\s*(?:小)?[题空道]\s*|each\s+|各\s*)?(\d+(?:\.\d+)?)\s*(?:分(?!钟)|pts?\b|points?\b|marks?\b|scores?\b|%)",
+    re.IGNORECASE,
+)
+
+
+MARKS_EACH = re.compile(
+    r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d+(?:\.\d+)?)\s*分|(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
+    r"each[^.;,]{0,30}?(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?)",
+    re.IGNORECASE,
+)
+
+
+MARKS_GROUP = re.compile(
+    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|%)\s*[)）\]】]\s*",
+    re.IGNORECASE,
+)
+INSTRUCTION = re.compile(
+    r"在?(?:每|下列)(?:小)?题?(?:各题|列出|给出|的|中|只有|有|至少)|下列各题|请将|将(?:正确|所选|答案)|(?:错选|多选|少选|漏选)|每(?:小)?题\d|判断下列|只有一(?:个|项)|答在|写在答题|答题纸|"
+    r"本(?:大|小)?题(?:共|满分)|共\d+(?:小)?题|填(?:入|写|在|上)|正确的(?:打|划|画|填|写)|用[“\"]?√|"
+    r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
+    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle the|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+)
+
+
+CHAPTER = re.compile(
+    rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|第[一二三四五六七八九十]部分\s+(?!.*题)|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
+    rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
+)
+
+
+_KEY_START = "0123456789第（("
+
+
+_CAPITALS = "(（ABCDEFGHIVX"
+
+
+_CAPITAL = re.compile(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])")
+
+
+_ROMAN_WORD = re.compile(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])")
+
+
+_CAPITAL_TITLE = re.compile(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)")
+
+
+_TITLE_LEAD = re.compile(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?")
+
+
+_TITLE_TAIL = re.compile(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$")
+
+
+_ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
+
+
+_SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
+
+
+_BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
+
+
+_REQUEST = re.compile(
+    r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
+)
+
+
+GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
+
+LEADING_MARKS = re.compile(
+    r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
+    re.IGNORECASE,
+)
+
+
+_TITLE_END = re.compile(
+    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
+)
+
+
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+_TWO_LANGUAGES = re.compile(
+    r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
+)
+
+
+_REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
+
+
+_REMARK = re.compile(
+    r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]|"
+    r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)"
+)
+
+
+_NO_CHAPTER = re.compile(r"[？?。；;，,：]")
+
+
+INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
+
+
+STRONG_STYLES = ("cn", "part", "roman", "cnp")
+
+
+_ENGLISH_LIMIT = 110
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A line read as a section heading; `rest` is the index at which content begins on the same line."""
+
+    label: Label | None
+    title: str
+    fine: FineType | None
+    marks: float | None
+    rest: int
+
+
+def is_chapter(text: str) -> bool:
+    """True for a line that only names a chapter or a further paper."""
+    folded = text.strip()
+    if len(folded) > 40 or not CHAPTER.match(folded):
+        return False
+    return not _NO_CHAPTER.search(folded) and not has_blank(folded)
+
+
+@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps
+def read_heading(text: str) -> Heading | None:
+    """Read one line as a heading that names a question type; None when it is not one."""
+    from tasks.ingest.words.labels import parse_label
+
+    stripped = text.lstrip("#* \t").strip()
+    offset = text.find(stripped) if stripped else 0
+    label = parse_label(stripped)
+    if label is not None and label.style not in (*STRONG_STYLES, "num", "word", "nump"):
+        label = None
+    if label is None:
+        label = _read_capital(stripped) or _read_spaced(stripped)
+    body = stripped[label.end :] if label else stripped
+    shift = offset + (label.end if label else 0)
+    unwrapped = body.strip("【】[]《》 \t*")
+    if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
+        return Heading(label, unwrapped, match_exactly(unwrapped), None, len(text))
+    lead = LEADING_MARKS.match(body) if label is not None and label.style in ("word", "num") else None
+    if lead:  # `Q1 [12 marks] Circle the best answer.`
+        body, shift = body[lead.end() :], shift + lead.end()
+    elif label is not None and label.style in STRONG_STYLES:
+        lead = LEADING_MARKS.match(body)  # `一、（每小题5分，共30分）简答题`
+        named = body[lead.end() :].strip(" 。.:：") if lead else ""
+        fine = match_exactly(named) if named else None
+        if fine is not None:
+            return Heading(label, named, fine, read_marks(body), len(text))
+    title, end = _cut_title(body)
+    if not title:
+        return None
+    glued = GLUED_TITLE.match(body)
+    if glued and glued.end() < end and match_exactly(glued.group(1)):
+        title, end = glued.group(1), glued.end(1)  # `单选题 1.A 2.C`
+    is_strong = label is not None and label.style in (*STRONG_STYLES, "capital", "word")
+    fine = _match_title(title, is_strong)
+    if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
+        fine = None if re.search(r"[？?]", body) else find_type_by_pattern(body)
+        if fine is not None and fine.question_type in INSTRUCTED:
+            return Heading(label, body, fine, read_marks(body), len(text))
+        return None
+    if fine is None:
+        return None
+    tail = body[end:]
+    marks = read_marks(body)
+    rest = _skip_remarks(tail)
+    remainder = tail[rest:].strip()
+    if _BRACKETED_RANGE.match(tail) and holds_keys(tail.strip()):
+        rest, remainder = 0, tail.strip()  # `单选题（1~5）ABBBD`
+    has_keys = bool(remainder) and remainder[0] in _KEY_START and holds_keys(remainder)
+    if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
+        remainder = ""
+    if remainder and not has_keys and _TOTAL.search(remainder):
+        remainder = ""
+    if remainder and not is_strong and not has_keys:
+        return None
+    if remainder and label is not None and label.style in ("word", "capital"):
+        remainder = "" if len(remainder) <= 60 else remainder
+    if (
+        label is not None
+        and label.style == "word"
+        and (len(remainder) > 60 or not _is_sure_title(title, fine))
+    ):
+        return None  # `Problem 1: True/False` heads a list, `Question 1. Essay on …` is a question
+    return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
+
+
+# `代码题：要求代码完整……（总分40分）` tells how to answer
+_TOTAL = re.compile(r"[（(,，]\s*(?:总分|总计|合计|共|满分|每题|每小题)[^（()）]{0,12}分\s*[)）]?\s*$")
+
+
+def _is_sure_title(title: str, fine: FineType) -> bool:
+    """Whether a title is a type's name, or tells how to answer a list: `Circle the best answer`."""
+    if match_exactly(title) is not None:
+        return True
+    return fine.question_type in INSTRUCTED and find_type_by_pattern(title) is fine
+
+
+def read_marks(body: str) -> float | None:
+    """The marks of each question that a heading tells: `每题2分`, `3 points each`."""
+    each = MARKS_EACH.search(body)
+    return next((float(group) for group in each.groups() if group), None) if each else None
+
+
+def _read_capital(text: str) -> Label | None:
+    """Read `B. True/False` or `(B) Essay`: a section's letter, which `find_headings` lets count above a list only."""
+    if text[:1] not in _CAPITALS:
+        return None
+    match = _CAPITAL.match(text)
+    if match is None:
+        # `II Short answer questions`: a numeral without a stop
+        roman = _ROMAN_WORD.match(text)
+        value = read_number(roman.group(1)) if roman else None
+        if roman and value:
+            return Label("roman", value, roman.end(), roman.group(1))
+        match = _CAPITAL_TITLE.match(text)
+        if match is None or match_exactly(text[match.end() :].strip()) is None:
+            return None
+    letter = match.group(1) or match.group(2)
+    return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
+
+
+def _read_spaced(text: str) -> Label | None:
+    """Read `二 简答题`, `Ⅱ 填空`: a numeral without a stop counts only before the name of a type."""
+    match = _SPACED_NUMERAL.match(text)
+    if match is None:
+        return None
+    name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
+    if name is None or match_exactly(name.group(0)) is None:
+        return None
+    style = "cn" if "\u4e00" <= match.group(1)[0] <= "\u9fff" else "roman"
+    return Label(style, read_number(match.group(1)) or 0, match.end(), match.group(1))
+
+
+def holds_keys(text: str) -> bool:
+    """Whether what follows a heading on its line are keys: `1-5 ABCDD`."""
+    return bool(read_key_line(text))
+
+
+def _cut_title(body: str) -> tuple[str, int]:
+    """Return the title at the start of a heading and where it ends: at a bracket, colon, stop or wide gap."""
+    match = _TITLE_END.search(body)
+    end = match.start() if match else len(body)
+    return body[:end].strip(), end
+
+
+def _match_title(title: str, is_strong: bool) -> FineType | None:
+    if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
+        return None
+    if _HAN.search(title):
+        mixed = _TWO_LANGUAGES.fullmatch(title)
+        if mixed:  # `判断题 True/False`, `Short answers 简答题`
+            fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
+            if fine is not None:
+                return fine
+        if len(title) > (18 if is_strong else 12):
+            return None
+        folded = simplify(title).replace(" ", "")
+        if folded[:1] in "本大题型:：以下":
+            folded = _TITLE_LEAD.sub("", folded)
+        fine = match_exactly(folded)
+        if fine is not None:
+            return fine
+        if not is_strong:
+            fine = find_type_in_title(folded) if len(folded) <= 8 and folded.endswith("题") else None
+            return fine if fine is not None and _is_plain_title(folded, fine) else None
+        return find_type_in_title(folded) if _TITLE_TAIL.search(folded) else None
+    words = title.split()
+    if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
+        return find_type_by_pattern(title) if is_strong else None  # `V. Design a cache` asks
+    fine = match_exactly(title)
+    if fine is not None:
+        return fine
+    if not is_strong:
+        return find_type_in_title(title) if len(words) <= 4 and _ENGLISH_TAIL.search(title) else None
+    if len(words) <= 5:
+        return find_type_in_title(title)
+    return find_type_by_pattern(title)
+
+
+def _is_plain_title(title: str, fine: FineType) -> bool:
+    """A title without a section number: it ends with a type's name, with at most a few characters before that."""
+    return len(title) <= 8 and title.endswith(tuple(name for name in fine.names if name.endswith("题")))
+
+
+def _skip_remarks(tail: str) -> int:
+    """Return the index after the bracketed remarks, colons and mark counts that follow a title."""
+    position = 0
+    while position < len(tail):
+        match = _REMARK_GAP.match(tail, position)
+        if match:
+            position = match.end()
+            continue
+        match = _REMARK.match(tail, position)
+        if not match:
+            break
+        position = match.end()
+    return position

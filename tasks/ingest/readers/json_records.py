@@ -1,0 +1,92 @@
+"""JSON and JSON lines: the records that are questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.plain_text import decode
+
+
+def read_json(data: bytes) -> Extraction:
+    """Return the records of a JSON file (the longest list of objects in it) or of JSON lines.
+
+    A line of JSON lines that cannot be read is left out and named in the warnings.
+
+    Raises:
+        DocumentError: `corrupt` when it is neither.
+    """
+    text, encoding = decode(data)
+    text = text.lstrip("\ufeff")
+    extraction = Extraction(converter="json", converter_version=encoding)
+    try:
+        extraction.records = find_records(json.loads(text))
+    except (json.JSONDecodeError, RecursionError):
+        extraction.records, bad = _read_json_lines(text)
+        if bad:
+            extraction.warnings.append(_name_bad_lines(bad, len(extraction.records)))
+    return extraction
+
+
+def _read_json_lines(text: str) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the objects of JSON lines and the numbers of the lines that hold none."""
+    records: list[dict[str, Any]] = []
+    bad: list[int] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (json.JSONDecodeError, RecursionError):
+            record = None
+        if isinstance(record, dict):
+            records.append(record)
+        else:
+            bad.append(number)
+    if len(bad) > len(records):
+        raise DocumentError(
+            "corrupt",
+            f"Line {bad[0]} is no JSON object, and the file as a whole is no JSON either. Export it again.",
+        )
+    return records, bad
+
+
+def _name_bad_lines(bad: Sequence[int], count: int) -> str:
+    named = ", ".join(map(str, bad[:10])) + (" …" if len(bad) > 10 else "")
+    return f"{len(bad)} of {len(bad) + count} lines are no JSON object and were left out: {named}."
+
+
+def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """Return the longest list of objects anywhere in a JSON value, an object alone as a list of one.
+
+    An object whose values are lists of objects (sections of a paper) gives all of them, with the key as `section`.
+    """
+    if isinstance(value, list):
+        records = [item for item in value if isinstance(item, dict)]
+        if len(records) == 1 and depth < 4:
+            inner = find_records(records[0], depth + 1)
+            return inner if len(inner) > 1 else records
+        return records
+    if not isinstance(value, dict) or depth > 4:
+        return []
+    lists = {key: find_records(item, depth + 1) for key, item in value.items() if isinstance(item, list)}
+    lists = {
+        key: records
+        for key, records in lists.items()
+        if records and key not in ("options", "choices", "选项")
+    }
+    if lists:
+        merged: list[dict[str, Any]] = []
+        for key, records in lists.items():
+            merged.extend(record if "section" in record else {**record, "section": key} for record in records)
+        return merged
+    nested = [find_records(item, depth + 1) for item in value.values() if isinstance(item, dict)]
+    longest = max(nested, key=len, default=[])
+    if len(longest) > 1:
+        return longest
+    if value and all(isinstance(item, dict) for item in value.values()):
+        return [{"number": key, **item} for key, item in value.items()]
+    return [value]

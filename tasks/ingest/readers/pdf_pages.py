@@ -1,0 +1,66 @@
+"""A page of a PDF as it is read: its rows of text in reading order, and what else stands on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tasks.ingest.readers.page_boxes import Frame, PictureFrame
+
+
+@dataclass
+class Row:
+    """One line of a page with its box in points (origin at the lower left)."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    size: float
+    is_furniture: bool = False
+    wraps: bool = False
+    cells: tuple[str, ...] = ()
+    table: int = 0
+
+
+@dataclass
+class Page:
+    """The rows of one page in reading order, and what could not be read on it."""
+
+    width: float
+    height: float
+    rows: list[Row] = field(default_factory=list)
+    characters: int = 0
+    broken: int = 0
+    has_images: bool = False
+    is_scan: bool = False
+    frame: Frame | PictureFrame | None = None
+    slope: float = 0.0
+
+
+# not frozen: a page has thousands of them, and freezing takes three times as long
+@dataclass(slots=True)
+class Character:
+    """A character of the text layer and its place; `breaks` and `spaced`: what the layer puts before it."""
+
+    text: str
+    x: float
+    y: float
+    left: float
+    right: float
+    bottom: float
+    top: float
+    size: float
+    breaks: bool = False
+    spaced: bool = False
+    is_turned: bool = False
+
+
+def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:
+    """Where a row stands on its page as shown; `slope` is the rise per point to the right that was taken out of it."""
+    if frame is None:
+        return ()
+    if not slope:
+        return frame.place(row.left, row.bottom, row.right, row.top)
+    rises = sorted((slope * row.left, slope * row.right))
+    return frame.place(row.left, row.bottom + rises[0], row.right, row.top + rises[1])

@@ -1,0 +1,276 @@
+"""Characters built into rows: spaces, blanks, raised and lowered script, the cells of ruled tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
+from tasks.ingest.readers.pdf_pages import Character, Page, Row
+from tasks.ingest.readers.pdf_rules import (
+    Grid,
+    Rule,
+)
+from tasks.ingest.readers.scripts import lower_text, raise_text
+from tasks.ingest.words.cleaning import is_cjk, join_wrapped
+from tasks.ingest.words.headers import find_question_header
+
+
+def build_rows(
+    page: Page, characters: Sequence[Character], grids: Sequence[Grid], blanks: Sequence[Rule]
+) -> None:
+    """Fill a page with rows; the characters of a table become its rows where its first one stands."""
+    reader = _RowBuilder(page, blanks)
+    tables: dict[int, dict[tuple[int, int], list[Character]]] = {}
+    places: dict[int, int] = {}
+    for character in characters:
+        number = None
+        if grids:
+            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+            number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
+        if number is None:
+            if character.breaks:
+                reader.note_break()
+            if character.spaced:
+                reader.note_space()
+            reader.add(character)
+            continue
+        if number not in tables:
+            reader.finish()
+            tables[number], places[number] = {}, len(page.rows)
+        tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
+    reader.finish()
+    for number in sorted(tables, key=lambda number: -places[number]):
+        rows = _read_table(grids[number], tables[number], blanks)
+        page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
+
+
+def _read_table(
+    grid: Grid, cells: Mapping[tuple[int, int], Sequence[Character]], blanks: Sequence[Rule]
+) -> list[Row]:
+    """Return the rows of a ruled table; a cell that is one with the cell above repeats its text in `cells`."""
+    rows: list[Row] = []
+    above = [""] * (len(grid.columns) - 1)
+    for index in range(len(grid.rows) - 1):
+        texts: list[str] = []
+        shown: list[str] = []
+        size = 10.0
+        for column in range(len(grid.columns) - 1):
+            inside = cells.get((index, column), ())
+            text = _read_cell(inside, grid.right_of(index, column), blanks)
+            size = inside[0].size if inside else size
+            shown.append(text)
+            texts.append(above[column] if not text and grid.is_merged_up(index, column) else text)
+        above = texts
+        if any(shown):
+            rows.append(
+                Row(
+                    " | ".join(text.replace("\n", " ") for text in shown),
+                    grid.columns[0],
+                    grid.columns[-1],
+                    grid.rows[index + 1],
+                    grid.rows[index],
+                    size,
+                    cells=tuple(texts),
+                )
+            )
+    return rows
+
+
+def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Rule]) -> str:
+    page = Page(0, 0)
+    reader = _RowBuilder(page, blanks)
+    for character in characters:
+        if character.breaks:
+            reader.note_break()
+        if character.spaced:
+            reader.note_space()
+        reader.add(character)
+    reader.finish()
+    text = ""
+    for place, row in enumerate(page.rows):
+        before = page.rows[place - 1] if place else None
+        if before is None:
+            text = row.text.strip()
+        elif before.right + first_word_width(row) > edge - 0.9 * row.size and not starts_anew(row.text):
+            text = join_wrapped(text, row.text)
+        else:
+            text = f"{text}\n{row.text.strip()}"
+    return text
+
+
+def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
+    """Leave out the frames that lay out whole stretches of text: they are read in the order of the content."""
+    kept: list[Grid] = []
+    for grid in grids:
+        trial = Page(page.width, page.height)
+        build_rows(trial, characters, [grid], ())
+        rows = [row for row in trial.rows if row.cells]
+        if not rows:
+            continue
+        is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
+        heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
+        is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
+        if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
+            kept.append(grid)
+    return kept
+
+
+class _RowBuilder:
+    """Groups characters, given in content order, into rows: one baseline, moving right, scripts included."""
+
+    def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
+        self.page = page
+        self.blanks = blanks
+        self.text: list[str] = []
+        self.script: list[str] = []
+        self.script_sign = 0
+        self.baseline = 0.0
+        self.size = 0.0
+        self.box = [0.0, 0.0, 0.0, 0.0]
+        self.last_right = 0.0
+        self.last_x = 0.0
+        self.has_space = False
+        self.has_break = False
+
+    def note_space(self) -> None:
+        self.has_space = True
+
+    def note_break(self) -> None:
+        self.has_break = True
+
+    def add(self, item: Character) -> None:
+        height = max(item.top - item.bottom, 0.1)
+        size = height / 1.2
+        if self.blanks and item.text.isspace() and self._is_underlined(item, size):
+            self.has_space = True  # the line below it is read as a blank
+            return
+        if not self.text:
+            self._start(item, size)
+            return
+        left, right, bottom, top = item.left, item.right, item.bottom, item.top
+        rise = item.y - self.baseline
+        gap = left - self.last_right
+        # full-width brackets reach over their neighbours: the origin tells better than the box
+        is_near = gap >= -0.6 * self.size or item.x >= self.last_x - 0.1 * self.size
+        is_small = size < 0.86 * self.size
+        if (
+            abs(rise) <= (0.34 if not self.has_break else 0.3) * self.size
+            and is_near
+            and not (is_small and abs(rise) > 0.1 * self.size)
+        ):
+            if self.script:
+                self._close_script()
+            # less than a gap, and nothing that a space or a drawn line calls for
+            if self.blanks or self.has_space or gap > 0.28 * self.size:
+                self._space(gap, item)
+            self.text.append(item.text)
+        elif (
+            is_small
+            and 0.08 * self.size < abs(rise) < 0.85 * self.size
+            and -0.5 * self.size <= gap <= 0.7 * self.size
+        ):
+            sign = 1 if rise > 0 else -1
+            if self.script_sign != sign:
+                self._close_script()
+            self.script_sign = sign
+            self.script.append(item.text)
+        else:
+            self.finish()
+            self._start(item, size)
+            return
+        box = self.box
+        if left < box[0]:
+            box[0] = left
+        if right > box[1]:
+            box[1] = right
+        if bottom < box[2]:
+            box[2] = bottom
+        if top > box[3]:
+            box[3] = top
+        self.last_right, self.last_x = right, item.x
+        self.has_space = self.has_break = False
+
+    def _space(self, gap: float, item: Character) -> None:
+        blank = self._blank_between(self.last_right, item.left)
+        if blank:
+            self.text.append(blank)
+            return
+        if not self.text or self.text[-1].isspace() or item.text.isspace():
+            return
+        if gap > 1.2 * self.size:
+            # a wide gap separates columns or options: keep it visible as several spaces
+            self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
+        elif self.has_space or (
+            gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(item.text))
+        ):
+            self.text.append(" ")
+
+    def _is_underlined(self, item: Character, size: float) -> bool:
+        return any(
+            -0.5 * size <= rule.at - item.y <= 0.12 * size
+            and rule.low <= item.left + 0.3 * size
+            and rule.high >= item.right - 0.3 * size
+            for rule in self.blanks
+        )
+
+    def _blank_between(self, first: float, last: float) -> str:
+        """The blank that a line drawn between two places of the row stands for, or ''."""
+        slack = 0.5 * self.size
+        for rule in self.blanks:
+            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
+            if is_below and first - slack <= rule.low and rule.high <= last + slack:
+                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
+        return ""
+
+    def _blank_touching(self, first: float, last: float, is_before: bool) -> str:
+        for rule in self.blanks:
+            edge = rule.high if is_before else rule.low
+            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
+            if is_below and first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
+                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
+        return ""
+
+    def _start(self, item: Character, size: float) -> None:
+        self.text = [item.text]
+        self.baseline, self.size = item.y, size
+        self.box = [item.left, item.right, item.bottom, item.top]
+        self.last_right, self.last_x = item.right, item.x
+        self.has_space = self.has_break = False
+
+    def _close_script(self) -> None:
+        if self.script:
+            text = "".join(self.script)
+            self.text.append(raise_text(text) if self.script_sign > 0 else lower_text(text))
+        self.script, self.script_sign = [], 0
+
+    def finish(self) -> None:
+        self._close_script()
+        text = "".join(self.text)
+        if self.blanks and text.strip():
+            # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
+            left, right, reach = self.box[0], self.last_right, 1.5 * self.size
+            text = self._blank_touching(left - reach, left, is_before=True) + text.rstrip()
+            text += self._blank_touching(right, right + reach, is_before=False)
+        if text.strip():
+            self.page.rows.append(
+                Row(text.rstrip(), self.box[0], self.box[1], self.box[2], self.box[3], self.size)
+            )
+        self.text = []
+
+
+def settle_pictures(rows: list[Row]) -> None:
+    """Move the mark of a picture beside a paragraph behind the paragraph: before the next number or option."""
+    for index in range(len(rows) - 2, -1, -1):
+        place = index
+        while (
+            rows[place].text == IMAGE
+            and place + 1 < len(rows)
+            and place < index + 8
+            and rows[place + 1].text != IMAGE
+            and not rows[place + 1].cells
+            and not starts_anew(rows[place + 1].text)
+        ):
+            rows[place], rows[place + 1] = rows[place + 1], rows[place]
+            place += 1

@@ -1,0 +1,152 @@
+"""HTML: its tables as sheets or as rows among its lines, its lists with the numbers that a browser shows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from schemas.errors import DocumentError
+from tasks.ingest.readers.extraction import Extraction, Line, Sheet
+from tasks.ingest.readers.plain_text import decode
+
+_TABLE_MARK = "\ue0f1"
+
+
+def read_html(data: bytes) -> Extraction:
+    """Return the tables of an HTML file as sheets, or its text as lines where it has none that are wide."""
+    from lxml import etree, html
+
+    text, encoding = decode(data)
+    declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
+    extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
+    try:
+        root: Any = html.document_fromstring(text)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
+    for element in list(root.iter("script", "style", "head")):
+        element.drop_tree()
+    for element in root.iter("input"):
+        if (element.get("type") or "").lower() in ("radio", "checkbox"):
+            sign = "☑" if element.get("checked") is not None else "□"
+            element.tail = f"{sign} {(element.tail or '').strip()}"
+    for element in root.iter("br"):
+        element.tail = "\n" + (element.tail or "")
+    tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
+    grids = [_read_html_table(table) for table in tables]
+    wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
+    if wide and not _has_text_beside(root, [tables[index] for index in wide]):
+        extraction.sheets = [
+            Sheet(f"table {place}", grids[index]) for place, index in enumerate(wide, start=1)
+        ]
+        return extraction
+    for index in wide:
+        mark = tables[index].makeelement("p")
+        mark.text = f"{_TABLE_MARK}{index}"
+        tables[index].addprevious(mark)
+        tables[index].drop_tree()
+    _write_list_marks(root)
+    blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol", "summary", "details",
+              "section", "article", "fieldset", "legend", "blockquote", "pre", "dl", "dt", "dd", "form"}  # fmt: skip
+    for element in root.iter():
+        if element.tag in blocks:
+            element.text = "\n" + (element.text or "")
+            element.tail = "\n" + (element.tail or "")
+    for line in str(root.text_content()).split("\n"):
+        if not line.strip().startswith(_TABLE_MARK):
+            extraction.lines.append(Line(line.strip()))
+            continue
+        index = int(line.strip()[len(_TABLE_MARK) :])
+        for row in grids[index]:
+            text = " | ".join(cell.replace("\n", " ") for cell in row)
+            extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
+    return extraction
+
+
+_LIST_FORMS = {"A": "A", "a": "a", "I": "I", "i": "i", "upper-alpha": "A", "lower-alpha": "a",
+               "upper-latin": "A", "lower-latin": "a", "upper-roman": "I", "lower-roman": "i", "decimal": "1"}  # fmt: skip
+
+
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)")
+
+
+def _write_list_marks(root: Any) -> None:
+    """Write before every item of an ordered list the number or letter that a browser shows there."""
+    for ordered in root.iter("ol"):
+        style = _LIST_STYLE.search(ordered.get("style") or "")
+        name = style.group(1) if style else ordered.get("type", "1")
+        if name == "none":
+            continue
+        form = _LIST_FORMS.get(name, "1")
+        start = ordered.get("start") or "1"
+        value = int(start) if start.isdigit() else 1
+        for item in ordered.iterchildren("li"):
+            own = item.get("value") or ""
+            value = int(own) if own.isdigit() else value
+            mark = _write_list_mark(form, value)
+            value += 1
+            holder = item
+            # `<li><p>Where …`: the mark stands on the line of the item's first text
+            while (
+                not (holder.text or "").strip() and len(holder) and holder[0].tag in ("p", "div", "span", "b")
+            ):
+                holder = holder[0]
+            holder.text = f"{mark}. {(holder.text or '').lstrip()}"
+
+
+def _write_list_mark(form: str, value: int) -> str:
+    if form == "1" or (form in "Aa" and value > 26):
+        return str(value)
+    if form in "Aa":
+        return chr(ord(form) + value - 1)
+    roman = ""
+    for worth, letters in ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
+        roman += letters * (value // worth)
+        value %= worth
+    return roman if form == "i" else roman.upper()
+
+
+def _read_html_table(table: Any) -> list[list[str]]:
+    """The cells of a table; what spans columns leaves the further ones empty, what spans rows is repeated."""
+    grid: list[list[str]] = []
+    hanging: dict[int, tuple[int, str]] = {}
+    for row in table.iter("tr"):
+        cells: list[str] = []
+
+        def fill_hanging(cells: list[str] = cells) -> None:
+            while len(cells) in hanging:
+                left, text = hanging.pop(len(cells))
+                if left > 1:
+                    hanging[len(cells)] = (left - 1, text)
+                cells.append(text)
+
+        for cell in row.iterchildren("td", "th"):
+            fill_hanging()
+            lines = (" ".join(line.split()) for line in _cell_lines(cell))
+            text = "\n".join(line for line in lines if line)
+            wide, tall = (_read_span(cell.get(name)) for name in ("colspan", "rowspan"))
+            for place in range(wide):
+                if tall > 1:
+                    hanging[len(cells)] = (tall - 1, text if place == 0 else "")
+                cells.append(text if place == 0 else "")
+        fill_hanging()
+        grid.append(cells)
+    width = max((len(row) for row in grid), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in grid]
+
+
+def _cell_lines(cell: Any) -> list[str]:
+    for element in cell.iter("p", "div", "li"):
+        element.tail = "\n" + (element.tail or "")
+    return str(cell.text_content()).split("\n")
+
+
+def _read_span(value: str | None) -> int:
+    return min(int(value), 100) if value is not None and value.isdigit() and int(value) else 1
+
+
+def _has_text_beside(root: Any, tables: list[Any]) -> bool:
+    """Whether questions stand beside the tables: then the page is a paper, else it is a sheet."""
+    inside = sum(len(" ".join(str(table.text_content()).split())) for table in tables)
+    outside = len(" ".join(str(root.text_content()).split())) - inside
+    return outside > 60 or outside > 0.1 * inside

@@ -1,0 +1,156 @@
+"""Files of question banks and platforms: Moodle XML, web pages, records, Markdown and sheets in their own forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.benchmarks.ingest_accuracy import read_landed
+from tests.tasks.ingest.builders import make_docx, make_xlsx, table, write
+
+MOODLE = """<?xml version="1.0" encoding="UTF-8"?>
+<quiz>
+ <question type="category"><category><text>$course$/Harbour</text></category></question>
+ <question type="multichoice">
+  <questiontext format="html"><text><![CDATA[<p>What guides <b>ships</b>?</p>]]></text></questiontext>
+  <generalfeedback><text>It burns all night.</text></generalfeedback>
+  <answer fraction="0"><text>a mill</text></answer>
+  <answer fraction="100"><text>a lighthouse</text></answer>
+ </question>
+ <question type="truefalse">
+  <questiontext><text>A ferry crosses a river.</text></questiontext>
+  <answer fraction="100"><text>true</text></answer><answer fraction="0"><text>false</text></answer>
+ </question>
+ <question type="shortanswer">
+  <questiontext><text>Corn is kept in a ____.</text></questiontext>
+  <answer fraction="50"><text>barn</text></answer><answer fraction="100"><text>granary</text></answer>
+ </question>
+ <question type="matching">
+  <questiontext><text>Match what turns with what turns it.</text></questiontext>
+  <subquestion><text>mill wheel</text><answer><text>water</text></answer></subquestion>
+  <subquestion><text>sail of a mill</text><answer><text>wind</text></answer></subquestion>
+ </question>
+ <question type="ddmarker"><questiontext><text>Drag the names.</text></questiontext></question>
+</quiz>
+"""
+
+
+def read(path: Path) -> list[tuple[str, str, list[str], list[str]]]:
+    return [
+        (
+            question["question_type"],
+            question["stem"],
+            [option["text"] for option in question["options"]],
+            question["answer"],
+        )
+        for question in read_landed(path)["questions"]
+    ]
+
+
+def test_a_moodle_question_bank_gives_its_questions_and_names_what_it_does_not_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "bank.xml", MOODLE)
+    assert read(path) == [
+        ("multiple_choice", "What guides ships?", ["a mill", "a lighthouse"], ["B"]),
+        ("true_false", "A ferry crosses a river.", [], ["true"]),
+        ("fill_in_the_blank", "Corn is kept in a ____.", [], ["granary"]),
+        ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
+        ("multiple_choice", "sail of a mill", ["water", "wind"], ["B"]),
+    ]
+    assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ddmarker' were not read."]
+
+
+def test_a_damaged_moodle_file_is_corrupt(tmp_path: Path) -> None:
+    document = read_landed(write(tmp_path, "bank.xml", MOODLE[:400]))["document"]
+    assert document["status"] == "corrupt"
+
+
+def test_ordered_lists_of_a_web_page_count_its_questions_and_their_options(tmp_path: Path) -> None:
+    page = """<html><body><h1>Quiz</h1><ol>
+    <li><p>What is kept in a granary?</p><ol type="A"><li>Corn</li><li>Oil</li><li>Coal</li></ol></li>
+    <li>What guides ships?<ol style="list-style-type: upper-alpha"><li>A mill</li><li>A lamp</li><li>A road</li></ol></li>
+    </ol><h2>Answers</h2><ol><li>A</li><li>B</li></ol></body></html>"""
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        ("multiple_choice", "What is kept in a granary?", ["Corn", "Oil", "Coal"], ["A"]),
+        ("multiple_choice", "What guides ships?", ["A mill", "A lamp", "A road"], ["B"]),
+    ]
+
+
+def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
+    block = (
+        "<p>Question {n}</p><p>{stem}</p><label><input type=radio>Corn</label><br><label><input type=radio>Oil</label><br>"
+        "<label><input type=radio>Coal</label><details><summary>Show answer</summary>{key}</details>"
+    )
+    asked = [("What feeds a mill?", "Corn"), ("What feeds a lamp?", "Oil"), ("What feeds an engine?", "Coal")]
+    page = "".join(
+        block.format(n=number, stem=stem, key=key) for number, (stem, key) in enumerate(asked, start=1)
+    )
+    assert read(write(tmp_path, "quiz.html", f"<html><body>{page}</body></html>")) == [
+        ("multiple_choice", stem, ["Corn", "Oil", "Coal"], [letter])
+        for (stem, _), letter in zip(asked, "ABC", strict=True)
+    ]
+
+
+def test_records_flag_their_right_options_or_name_them_by_id(tmp_path: Path) -> None:
+    choices = [
+        {"id": "o1", "text": "Corn", "is_correct": False},
+        {"id": "o2", "text": "Oil", "is_correct": True},
+    ]
+    plain = [{"id": "o1", "text": "Corn"}, {"id": "o2", "text": "Oil"}]
+    items = [
+        {"uid": "n1", "body": "What feeds a lamp?", "choices": choices},
+        {"uid": "n2", "body": "What feeds a mill?", "choices": plain, "answer": "o1"},
+        {"uid": "n3", "body": "A lamp burns oil.", "kind": "TF", "correct": True},
+    ]
+    assert read(write(tmp_path, "bank.json", json.dumps({"quiz": {"items": items}}))) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("multiple_choice", "What feeds a mill?", ["Corn", "Oil"], ["A"]),
+        ("true_false", "A lamp burns oil.", [], ["true"]),
+    ]
+
+
+def test_a_markdown_table_answers_the_questions_above_it(tmp_path: Path) -> None:
+    text = (
+        "# Quiz\n\n**1.** What feeds a lamp?\nA) Corn  B) Oil  C) Coal\n\n**2.** What is a granary for?\n\n"
+        "## Key\n\n| Q | Answer |\n|---|---|\n| 1 | B |\n| 2 | Keeping corn. |\n"
+    )
+    assert read(write(tmp_path, "quiz.md", text)) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil", "Coal"], ["B"]),
+        ("short_answer", "What is a granary for?", [], ["Keeping corn."]),
+    ]
+
+
+def test_one_option_to_a_row_with_a_column_of_ticks(tmp_path: Path) -> None:
+    rows = [
+        ["No.", "Question", "Option", "Is correct"],
+        [1, "What feeds a lamp?", "Corn", None],
+        [None, None, "Oil", "x"],
+        [2, "What can be ground?", "Corn", "x"],
+        [None, None, "Oil", None],
+        [None, None, "Salt", "x"],
+    ]
+    assert read(write(tmp_path, "bank.xlsx", make_xlsx({"Sheet1": rows}))) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("multiple_choice", "What can be ground?", ["Corn", "Oil", "Salt"], ["A", "C"]),
+    ]
+
+
+def test_options_and_keys_named_by_the_heavenly_stems(tmp_path: Path) -> None:
+    rows = [["序", "考题内容", "甲", "乙", "丙", "正确项"], [1, "点灯用什么？", "谷物", "油", "煤", "乙"]]
+    judged = [["序", "考题内容", "结论（对/错）"], [1, "灯塔为船指路。", "对"], [2, "粮仓里存油。", "错"]]
+    assert read(write(tmp_path, "bank.xlsx", make_xlsx({"单选": rows, "判断": judged}))) == [
+        ("multiple_choice", "点灯用什么？", ["谷物", "油", "煤"], ["B"]),
+        ("true_false", "灯塔为船指路。", [], ["true"]),
+        ("true_false", "粮仓里存油。", [], ["false"]),
+    ]
+
+
+def test_judgements_ticked_in_one_of_two_columns(tmp_path: Path) -> None:
+    rows = [
+        ["序号", "题目", "正确", "错误"],
+        ["1", "灯塔为船指路。", "√", ""],
+        ["2", "粮仓里存油。", "", "√"],
+    ]
+    assert read(write(tmp_path, "paper.docx", make_docx(["判断题", table(rows)]))) == [
+        ("true_false", "灯塔为船指路。", [], ["true"]),
+        ("true_false", "粮仓里存油。", [], ["false"]),
+    ]
