@@ -7,8 +7,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from openpyxl import load_workbook
 
+from deployments.web import review_routes
+from deployments.web.app import create_app
+from deployments.web.references import make_reference
+from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
@@ -20,6 +25,7 @@ from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.desk import Refusal, Submission, record
+from tasks.review.progress import is_complete
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.channels.workbook.conftest import fill, find_column
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
@@ -96,8 +102,55 @@ def through_label_studio(
     return read_label_studio(ledger, chosen)
 
 
+def through_pages(
+    ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
+) -> Sequence[Submission | Refusal]:
+    """What the pages send goes to the desk by itself: nothing is left to be handed in."""
+    app = create_app(Settings(home=folder), ledger=ledger, continue_batch=lambda _: None)
+    with pytest.MonkeyPatch.context() as patched, TestClient(app) as client:
+        patched.setattr(review_routes, "now_text", lambda: LATER)
+        for name, given in verdicts.items():
+            cookie = app.state.sessions.start(name)
+            token = app.state.sessions.make_form_token(cookie.split(".")[0])
+            with ledger.read() as connection:
+                own = {one.question_uuid for one in read_assignments(connection, "b1", name)}
+            for uuid in sorted(own & {QUESTIONS[number - 1]["question_uuid"] for number in given}):
+                reference = make_reference(app.state.key, name, "b1", uuid)
+                answer = client.post(
+                    f"/review/b1/question/{reference}/decision",
+                    json=_write_as_page(given[_NUMBERS[uuid]]),
+                    headers={"cookie": f"{SESSION_COOKIE}={cookie}", FORM_HEADER: token},
+                )
+                assert answer.status_code == 200, answer.text
+    return []
+
+
+def _write_as_page(fields: Mapping[str, str]) -> dict[str, object]:
+    """A decision as the page's script sends it: codes, and corrected fields in their stored form."""
+    edit: dict[str, object] = {}
+    if "new_options" in fields:
+        edit["options"] = [
+            {"label": line[0], "text": line[3:]} for line in fields["new_options"].splitlines()
+        ]
+    if "new_answer" in fields:
+        edit["answer"] = [fields["new_answer"]]
+    if "new_explanation" in fields:
+        edit["explanation"] = None if fields["new_explanation"] == "(none)" else fields["new_explanation"]
+    return {
+        "decision": fields["decision"].lower(),
+        "reject_reason": fields.get("reject_reason", "").lower().replace(" ", "_") or None,
+        "comment": fields.get("comment"),
+        "edit": edit or None,
+        "seen": None,
+    }
+
+
 # A further channel takes its place here: it hands in these verdicts as its people would.
-CHANNELS: Mapping[str, Channel] = {"workbook": through_workbooks, "label_studio": through_label_studio}
+CHANNELS: Mapping[str, Channel] = {
+    "workbook": through_workbooks,
+    "label_studio": through_label_studio,
+    "web": through_pages,
+}
 _NUMBERS = {row["question_uuid"]: number for number, row in enumerate(QUESTIONS, start=1)}
 
 
@@ -142,11 +195,12 @@ def _review(channel: Channel, ledger: Ledger, settings: Settings, folder: Path) 
     assign_batch(ledger, "b1", make_frame(QUESTIONS), people, settings, NOW)
     report = record(ledger, channel(ledger, folder / "first", FIRST), LATER)
     assert not report.refusals, report.refusals[0].message
-    assert [one.assigned_count for one in report.adjudications] == [2]
     with ledger.read() as connection:
-        judges = {one.annotator for one in read_assignments(connection, "b1", role="adjudicator")}
+        disputes = read_assignments(connection, "b1", role="adjudicator")
+    assert len(disputes) == 2
+    judges = {one.annotator for one in disputes}
     report = record(ledger, channel(ledger, folder / "second", dict.fromkeys(judges, VERDICTS)), LATER)
-    assert report.complete_batches == ["b1"], report
+    assert not report.refusals and is_complete(ledger, "b1"), report
     return close_batch(ledger, "b1", LATER)
 
 
