@@ -96,7 +96,7 @@ def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings)
         for name, rows in later.items()
         if any(value is not None for row in rows for value in row[widths[name] :])
     }
-    assert filled == {"organisations", "runs", "sessions", "set_items", "sets"}
+    assert filled == {"organisations", "review_assignments", "runs", "sessions", "set_items", "sets"}
     after = {name: sorted((row[: widths[name]] for row in rows), key=repr) for name, rows in later.items()}
     changed = [name for name in before if before[name] != after[name]]
     # Organisations have keys now, and what the reference sat counts as met: rows may be more, none is lost.
