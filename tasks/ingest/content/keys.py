@@ -36,7 +36,7 @@ _NUMBER_CELL = re.compile(
 _KEY_CELL = re.compile(r"答\s*案|Answers?|Ans\.?|Keys?|选项", re.IGNORECASE)
 
 
-_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）]|[.．:：](?!\d))\s*")
+_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
 
 
 @dataclass
