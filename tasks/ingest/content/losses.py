@@ -152,6 +152,8 @@ def _note_keys_inside(
     drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans, answer_parts: Collection[int]
 ) -> None:
     """Note a key line inside a question, and the questions that lack an answer: the keys are theirs, and were not read so."""
+    if all(one.answer for one in drafts):
+        return
     holding: list[Draft] = []
     for piece in pieces:
         if piece.start in answer_parts or piece.kind == "table" or not any(map(str.isdecimal, piece.text)):

@@ -136,6 +136,7 @@ _FREE_TYPES = ("short_answer", "calculation", "essay")
 _HELD_ANSWER = re.compile(
     r"(?:参考|正确|标准)答案|答案\s*[:：]|【(?:答案|解析)|解析\s*[:：]|\b(?:Answer|Explanation|Ans)\s*[:：]|\|\s*(?:答案|Answer)"
 )
+_ANSWER_WORDS = ("答案", "解析", "Answer", "Explanation", "Ans")
 _ODD_START = re.compile(r"\s*(?:\[[ xX√]?\]|[#@~^|=&%]{2,}|[□☐☑☒✓✔■◆]|[)）\]】:：,，])")
 _ODD_END = re.compile(r"(?:[#@~^|=&%]{2,}|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$")
 _LONE_LETTER = re.compile(r"[A-H]\s+[\u4e00-\u9fff]")
@@ -146,7 +147,9 @@ def _find_residue(draft: Draft) -> list[str]:
     """What is left of marks that were not read, in the stem and the options."""
     notes: list[str] = []
     texts = [draft.stem[:_LOOKED_AT], *(text[:_LOOKED_AT] for _, text in draft.options)]
-    if any(_HELD_ANSWER.search(text) for text in texts):
+    if any(word in text for text in texts for word in _ANSWER_WORDS) and any(
+        _HELD_ANSWER.search(text) for text in texts
+    ):
         notes.append("text_holds_answer")
     if any(_ODD_START.match(text) or _ODD_END.search(text[-40:]) for text in texts):
         notes.append("odd_signs")

@@ -20,6 +20,7 @@ _FIELD = re.compile(
     r"(?i:questions?(?: text)?|stem|prompt|options?|choices|alternatives|(?:question )?type))\s*"
     r"(?(open)[】\]]\s*[:：]?|[:：])\s*"
 )
+_FIELD_STARTS = tuple("【[题试问选备类QqSsPpOoCcAaTt")
 _STEMS = ("题干", "题目内容", "题目", "试题", "问题", "question", "questiontext", "stem", "prompt")
 _TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
 
@@ -55,11 +56,9 @@ def _write_fields(pieces: list[Piece]) -> list[Piece]:
     """Number the stems that a label opens, put their types behind the number, drop the label above the options."""
     marks: dict[int, tuple[str, re.Match[str]]] = {}
     for index, piece in enumerate(pieces):
-        match = (
-            _FIELD.match(piece.text)
-            if "：" in piece.text or ":" in piece.text or "】" in piece.text or "]" in piece.text
-            else None
-        )
+        if piece.text.lstrip()[:1] not in _FIELD_STARTS:
+            continue
+        match = _FIELD.match(piece.text)
         if match is not None and piece.kind != "table":
             name = re.sub(r"\s", "", match.group("name")).casefold()
             marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
@@ -177,7 +176,8 @@ def _write_wrapped_keys(pieces: list[Piece]) -> list[Piece]:
     """Write a key between signs on a line of its own, `##b##`, as an answer, where a paper does so at least three times."""
     found: dict[int, re.Match[str]] = {}
     for index, piece in enumerate(pieces):
-        match = _WRAPPED_KEY.fullmatch(piece.text) if len(piece.text) < 20 else None
+        is_short = len(piece.text) < 20 and not piece.text[:1].isalnum()
+        match = _WRAPPED_KEY.fullmatch(piece.text) if is_short else None
         if match is not None:
             found[index] = match
     usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
