@@ -1,5 +1,5 @@
 -- Where in its paper does a question stand, and which original is that?
--- One row where the question was found in this document: the latest revision that came from it.
+-- One row per question that was found in this document: its latest revision that came from it.
 -- Parameters: $document_id, $question_uuid
 SELECT
     d.sha256,
