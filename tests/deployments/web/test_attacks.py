@@ -121,21 +121,18 @@ def test_what_changes_something_needs_the_token_of_its_own_session(desk: Desk) -
     assert desk.decisions() == {}
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_another_sites_page_changes_nothing_even_with_a_token(desk: Desk) -> None:
+    chen = desk.sign_in("chen")
+    elsewhere = (
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "http://testserver.evil.example"},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
-    ],
-)
-def test_another_sites_page_changes_nothing_even_with_a_token(desk: Desk, headers: dict[str, str]) -> None:
-    chen = desk.sign_in("chen")
-    assert (
-        chen.post(chen.path(0, "/decision"), json={"decision": "accept"}, headers=headers).status_code == 403
     )
+    for headers in elsewhere:
+        reply = chen.post(chen.path(0, "/decision"), json={"decision": "accept"}, headers=headers)
+        assert reply.status_code == 403, headers
     assert desk.decisions() == {}
 
 
@@ -209,29 +206,26 @@ def test_a_hundred_megabytes_are_refused_before_they_are_read(desk: Desk, path: 
     assert hidden.status_code in (413, 403, 400)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"[]",
-        b"null",
-        b"{",
-        b"\xff",
-        b"[" * 100_000,
-        b'{"decision": "\\ud800"}',
-        b'{"decision": "accept", "comment": "\\u0000"}',
-        b'{"decision": NaN, "seen": 1}',
-    ],
-    ids=["empty", "list", "null", "broken", "bytes", "deep", "half a character", "zero", "numbers"],
-)
-def test_what_is_no_decision_is_refused_and_never_a_fault(desk: Desk, body: bytes) -> None:
+MALFORMED = {
+    "empty": b"",
+    "list": b"[]",
+    "null": b"null",
+    "broken": b"{",
+    "bytes": b"\xff",
+    "deep": b"[" * 100_000,
+    "half a character": b'{"decision": "\\ud800"}',
+    "zero": b'{"decision": "accept", "comment": "\\u0000"}',
+    "numbers": b'{"decision": NaN, "seen": 1}',
+}
+
+
+def test_what_is_no_decision_is_refused_and_never_a_fault(desk: Desk) -> None:
     chen = desk.sign_in("chen")
-    for part in ("/decision", "/draft"):
-        reply = chen.post(chen.path(0, part), content=body)
-        assert reply.status_code in (400, 422) or (part == "/draft" and reply.status_code == 200), (
-            part,
-            reply.status_code,
-        )
+    for case, body in MALFORMED.items():
+        decision = chen.post(chen.path(0, "/decision"), content=body).status_code
+        draft = chen.post(chen.path(0, "/draft"), content=body).status_code
+        # A draft is not read: what is JSON and text may be one.
+        assert (decision, draft) == (400, 200 if case == "numbers" else 400), case
     assert desk.decisions() == {}
 
 
@@ -249,11 +243,11 @@ FAULTY: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", FAULTY)
-def test_a_faulty_decision_is_named_by_its_field_and_not_recorded(desk: Desk, case: str) -> None:
-    sent, field = FAULTY[case]
-    reply = desk.sign_in("chen").decide(0, **{"decision": "", **sent})
-    assert (reply.status_code, reply.json()["faults"][0]["field"]) == (422, field)
+def test_a_faulty_decision_is_named_by_its_field_and_not_recorded(desk: Desk) -> None:
+    chen = desk.sign_in("chen")
+    for case, (sent, field) in FAULTY.items():
+        reply = chen.decide(0, **{"decision": "", **sent})
+        assert (reply.status_code, reply.json()["faults"][0]["field"]) == (422, field), case
     assert desk.decisions() == {}
 
 

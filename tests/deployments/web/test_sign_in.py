@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from deployments.auth.passwords import check_password, hash_password
 from deployments.auth.sessions import SESSION_S, Sessions
 from deployments.auth.throttle import FailureCounter
@@ -40,12 +38,13 @@ def test_over_tls_the_cookie_travels_over_nothing_else(make_desk: MakeDesk) -> N
     assert all("Secure" in cookie for cookie in cookies if not cookie.startswith('proctor_form=""'))
 
 
-@pytest.mark.parametrize("name", ["ann", "candidate:alpha", "nobody", "", "chen' or 1=1 --"])
-def test_who_has_no_work_here_learns_no_more_than_who_guesses(desk: Desk, name: str) -> None:
-    right, wrong = knock(desk, name, PASSWORD), knock(desk, "chen", "wrong")
-    assert (right.status_code, wrong.status_code) == (401, 401)
-    texts = [re.sub(r'value="[^"]*"', "", reply.text) for reply in (right, wrong)]
-    assert texts[0] == texts[1]
+def test_who_has_no_work_here_learns_no_more_than_who_guesses(desk: Desk) -> None:
+    replies = [knock(desk, "chen", "wrong")]
+    replies += [
+        knock(desk, name, PASSWORD) for name in ("ann", "candidate:alpha", "nobody", "", "chen' or 1=1 --")
+    ]
+    assert [reply.status_code for reply in replies] == [401] * 6
+    assert len({re.sub(r'value="[^"]*"', "", reply.text) for reply in replies}) == 1
 
 
 def test_ten_failures_pause_one_account_at_one_address_and_nobody_else(desk: Desk) -> None:
@@ -72,11 +71,11 @@ def test_a_form_of_another_place_signs_nobody_in(desk: Desk) -> None:
     assert desk.client.post("/sign-in", data=fields, follow_redirects=False).status_code == 403
 
 
-@pytest.mark.parametrize(
-    "then", ["//evil.example/", "/\\evil.example", "https://evil.example", "/a\nb", "\\/evil"]
-)
-def test_after_signing_in_nobody_is_sent_to_another_site(desk: Desk, then: str) -> None:
-    assert knock(desk, "chen", PASSWORD, then).headers["location"] == "/"
+def test_after_signing_in_nobody_is_sent_to_another_site(desk: Desk) -> None:
+    paths = ("//evil.example/", "/\\evil.example", "https://evil.example", "/a\nb", "\\/evil")
+    for then in paths:
+        assert knock(desk, "chen", PASSWORD, then).headers["location"] == "/", then
+        desk.client.cookies.clear()
 
 
 def test_who_is_not_signed_in_comes_back_to_the_page_they_wanted(desk: Desk) -> None:
