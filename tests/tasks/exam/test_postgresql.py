@@ -122,16 +122,17 @@ import json, sys, time
 from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer, Lease
 from schemas.errors import ExamError
 from pathlib import Path
 url, home, session_id, start, what, lease = sys.argv[1:]
 settings = make_settings(Path(home))
-secret = read_secret(settings)
+keys = open_keys(settings)
 with open_ledger(url) as ledger:
-    protocol = ExamProtocol(ledger, secret, lease_s=60)
-    token = issue_token(secret, "candidate:alpha", session_id, ["sit"], 600)
+    protocol = ExamProtocol(ledger, keys, lease_s=60)
+    token = issue_token(keys, "candidate:alpha", session_id, ["sit"], 600).text
     held = Lease(**json.loads(lease)) if lease else None
     while time.time() < float(start):
         time.sleep(0.001)
@@ -194,7 +195,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
 
     session_id = world.sessions()[0]["session_id"]
     world.now = time.time()
-    protocol = ExamProtocol(world.ledger, world.secret, lease_s=60)
+    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60)
     lease = protocol.open_session(world.token(session_id), session_id)
     results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
     won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
