@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from deployments.auth.passwords import MOST_CHARACTERS, hash_password
 from deployments.auth.sessions import SESSION_S
 from deployments.auth.sign_in import Outcome, PasswordDoor
-from deployments.auth.weak_passwords import find_weakness
+from deployments.auth.weak_passwords import Weakness, find_weakness
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
     ANNOTATORS,
@@ -33,6 +33,11 @@ from warehouse.ledger.engine import Ledger
 
 _FORM_COOKIE = "proctor_form"
 _LANGUAGE_S = 365 * 86_400
+_WEAK = {
+    Weakness.LENGTH: "password_length",
+    Weakness.NAME: "password_name",
+    Weakness.COMMON: "password_common",
+}
 
 
 def add_sign_in_routes(app: FastAPI) -> None:
@@ -86,7 +91,7 @@ def add_sign_in_routes(app: FastAPI) -> None:
         fault = None
         weakness = find_weakness(new, visitor.user_id)
         if weakness is not None:
-            fault = f"password_{weakness.name.lower()}"
+            fault = _WEAK[weakness]
         elif new != form.get("repeated_password", ""):
             fault = "password_differs"
         # Guesses count as at the door, though who guesses is signed in.

@@ -29,7 +29,7 @@ NOW = 1_800_000_000.0
 DAY_S = 86_400
 
 
-class Server:
+class Reader:
     """A process that verifies tokens; its clock stands until it is told otherwise."""
 
     def __init__(self, world: World) -> None:
@@ -49,8 +49,8 @@ class Server:
 
 
 @pytest.fixture
-def server(world: World) -> Server:
-    return Server(world)
+def reader(world: World) -> Reader:
+    return Reader(world)
 
 
 def issue(world: World, ttl_s: int = 3600, now: float | None = None) -> str:
@@ -77,7 +77,7 @@ def test_a_clock_ahead_by_seconds_is_borne_and_by_a_minute_is_not(world: World) 
 
 
 def test_what_a_former_key_signed_is_believed_until_its_last_token_has_expired(
-    world: World, server: Server
+    world: World, reader: Reader
 ) -> None:
     before = issue(world)
     former = world.keys.read().present.key_id
@@ -86,46 +86,46 @@ def test_what_a_former_key_signed_is_believed_until_its_last_token_has_expired(
     assert after_rotation.keys[1].ends_at == world.now + world.settings.token_longest_s
     after = issue(world)
     assert jwt.get_unverified_header(after)["kid"] == after_rotation.present.key_id != former
-    assert [server.read(token) for token in (before, after)] == ["taken", "taken"]
+    assert [reader.read(token) for token in (before, after)] == ["taken", "taken"]
     # A token that claims a longer life than its key has ends with the key.
     forged = jwt.encode(
         {**jwt.decode(before, options={"verify_signature": False}), "iat": world.now + 5, "exp": 2**40},
         after_rotation.keys[1].secret,
         headers={"kid": former},
     )
-    assert server.read(forged) == "taken"
+    assert reader.read(forged) == "taken"
     world.now += world.settings.token_longest_s
-    assert server.read(forged) == "token_expired"
+    assert reader.read(forged) == "token_expired"
     later = rotate_keys(world.settings, ends_former=False, now=world.now)
     assert [key.key_id for key in later.keys[1:]] == [after_rotation.present.key_id]
 
 
-def test_a_key_that_is_ended_at_once_ends_its_tokens_within_a_second(world: World, server: Server) -> None:
+def test_a_key_that_is_ended_at_once_ends_its_tokens_within_a_second(world: World, reader: Reader) -> None:
     token = issue(world)
-    assert server.read(token) == "taken"
+    assert reader.read(token) == "taken"
     rotate_keys(world.settings, ends_former=True, now=world.now)
-    server.tick += 0.99
-    assert server.read(token) == "taken"
-    server.tick += 0.01
-    assert server.read(token) == "token_invalid"
-    assert server.read(issue(world)) == "taken"
+    reader.tick += 0.99
+    assert reader.read(token) == "taken"
+    reader.tick += 0.01
+    assert reader.read(token) == "token_invalid"
+    assert reader.read(issue(world)) == "taken"
 
 
-def test_a_server_that_has_not_looked_yet_believes_a_new_key(world: World, server: Server) -> None:
-    assert server.read(issue(world)) == "taken"
+def test_a_server_that_has_not_looked_yet_believes_a_new_key(world: World, reader: Reader) -> None:
+    assert reader.read(issue(world)) == "taken"
     rotate_keys(world.settings, ends_former=False, now=world.now)
-    assert server.read(issue(world)) == "taken"
+    assert reader.read(issue(world)) == "taken"
 
 
-def test_deleting_the_keys_ends_every_token_also_those_a_server_knows(world: World, server: Server) -> None:
+def test_deleting_the_keys_ends_every_token_also_those_a_server_knows(world: World, reader: Reader) -> None:
     token = issue(world)
-    assert server.read(token) == "taken"
-    issuer = server.keys.read().issuer
-    server.keys.path.unlink()
-    server.tick += 1
-    assert server.read(token) == "token_invalid"
-    assert server.keys.read().issuer != issuer
-    assert server.read(issue(world)) == "taken"
+    assert reader.read(token) == "taken"
+    issuer = reader.keys.read().issuer
+    reader.keys.path.unlink()
+    reader.tick += 1
+    assert reader.read(token) == "token_invalid"
+    assert reader.keys.read().issuer != issuer
+    assert reader.read(issue(world)) == "taken"
 
 
 def test_processes_that_start_at_once_have_the_same_keys(tmp_path: Path) -> None:
@@ -168,35 +168,35 @@ def test_keys_that_others_may_read_are_refused(tmp_path: Path) -> None:
         open_keys(Settings(home=tmp_path)).read()
 
 
-def test_an_ended_token_is_refused_within_a_second_and_no_other(world: World, server: Server) -> None:
+def test_an_ended_token_is_refused_within_a_second_and_no_other(world: World, reader: Reader) -> None:
     token, other = issue(world), issue(world)
-    assert [server.read(one) for one in (token, other)] == ["taken", "taken"]
+    assert [reader.read(one) for one in (token, other)] == ["taken", "taken"]
     with world.ledger.write() as connection:
         ledger_tokens.end_token(connection, read_token_id(token), world.now)
         ledger_tokens.end_token(connection, read_token_id(token), world.now)
-    server.tick += 1
-    assert [server.read(one) for one in (token, other)] == ["token_ended", "taken"]
+    reader.tick += 1
+    assert [reader.read(one) for one in (token, other)] == ["token_ended", "taken"]
 
 
 def test_ending_a_users_tokens_spares_those_issued_later_and_other_users(
-    world: World, server: Server
+    world: World, reader: Reader
 ) -> None:
     until, after = issue(world), issue(world, now=world.now + 0.001)
     others = issue_token(world.keys, "candidate:rho", None, ["sit"], 60, now=world.now).text
     with world.ledger.write() as connection:
         ledger_tokens.end_user_tokens(connection, "candidate:alpha", world.now)
-    assert [server.read(one) for one in (until, after, others)] == ["token_ended", "taken", "taken"]
+    assert [reader.read(one) for one in (until, after, others)] == ["token_ended", "taken", "taken"]
 
 
 @pytest.mark.parametrize("change", ["password", "role", "shut out"])
 def test_a_new_password_another_role_and_shutting_out_end_tokens_for_good(
-    world: World, server: Server, change: str
+    world: World, reader: Reader, change: str
 ) -> None:
     with world.ledger.write() as connection:
         users.add_user(connection, user_id="eve", role="examiner")
     world.now = time.time()
     token = issue_token(world.keys, "eve", None, ["read_runs"], 60, now=world.now).text
-    assert server.read(token) == "taken"
+    assert reader.read(token) == "taken"
     with world.ledger.write() as connection:
         if change == "password":
             users.write_password_hash(connection, "eve", "a hash")
@@ -205,9 +205,9 @@ def test_a_new_password_another_role_and_shutting_out_end_tokens_for_good(
         else:
             users.write_activity(connection, "eve", is_active=False)
             users.write_activity(connection, "eve", is_active=True)
-    server.tick += 1
-    assert server.read(token) == "token_ended"
-    assert server.read(issue_token(world.keys, "eve", None, ["read_runs"], 60).text) == "taken"
+    reader.tick += 1
+    assert reader.read(token) == "token_ended"
+    assert reader.read(issue_token(world.keys, "eve", None, ["read_runs"], 60).text) == "taken"
 
 
 def test_a_candidate_keeps_its_role_and_nobody_becomes_one(world: World) -> None:
@@ -229,7 +229,7 @@ def test_what_no_token_can_need_leaves_the_ledger(world: World) -> None:
 def test_answers_ask_the_ledger_once_a_second_what_has_ended(world: World) -> None:
     session_id = world.sessions()[0]["session_id"]
     protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, clock=world.clock)
-    protocol._tokens = Server(world).tokens  # its clock stands
+    protocol._tokens = Reader(world).tokens  # its clock stands
     asked = []
     event.listen(
         world.ledger.engine,
