@@ -173,6 +173,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
 
 def examine_home(settings: Settings) -> list[dict[str, Any]]:
     """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
+    from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
 
@@ -194,10 +195,10 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     if not is_home(settings.home):
         note("PROCTOR_HOME", f"{settings.home} is no home yet: run `proctor init`", False)
         return findings
-    secret = settings.home / "secrets" / "jwt"
-    if secret.exists():
-        mode = secret.stat().st_mode & 0o777
-        note("signing secret", f"mode {mode:o}", mode == 0o600)
+    keys = open_keys(settings).path
+    if keys.exists():
+        mode = keys.stat().st_mode & 0o777
+        note("signing keys", f"mode {mode:o}", mode == 0o600)
     with open_lake(settings, read_only=True) as lake:
         for result in run_checks(lake):
             count = len(result.offending)

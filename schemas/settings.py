@@ -169,6 +169,12 @@ class Settings(BaseSettings):
     )
     exam_url: str = Field("http://127.0.0.1:8700", description="Exam API, for the http door.")
     token_ttl_s: int = Field(12 * 3600, ge=1, description="Life of a token.")
+    token_longest_s: int = Field(
+        14 * 86_400,
+        ge=1,
+        le=366 * 86_400,
+        description="Longest life of a token, in seconds, whatever was asked.",
+    )
 
     similarity_model: str = Field(
         "BAAI/bge-large-zh-v1.5", description="Embedding model of Gscore: name or folder."

@@ -20,29 +20,47 @@ def read_home_key(settings: Settings, name: str, way_out: str) -> bytes:
     """
     path = settings.home / "secrets" / name
     if not path.exists():
-        _create(path)
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise StoreError(
-            f"{path} may be read by other users. Set its mode to 0600 if nobody has read it. {way_out}"
-        )
+        create_secret_file(path, secrets.token_hex(LENGTH // 2))
+    check_owner_only(path, way_out)
     key = path.read_bytes().strip()
     if len(key) < LENGTH:
         raise StoreError(f"{path} is too short for a key of {LENGTH} characters. {way_out}")
     return key
 
 
-def _create(path: Path) -> None:
-    """Written next to its place and linked there: of two processes that start at once, one wins and both read it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(LENGTH // 2))
-        file.flush()
-        os.fsync(file.fileno())
+def check_owner_only(path: Path, way_out: str) -> None:
+    """Pass for a file that its owner alone may read; raises StoreError."""
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise StoreError(
+            f"{path} may be read by other users. Set its mode to 0600 if nobody has read it. {way_out}"
+        )
+
+
+def create_secret_file(path: Path, text: str) -> None:
+    """Write a file for its owner alone, unless there is one.
+
+    Written next to its place and linked there: of two processes that start at once, one wins and both read it.
+    """
+    draft = _write_draft(path, text)
     try:
         os.link(draft, path)
     except FileExistsError:
         pass
     finally:
         draft.unlink()
+
+
+def replace_secret_file(path: Path, text: str) -> None:
+    """Write a file for its owner alone in the place of the present one: who reads it meets the one or the other, whole."""
+    _write_draft(path, text).replace(path)
+
+
+def _write_draft(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft

@@ -1,10 +1,10 @@
-"""The exam step by step: `exam plan|sit|sessions|close|token|audit|serve`, and its users."""
+"""The exam step by step: `exam plan|sit|sessions|close|token|audit|serve`, its users and keys."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,9 +20,13 @@ from deployments.commands.evaluate import (
     preview,
     render_exam,
 )
+from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
 from deployments.commands.users import user_app
+
+if TYPE_CHECKING:
+    from schemas.settings import Settings
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
 
@@ -30,6 +34,7 @@ exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; user
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
+    exam_app.add_typer(keys_app, name="keys")
     app.add_typer(exam_app, name="exam")
 
 
@@ -195,24 +200,40 @@ def close(
 
 @exam_app.command()
 def token(
-    user_id: Annotated[str, typer.Argument(help="The user.")],
+    user_id: Annotated[str, typer.Argument(help="The user.")] = "",
     session_id: Annotated[str, typer.Option("--session", help="Session the token is for.")] = "",
     hours: Annotated[float, typer.Option("--hours", help="Life of the token.")] = 12.0,
+    revoke: Annotated[str, typer.Option("--revoke", help="End a token: itself, or its id.")] = "",
+    revoke_user: Annotated[
+        str, typer.Option("--revoke-user", help="End every token that this user has.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Issue a token for a user, for example for an outside candidate's session. It is printed once; keep it secret.
+    """Issue a token for a user, for example for an outside candidate's session, or end tokens.
+
+    A token is printed once; keep it secret. It lives no longer than `PROCTOR_TOKEN_LONGEST_S`. What is ended is refused by
+    servers that run within a second.
 
     Example: proctor exam token candidate:my-model --session SESSION --hours 48
     """
-    from deployments.output import print_result
+    from deployments.output import print_note, print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
-    from warehouse.ledger.engine import open_ledger
+    from tasks.exam.protocol.keys import open_keys
+    from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
+    from warehouse.ledger.engine import open_ledger, write_moment
     from warehouse.ledger.exam import list_sessions
     from warehouse.ledger.users import read_user
 
+    if sum(map(bool, (user_id, revoke, revoke_user))) != 1:
+        raise UsageError(
+            "Name a user to issue a token to, or give one of --revoke TOKEN, --revoke-user USER."
+        )
     settings = load_settings()
+    if revoke or revoke_user:
+        ended = _end_tokens(settings, revoke, revoke_user)
+        print_result(ended, as_json=as_json, lines=["It has ended; servers that run know within a second."])
+        return
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         user = read_user(connection, user_id)
         if user is None:
@@ -222,10 +243,42 @@ def token(
         raise UsageError(
             f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
         )
-    value = issue_token(
-        read_secret(settings), user_id, session_id or None, PERMISSIONS[user.role], int(hours * 3600)
+    issued = issue_token(
+        open_keys(settings), user_id, session_id or None, PERMISSIONS[user.role], int(hours * 3600)
     )
-    print_result({"token": value}, as_json=as_json, lines=[value])
+    print_result(
+        {"token": issued.text, "token_id": issued.token_id, "expires_at": issued.expires_at},
+        as_json=as_json,
+        lines=[issued.text],
+    )
+    print_note(
+        f"It ends {write_moment(issued.expires_at)}; before: proctor exam token --revoke {issued.token_id}"
+    )
+
+
+def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
+    """End a token (itself or its id), or all tokens of a user; the audit log names it."""
+    import time
+
+    from schemas.errors import UsageError
+    from tasks.exam.protocol.tokens import read_token_id
+    from warehouse.ledger.access import append_access_at_head
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.tokens import end_token, end_user_tokens
+    from warehouse.ledger.users import read_user
+
+    token_id = read_token_id(token) if token else None
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        if token_id is not None:
+            end_token(connection, token_id, time.time())
+        elif read_user(connection, user_id) is None:
+            raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+        else:
+            end_user_tokens(connection, user_id, time.time())
+        append_access_at_head(
+            connection, user_id=user_id or None, session_id=None, action="end_token", status=200, code=None
+        )
+    return {"token_id": token_id, "user_id": user_id or None}
 
 
 @exam_app.command()

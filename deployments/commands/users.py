@@ -1,4 +1,4 @@
-"""Users of the exam and of the review: exam user add|password|deactivate|list."""
+"""Users of the exam and of the review: exam user add|password|role|deactivate|list."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def add(
             raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
     password_hash = None
     if with_password:
-        from deployments.auth.passwords import hash_password
-
-        password_hash = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+        password_hash = _ask_password(user_id)
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         if organisation and settings.registry_path.exists():
@@ -71,11 +69,10 @@ def add(
 
 @user_app.command()
 def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json: AsJson = False) -> None:
-    """Set a user's password; it is asked for on the terminal and stored as a hash.
+    """Set a user's password; it is asked for on the terminal and stored as a hash. The user's tokens end.
 
     Example: proctor exam user password zhang
     """
-    from deployments.auth.passwords import hash_password
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
@@ -88,10 +85,30 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
                 raise UsageError(
                     f"There is no user {user_id!r}. `proctor exam user list` shows those that exist."
                 )
-        hashed = hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
+        hashed = _ask_password(user_id)
         with ledger.write() as connection:
             write_password_hash(connection, user_id, hashed)
     print_result({"user_id": user_id, "has_password": True}, as_json=as_json)
+
+
+@user_app.command()
+def role(
+    user_id: Annotated[str, typer.Argument(help="The user.")],
+    new_role: Annotated[str, typer.Argument(help="admin, examiner, annotator or analyst.")],
+    as_json: AsJson = False,
+) -> None:
+    """Give a person another role. Their tokens end, and they sign in again.
+
+    Example: proctor exam user role zhang examiner
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import write_role
+
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_role(connection, user_id, new_role)
+    print_result({"user_id": user_id, "role": new_role}, as_json=as_json)
 
 
 @user_app.command()
@@ -100,7 +117,7 @@ def deactivate(
     undo: Annotated[bool, typer.Option("--undo", help="Admit the user again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shut a user out, from the next call on; nothing of theirs is deleted.
+    """Shut a user out, from the next call on; nothing of theirs is deleted. Their tokens end for good.
 
     Example: proctor exam user deactivate zhang
     """
@@ -131,6 +148,18 @@ def list_all(as_json: AsJson = False) -> None:
         rows = [asdict(user) for user in list_users(connection)]
     rows = [row | {"disciplines": _name_disciplines(row)} for row in rows]
     print_records([field.name for field in fields(User)], rows, as_json=as_json)
+
+
+def _ask_password(user_id: str) -> str:
+    """The hash of a password asked for on the terminal; raises UsageError for a weak one."""
+    from deployments.auth.passwords import hash_password
+    from deployments.auth.weak_passwords import find_weakness
+    from schemas.errors import UsageError
+
+    chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if (weakness := find_weakness(chosen, user_id)) is not None:
+        raise UsageError(weakness.sentence)
+    return hash_password(chosen)
 
 
 def _name_disciplines(row: dict[str, Any]) -> str | None:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
+from pydantic import SecretStr
 
-from deployments.auth.passwords import check_password, hash_password
-from deployments.auth.throttle import FailureCounter, name_attempt
+from deployments.auth.passwords import hash_password
+from deployments.auth.sign_in import PasswordDoor
+from deployments.auth.weak_passwords import find_weakness
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
 from deployments.exam_api.refusals import note_attempt
 from schemas.errors import ExamError
 from schemas.settings import Settings
+from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger
@@ -34,19 +37,20 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         request: Request, body: bodies.TokenRequest, protocol: Exam, ledger: Store
     ) -> bodies.Token:
         """A token for a user's name and password. A candidate names the session that it is for, if any."""
-        failures: FailureCounter = request.app.state.failures
-        attempt = name_attempt(request.client.host if request.client else None, body.user_id)
-        if failures.must_pause(attempt):
+        door: PasswordDoor = request.app.state.passwords
+        outcome, stored = await door.check(
+            request.client.host if request.client else None,
+            body.user_id,
+            body.password.get_secret_value(),
+            lambda: _read(ledger, lambda c: users.read_password_hash(c, body.user_id)),
+        )
+        if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
-        stored = await run_in_threadpool(_read, ledger, lambda c: users.read_password_hash(c, body.user_id))
-        async with request.app.state.passwords:
-            is_right = await run_in_threadpool(check_password, stored, body.password.get_secret_value())
-        failures.note(attempt, is_right=is_right)
-        if not is_right:
+        if outcome == "wrong":
             await note_attempt(protocol, "token", None, body.session_id, 401, "password_wrong")
-            raise ExamError(401, "password_wrong", "The user or the password is wrong.")
+            raise _wrong_password()
         token = await run_in_threadpool(
-            _issue, ledger, settings, request.app.state.secret, body.user_id, body.session_id, None
+            _issue, ledger, settings, request.app.state.keys, body.user_id, body.session_id, None, stored
         )
         await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None)
         return token
@@ -63,7 +67,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         """A token for a candidate, made by an examiner or admin."""
         await run_in_threadpool(protocol.check_token, token, "issue_tokens", "issue_token")
         return await run_in_threadpool(
-            _issue, ledger, settings, request.app.state.secret, user_id, body.session_id, "candidate"
+            _issue, ledger, settings, request.app.state.keys, user_id, body.session_id, "candidate"
         )
 
     @app.get("/users")
@@ -80,7 +84,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         """Add a user."""
         await run_in_threadpool(protocol.check_token, token, "write_users", "add_user")
         values = body.model_dump(exclude={"password"})
-        password_hash = await _hash(app, body.password.get_secret_value() if body.password else None)
+        password_hash = await _hash(app, body.user_id, body.password)
         user = await run_in_threadpool(
             ledger.writer.run, lambda c: users.add_user(c, **values, password_hash=password_hash)
         )
@@ -92,7 +96,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
     ) -> bodies.UserBody:
         """Admit or shut out a user, set a password or a limit."""
         await run_in_threadpool(protocol.check_token, token, "write_users", "change_user")
-        password_hash = await _hash(app, body.password.get_secret_value() if body.password else None)
+        password_hash = await _hash(app, user_id, body.password)
 
         def change(connection: Connection) -> users.User:
             user = users.read_user(connection, user_id)
@@ -150,32 +154,51 @@ def _list_runs(connection: Connection) -> list[bodies.RunBody]:
 
 
 def _issue(
-    ledger: Ledger, settings: Settings, secret: bytes, user_id: str, session_id: str | None, role: str | None
+    ledger: Ledger,
+    settings: Settings,
+    keys: KeyFile,
+    user_id: str,
+    session_id: str | None,
+    role: str | None,
+    checked_hash: str | None = None,
 ) -> bodies.Token:
-    """Sign a token for a user that may have it. Candidates get one for their own sessions only."""
-    with ledger.read() as connection:
+    """Sign a token for a user that may have it. Candidates get one for their own sessions only.
+
+    `checked_hash` is that of the password that was shown. It must be the user's still: nobody gets a token for a password
+    that was replaced, or that a user had who was shut out, while it was being checked.
+    """
+
+    def operation(connection: Connection) -> bodies.Token:
+        stored = users.read_password_hash(connection, user_id, is_held=True)
         user = users.read_user(connection, user_id)
         if user is None or not user.is_active or (role is not None and user.role != role):
             raise ExamError(404, "user_unknown", "There is no such candidate.")
+        if checked_hash is not None and stored != checked_hash:
+            raise _wrong_password()
         if session_id is not None:
             found = exam.list_sessions(connection, session_id=session_id, user_id=user_id)
             if not found:
                 raise ExamError(403, "session_invalid", "The session is not one of this user.")
-    permissions = PERMISSIONS[user.role]
-    if user.role == "candidate" and session_id is None:
-        permissions = permissions - {"sit"}
-    token = issue_token(secret, user_id, session_id, permissions, settings.token_ttl_s)
-    return bodies.Token(token=token, expires_at=_read_expiry(token))
+        permissions = PERMISSIONS[user.role]
+        if user.role == "candidate" and session_id is None:
+            permissions = permissions - {"sit"}
+        token = issue_token(keys, user_id, session_id, permissions, settings.token_ttl_s)
+        return bodies.Token(token=token.text, token_id=token.token_id, expires_at=token.expires_at)
+
+    return ledger.writer.run(operation)
 
 
-def _read_expiry(token: str) -> int:
-    import jwt
-
-    return int(jwt.decode(token, options={"verify_signature": False})["exp"])
+def _wrong_password() -> ExamError:
+    return ExamError(401, "password_wrong", "The user or the password is wrong.")
 
 
-async def _hash(app: FastAPI, password: str | None) -> str | None:
+async def _hash(app: FastAPI, user_id: str, password: SecretStr | None) -> str | None:
+    """The hash of a new password; raises ExamError 422 for a weak one."""
     if password is None:
         return None
-    async with app.state.passwords:
-        return await run_in_threadpool(hash_password, password)
+    door: PasswordDoor = app.state.passwords
+    text = password.get_secret_value()
+    if (weakness := find_weakness(text, user_id)) is not None:
+        raise ExamError(422, "weak_password", weakness.sentence)
+    async with door.places:
+        return await run_in_threadpool(hash_password, text)

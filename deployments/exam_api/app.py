@@ -6,7 +6,6 @@ knows the ledger only: it never opens the lake, so that no answer, explanation o
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,16 +16,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
-from deployments.auth.passwords import PASSWORDS_AT_ONCE
-from deployments.auth.throttle import FailureCounter
+from deployments.auth.sign_in import PasswordDoor
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
+from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.tokens import read_secret
 from warehouse.ledger.engine import Ledger, open_ledger
 
 # A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
@@ -56,10 +54,10 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
         opened = await run_in_threadpool(open_ledger, settings.ledger_address) if ledger is None else ledger
         app.state.ledger = opened
-        app.state.secret = read_secret(settings)
+        app.state.keys = open_keys(settings)
+        app.state.keys.read()  # what is wrong with the file is said at the start
         app.state.protocol = make_protocol(opened, settings, is_in_house=False)
-        app.state.passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
-        app.state.failures = FailureCounter()
+        app.state.passwords = PasswordDoor()
         try:
             yield
         finally:

@@ -51,9 +51,10 @@ class IssueRequest(_Body):
 
 
 class Token(_Body):
-    """A signed token and its end in Unix time."""
+    """A signed token, the id to end it by, and its end in Unix time."""
 
     token: str
+    token_id: str
     expires_at: int
 
 

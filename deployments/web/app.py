@@ -6,7 +6,6 @@ templates, its words in wording.yaml, and a line in `_KINDS`.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,9 +19,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from deployments.auth.guard import Guard
-from deployments.auth.passwords import PASSWORDS_AT_ONCE
 from deployments.auth.sessions import Sessions, read_cookie_key
-from deployments.auth.throttle import FailureCounter
+from deployments.auth.sign_in import PasswordDoor
 from deployments.continuation import begin_continuation
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor
@@ -64,8 +62,7 @@ def create_app(
         app.state.settings = settings
         app.state.key = read_cookie_key(settings)
         app.state.sessions = Sessions(opened, app.state.key)
-        app.state.passwords = asyncio.Semaphore(PASSWORDS_AT_ONCE)
-        app.state.failures = FailureCounter()
+        app.state.passwords = PasswordDoor()
         app.state.continue_batch = continue_batch or partial(begin_continuation, settings)
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)

@@ -10,14 +10,10 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deployments.auth.passwords import (
-    FEWEST_CHARACTERS,
-    MOST_CHARACTERS,
-    check_password,
-    hash_password,
-)
+from deployments.auth.passwords import MOST_CHARACTERS, hash_password
 from deployments.auth.sessions import SESSION_S
-from deployments.auth.throttle import FailureCounter, name_attempt
+from deployments.auth.sign_in import Outcome, PasswordDoor
+from deployments.auth.weak_passwords import Weakness, find_weakness
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
     ANNOTATORS,
@@ -37,6 +33,11 @@ from warehouse.ledger.engine import Ledger
 
 _FORM_COOKIE = "proctor_form"
 _LANGUAGE_S = 365 * 86_400
+_WEAK = {
+    Weakness.LENGTH: "password_length",
+    Weakness.NAME: "password_name",
+    Weakness.COMMON: "password_common",
+}
 
 
 def add_sign_in_routes(app: FastAPI) -> None:
@@ -57,17 +58,10 @@ def add_sign_in_routes(app: FastAPI) -> None:
             f"sign-in {nonce}", fields.get("form_token", "")
         ):
             return _show_sign_in(request, then, "sign_in_again", 403)
-        failures: FailureCounter = app.state.failures
-        attempt = name_attempt(request.client.host if request.client else None, name)
-        if failures.must_pause(attempt):
+        outcome = await _check(request, ledger, name, fields.get("password", ""))
+        if outcome == "pause":
             return _show_sign_in(request, then, "sign_in_pause", 429)
-        stored = await run_in_threadpool(_read_hash, ledger, name)
-        async with app.state.passwords:
-            is_right = await run_in_threadpool(
-                check_password, stored, fields.get("password", "")[:MOST_CHARACTERS]
-            )
-        failures.note(attempt, is_right=is_right)
-        if not is_right:
+        if outcome == "wrong":
             return _show_sign_in(request, then, "sign_in_wrong", 401)
         reply = RedirectResponse(_keep_own_path(then), 303)
         _set_session(app, reply, await run_in_threadpool(read_sessions(request).start, name))
@@ -95,15 +89,17 @@ def add_sign_in_routes(app: FastAPI) -> None:
     async def change_password(request: Request, visitor: Visitor, form: Form, ledger: Store) -> Response:
         new = form.get("new_password", "")
         fault = None
-        if not FEWEST_CHARACTERS <= len(new) <= MOST_CHARACTERS:
-            fault = "password_short"
+        weakness = find_weakness(new, visitor.user_id)
+        if weakness is not None:
+            fault = _WEAK[weakness]
         elif new != form.get("repeated_password", ""):
             fault = "password_differs"
-        elif not await _is_password(app, request, ledger, visitor.user_id, form.get("old_password", "")):
+        # Guesses count as at the door, though who guesses is signed in.
+        elif await _check(request, ledger, visitor.user_id, form.get("old_password", "")) != "right":
             fault = "password_wrong"
         if fault:
             return render_page(request, "account.html", visitor, status=422, message=fault, is_done=False)
-        async with app.state.passwords:
+        async with app.state.passwords.places:
             hashed = await run_in_threadpool(hash_password, new)
         await run_in_threadpool(_write_hash, ledger, visitor.user_id, hashed)
         # The new password ended every session, this one too: a new one begins here.
@@ -166,17 +162,12 @@ def _set_session(app: FastAPI, reply: Response, cookie: str) -> None:
     )
 
 
-async def _is_password(app: FastAPI, request: Request, ledger: Ledger, name: str, password: str) -> bool:
-    """Whether it is the password of somebody who is signed in; guesses count as at the door."""
-    failures: FailureCounter = app.state.failures
-    attempt = name_attempt(request.client.host if request.client else None, name)
-    if failures.must_pause(attempt):
-        return False
-    stored = await run_in_threadpool(_read_hash, ledger, name)
-    async with app.state.passwords:
-        is_right = await run_in_threadpool(check_password, stored, password[:MOST_CHARACTERS])
-    failures.note(attempt, is_right=is_right)
-    return is_right
+async def _check(request: Request, ledger: Ledger, name: str, password: str) -> Outcome:
+    """Whether it is the password of somebody who has work here."""
+    door: PasswordDoor = request.app.state.passwords
+    address = request.client.host if request.client else None
+    outcome, _ = await door.check(address, name, password[:MOST_CHARACTERS], lambda: _read_hash(ledger, name))
+    return outcome
 
 
 def _read_hash(ledger: Ledger, name: str) -> str | None:

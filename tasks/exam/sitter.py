@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.settings import Settings
 from tasks.exam.doors import Door
+from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.tokens import derive_lease_secret, issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put
 
@@ -39,6 +40,10 @@ class SittingProgress:
     question_count: int
 
 
+# A holder with the keys at hand signs itself a new token, whatever became of the former one.
+_RENEWABLE: Final = frozenset({"token_expired", "token_ended", "token_invalid", "lease_expired"})
+
+
 class Sitter:
     """One candidate in one session."""
 
@@ -47,7 +52,7 @@ class Sitter:
         door: Door,
         client: Client,
         settings: Settings,
-        secret: bytes,
+        keys: KeyFile,
         model: RegisteredModel,
         session: Mapping[str, Any],
         progress: Callable[[SittingProgress], None],
@@ -57,10 +62,12 @@ class Sitter:
         self._door = door
         self._client = client
         self._settings = settings
-        self._secret = secret
+        self._keys = keys
         self._model = model
         self._session = session
         self._session_id: str = session["session_id"]
+        # Once: were the keys deleted meanwhile, this process is still the holder of its lease.
+        self._lease_secret = derive_lease_secret(keys.read(), self._session_id)
         self._progress = progress
         self._note_error = note_error
         self._token = ""
@@ -184,7 +191,7 @@ class Sitter:
         try:
             return await operation(self._token, lease)
         except ExamError as error:
-            if error.code not in ("token_expired", "lease_expired"):
+            if error.code not in _RENEWABLE:
                 raise
         await self._open(lease)
         return await operation(self._token, self._lease or lease)
@@ -194,12 +201,10 @@ class Sitter:
             if self._lease is not stale:
                 return  # another pending question of this session has opened it meanwhile
             self._token = issue_token(
-                self._secret,
+                self._keys,
                 self._session["user_id"],
                 self._session_id,
                 ["sit"],
                 self._settings.token_ttl_s,
-            )
-            self._lease = await self._door.open_session(
-                self._token, self._session_id, derive_lease_secret(self._secret, self._session_id)
-            )
+            ).text
+            self._lease = await self._door.open_session(self._token, self._session_id, self._lease_secret)

@@ -16,8 +16,8 @@ from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
+from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.tokens import read_secret
 from tasks.exam.sitter import Client, Sitter, SittingProgress
 from tasks.holds import hold_work
 from warehouse.ledger import deadlines, exam
@@ -96,7 +96,7 @@ async def sit_sessions(
         waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
         candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
         async with _open_door(ledger, settings, door) as used:
-            secret = read_secret(settings)
+            keys = open_keys(settings)
             seats = asyncio.Semaphore(max_sessions)
             stop = asyncio.Event()
             failures: dict[str, SittingFailure] = {}
@@ -116,7 +116,7 @@ async def sit_sessions(
                     if stop.is_set():
                         return
                     model = candidates[row["model"]]
-                    sitter = Sitter(used, client, settings, secret, model, row, count, note_error)
+                    sitter = Sitter(used, client, settings, keys, model, row, count, note_error)
                     try:
                         await sitter.sit(stop)
                     except BudgetError:

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor
+from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
@@ -52,11 +53,11 @@ async def _sit_all(
     ledger: Ledger, settings: Settings, sessions: list[tuple[str, str]], *, combined: bool
 ) -> None:
     protocol = make_protocol(ledger, settings, is_in_house=True)
-    secret = read_secret(settings)
+    keys = open_keys(settings)
     door = DirectDoor(protocol)
 
     async def sit(session_id: str, user_id: str) -> None:
-        token = issue_token(secret, user_id, session_id, ["sit"], 3600)
+        token = issue_token(keys, user_id, session_id, ["sit"], 3600).text
         lease = await door.open_session(token, session_id)
         put = await door.next_question(token, lease)
         while put is not None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schemas.settings import load_settings
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.tokens import read_ended_tokens
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 
@@ -158,6 +161,44 @@ def test_a_token_is_for_a_session_that_its_user_has(home: Path) -> None:
     done = invoke(home, "exam", "token", "eve", "--session", "no-such-session")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "eve has no session 'no-such-session'" in done.stderr
+
+
+def test_tokens_are_ended_by_themselves_by_their_id_and_by_user(home: Path) -> None:
+    assert invoke(home, "exam", "user", "add", "zoe", "--role", "annotator").exit_code == 0
+    assert invoke(home, "exam", "user", "role", "zoe", "examiner").exit_code == 0
+    token = invoke(home, "exam", "token", "zoe").stdout.strip()
+    issued = json.loads(invoke(home, "exam", "token", "zoe", "--hours", "9999", "--json").stdout)
+    assert issued["expires_at"] - time.time() == pytest.approx(14 * 86_400, abs=60)
+    ended = json.loads(invoke(home, "exam", "token", "--revoke", token, "--json").stdout)["token_id"]
+    assert invoke(home, "exam", "token", "--revoke", issued["token_id"]).exit_code == 0
+    assert invoke(home, "exam", "token", "--revoke-user", "zoe").exit_code == 0
+    with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger, ledger.read() as connection:
+        found = read_ended_tokens(connection)
+    assert {ended, issued["token_id"]} <= found.token_ids
+    assert found.users["zoe"] == pytest.approx(time.time(), abs=60)
+    for wrong in (("zoe", "--revoke", token), (), ("--revoke", "junk"), ("--revoke-user", "nobody")):
+        assert invoke(home, "exam", "token", *wrong).exit_code == 2
+
+
+def test_keys_are_changed_and_listed_without_their_secrets(home: Path) -> None:
+    before = json.loads(invoke(home, "exam", "keys", "list", "--json").stdout)
+    assert "is believed until" in invoke(home, "exam", "keys", "rotate").stdout
+    after = json.loads(invoke(home, "exam", "keys", "list", "--json").stdout)
+    assert after[1]["key_id"] == before[0]["key_id"]
+    assert [key["is_signing"] for key in after] == [True] + [False] * len(before)
+    assert "Every token of before has ended." in invoke(home, "exam", "keys", "rotate", "--now").stdout
+    done = invoke(home, "exam", "keys", "list")
+    assert len(json.loads(invoke(home, "exam", "keys", "list", "--json").stdout)) == 1
+    for key in json.loads((home / "secrets" / "exam-keys.json").read_text())["keys"]:
+        assert key["key_id"] in done.stdout
+        assert key["secret"] not in done.stdout
+
+
+def test_a_weak_password_is_refused_at_the_terminal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "password123456")
+    done = invoke(home, "exam", "user", "add", "yan", "--role", "annotator", "--password")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "among the first that anybody would try" in done.stderr
 
 
 def test_an_error_is_json_when_json_was_asked_for(home: Path) -> None:

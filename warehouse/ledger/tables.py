@@ -198,6 +198,21 @@ web_sessions = Table(
     Index("ix_web_sessions_user", "user_id"),
 )
 
+ended_tokens = Table(
+    "ended_tokens",
+    metadata,
+    Column("kind", String(5), primary_key=True, comment="token: one; user: all that a user had."),
+    Column("name", String(120), primary_key=True, comment="Id of the token (`jti`), or the user."),
+    Column(
+        "issued_until",
+        Float,
+        nullable=False,
+        comment="Unix time; a user's tokens that were issued until then are ended.",
+    ),
+    Column("ended_at", String(32), nullable=False),
+    CheckConstraint("kind in ('token','user')", name="kind"),
+)
+
 # --- exam ---------------------------------------------------------------------------------------------------
 
 runs = Table(

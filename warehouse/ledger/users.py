@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from schemas.vocabulary import ROLES
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.organisations import find_organisation, read_aliases
 from warehouse.ledger.tables import users
+from warehouse.ledger.tokens import end_user_tokens
 from warehouse.ledger.web import delete_sessions
 
 
@@ -111,11 +113,13 @@ def read_user(connection: Connection, user_id: str) -> User | None:
     return None if row is None else User(**row._mapping)
 
 
-def read_password_hash(connection: Connection, user_id: str) -> str | None:
-    """The stored hash of an active user; null when there is no such user or no password."""
-    return connection.execute(
-        select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
-    ).scalar()
+def read_password_hash(connection: Connection, user_id: str, *, is_held: bool = False) -> str | None:
+    """The stored hash of an active user; null when there is no such user or no password.
+
+    With `is_held` nobody changes the user until the transaction ends (PostgreSQL; on SQLite no other one writes meanwhile).
+    """
+    query = select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
+    return connection.execute(query.with_for_update(read=True) if is_held else query).scalar()
 
 
 def read_question_limit(connection: Connection, user_id: str) -> int | None:
@@ -132,14 +136,32 @@ def list_users(connection: Connection, role: str | None = None) -> list[User]:
 
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
-    """Set or clear a password, which ends every web session of the user; raises UsageError for an unknown user."""
+    """Set or clear a password, which ends the user's web sessions and tokens; raises UsageError for an unknown user."""
     _change(connection, user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
+    end_user_tokens(connection, user_id, time.time())
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
-    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user."""
+    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user.
+
+    The tokens of who is shut out end, and stay ended when they are admitted again.
+    """
     _change(connection, user_id, is_active=is_active)
+    if not is_active:
+        end_user_tokens(connection, user_id, time.time())
+
+
+def write_role(connection: Connection, user_id: str, role: str) -> None:
+    """Give a person another role, which ends their tokens; raises UsageError for an unknown user or role, and a candidate."""
+    if role not in ROLES:
+        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+    user = read_user(connection, user_id)
+    if "candidate" in (role, None if user is None else user.role):
+        raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
+    _change(connection, user_id, role=role)
+    delete_sessions(connection, user_id)
+    end_user_tokens(connection, user_id, time.time())
 
 
 def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:

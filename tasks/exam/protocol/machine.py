@@ -4,9 +4,10 @@ Outer layer: a signed token, the user's role, the one session that the token nam
 has. Inner layer: questions in the allocated order only, the next one only when the previous is answered, one answer per
 question, quotas. Every attempt is written to the audit log, in the same transaction as what it did.
 
-Signature and role are checked at opening; afterwards each call checks expiry in memory, and user, role, lease
-generation and lease expiry in the statement that reads the session. Each method has an `_async` twin; both run on the
-group-commit writer and return after COMMIT. Session: planned → open → closed; a closed session never opens again.
+Signature and role are checked at opening; afterwards each call checks expiry, keys and ended tokens in memory (as of the
+last second), and user, role, lease generation and lease expiry in the statement that reads the session. Each method has
+an `_async` twin; both run on the group-commit writer and return after COMMIT. Session: planned → open → closed; a closed
+session never opens again.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from schemas.errors import ExamError
 from schemas.settings import Settings
 from tasks.exam.protocol import watching
 from tasks.exam.protocol.deadlines import Deadlines
+from tasks.exam.protocol.keys import KeyFile, open_keys
 from tasks.exam.protocol.moves import Move, Moves
 from tasks.exam.protocol.seating import check_role
-from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_secret, verify_token
+from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
 from warehouse.ledger import access, users
 from warehouse.ledger.engine import Ledger
@@ -38,7 +40,7 @@ class ExamProtocol:
 
     Args:
         ledger: where everything is kept.
-        secret: signing secret of the tokens.
+        keys: signing keys of the tokens.
         lease_s: seconds that a lease lasts without a call.
         is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
         clock: seconds since 1970; tests inject one.
@@ -48,7 +50,7 @@ class ExamProtocol:
     def __init__(
         self,
         ledger: Ledger,
-        secret: bytes,
+        keys: KeyFile,
         *,
         lease_s: float,
         is_in_house: bool = False,
@@ -56,8 +58,8 @@ class ExamProtocol:
         deadlines: Deadlines | None = None,
     ) -> None:
         self._ledger = ledger
-        self._secret = secret
-        self._tokens = VerifiedTokens(secret, clock)
+        self._keys = keys
+        self._tokens = VerifiedTokens(keys, clock)
         self._moves = Moves(
             self._tokens, lease_s=lease_s, is_in_house=is_in_house, clock=clock, deadlines=deadlines
         )
@@ -167,7 +169,7 @@ class ExamProtocol:
         """
 
         def operation(connection: Connection) -> Claims:
-            claims = self._tokens.read(token)
+            claims = self._tokens.read(token, connection)
             check_role(users.read_user(connection, claims.user_id), claims, permission)
             access.append_access_at_head(
                 connection, user_id=claims.user_id, session_id=None, action=action, status=200, code=None
@@ -202,12 +204,8 @@ class ExamProtocol:
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
         """The log entry of a refused attempt, in the chain of the session that it named."""
-        user_id: str | None = None
-        try:
-            # An expired token still says truly who calls: its signature is good.
-            user_id = verify_token(self._secret, move.token, now=0).user_id
-        except ExamError:
-            user_id = None
+        # An expired or ended token still says truly who calls: its signature is good.
+        user_id = read_caller(self._keys, move.token)
 
         def operation(connection: Connection) -> None:
             access.append_access_at_head(
@@ -227,7 +225,7 @@ def make_protocol(ledger: Ledger, settings: Settings, *, is_in_house: bool) -> E
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
     return ExamProtocol(
         ledger,
-        read_secret(settings),
+        open_keys(settings),
         lease_s=lease_s,
         is_in_house=is_in_house,
         deadlines=Deadlines.from_settings(settings),

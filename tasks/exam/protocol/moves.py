@@ -61,7 +61,7 @@ class Moves:
 
         def operation(connection: Connection) -> Lease:
             now = self._clock()
-            claims = self._tokens.verify(token)
+            claims = self._tokens.verify(token, connection)
             seat = read_own_seat(connection, claims, session_id)
             if seat.status == "closed":
                 raise ExamError(403, "session_closed", "The session is closed: nothing more is taken.")
@@ -113,7 +113,7 @@ class Moves:
 
         def operation(connection: Connection) -> Lease:
             now = self._clock()
-            claims = self._tokens.read(token)
+            claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
             seats.write_session(
                 connection,
@@ -140,7 +140,7 @@ class Moves:
 
         def operation(connection: Connection) -> Put | None:
             now = self._clock()
-            claims = self._tokens.read(token)
+            claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
             at = now_text()
             head = log_use(connection, claims, seat, "next", at)
@@ -197,7 +197,7 @@ class Moves:
 
         def operation(connection: Connection) -> list[Put]:
             now = self._clock()
-            claims = self._tokens.read(token)
+            claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
             seats.write_session(
                 connection, lease.session_id, access_hash=log_use(connection, claims, seat, "pending")
@@ -221,7 +221,7 @@ class Moves:
         wants_next: bool,
     ) -> tuple[Receipt, Put | None]:
         now = self._clock()
-        claims = self._tokens.read(token)
+        claims = self._tokens.read(token, connection)
         seat = read_held_seat(connection, claims, lease, now)
         if not 1 <= seq <= seat.question_count:
             raise ExamError(

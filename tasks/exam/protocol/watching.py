@@ -19,7 +19,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
     """Where a session stands."""
 
     def operation(connection: Connection) -> SessionStatus:
-        claims = tokens.read(token)
+        claims = tokens.read(token, connection)
         seat = read_readable_seat(connection, claims, session_id, "read_sessions")
         seats.write_session(connection, session_id, access_hash=log_use(connection, claims, seat, "status"))
         return _describe(connection, seat, is_examiner=seat.role != "candidate")
@@ -31,7 +31,7 @@ def release_session(tokens: VerifiedTokens, token: str, session_id: str) -> Move
     """The end of a session's lease."""
 
     def operation(connection: Connection) -> SessionStatus:
-        claims = tokens.read(token)
+        claims = tokens.read(token, connection)
         seat = seats.read_seat(connection, session_id, claims.user_id)
         if seat is None:
             check_role(users.read_user(connection, claims.user_id), claims, "release_sessions")
@@ -54,7 +54,7 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
     """One's own sessions; for examiners all, or those of a run."""
 
     def operation(connection: Connection) -> list[SessionSummary]:
-        claims = tokens.read(token)
+        claims = tokens.read(token, connection)
         user = users.read_user(connection, claims.user_id)
         check_active(user)
         assert user is not None

@@ -5,16 +5,22 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jwt
 import pytest
+from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
 from deployments.auth.guard import LARGEST_BODY_BYTES
 from deployments.auth.throttle import FailureCounter
+from deployments.exam_api.administration_routes import _issue
 from deployments.exam_api.app import create_app
+from schemas.errors import ExamError
+from tasks.exam.protocol.keys import rotate_keys
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger import users
@@ -89,13 +95,22 @@ def test_a_token_says_user_session_and_permissions_and_ends_when_it_says(
     reply = client.post(
         "/users/candidate:alpha/tokens", json={"session_id": session_id}, headers=bearer(examiner)
     ).json()
-    claims = jwt.decode(reply["token"], world.secret, algorithms=["HS256"])
+    keys = world.keys.read()
+    claims = jwt.decode(
+        reply["token"],
+        keys.present.secret,
+        algorithms=["HS256"],
+        audience="proctor-exam",
+        issuer=keys.issuer,
+    )
+    assert jwt.get_unverified_header(reply["token"])["kid"] == keys.present.key_id
+    assert claims["jti"] == reply["token_id"]
     assert (claims["user_id"], claims["session_id"], claims["permissions"]) == (
         "candidate:alpha",
         session_id,
         ["list_own_sessions", "sit"],
     )
-    assert claims["exp"] == reply["expires_at"] == claims["iat"] + world.settings.token_ttl_s
+    assert claims["exp"] == reply["expires_at"] == int(claims["iat"]) + world.settings.token_ttl_s
 
 
 def test_a_wrong_password_and_an_unknown_user_are_refused_alike_and_logged(
@@ -262,3 +277,79 @@ def test_a_limit_set_by_an_admin_holds_from_the_next_question(client: TestClient
     assert client.get(f"/sessions/{session_id}/next", headers=held(token, lease)).status_code == 200
     with world.ledger.read() as connection:
         assert users.read_question_limit(connection, "candidate:alpha") is None
+
+
+@pytest.fixture
+def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that a server knows is even a second old."""
+    monkeypatch.setattr("tasks.exam.protocol.tokens.FRESH_S", 0.0)
+    monkeypatch.setattr("tasks.exam.protocol.keys.FRESH_S", 0.0)
+
+
+@pytest.mark.usefixtures("always_fresh")
+def test_a_new_password_ends_the_tokens_of_before_and_gives_new_ones(client: TestClient) -> None:
+    admin, eve = bearer(ask_token(client, "ada")), bearer(ask_token(client, "eve"))
+    changed = client.patch("/users/eve", json={"password": "another long one of eve"}, headers=admin)
+    assert changed.status_code == 200
+    assert code_of(client.get("/sessions", headers=eve)) == (401, "token_ended")
+    again = bearer(ask_token(client, "eve", password="another long one of eve"))
+    assert client.get("/sessions", headers=again).status_code == 200
+    client.patch("/users/eve", json={"is_active": False}, headers=admin)
+    client.patch("/users/eve", json={"is_active": True}, headers=admin)
+    assert code_of(client.get("/sessions", headers=again)) == (401, "token_ended")
+    assert client.get("/sessions", headers=admin).status_code == 200
+
+
+def test_a_running_server_learns_within_a_second_that_its_keys_have_ended(
+    client: TestClient, world: World
+) -> None:
+    eve = bearer(ask_token(client, "eve"))
+    assert client.get("/sessions", headers=eve).status_code == 200
+    began = time.monotonic()
+    rotate_keys(world.settings, ends_former=True, now=time.time())
+    while client.get("/sessions", headers=eve).status_code == 200:
+        assert time.monotonic() - began < 3
+        time.sleep(0.1)
+    assert code_of(client.get("/sessions", headers=eve)) == (401, "token_invalid")
+    assert client.get("/sessions", headers=bearer(ask_token(client, "eve"))).status_code == 200
+
+
+def test_no_token_is_given_for_a_password_that_was_replaced_while_it_was_checked(world: World) -> None:
+    with world.ledger.read() as connection:
+        checked = users.read_password_hash(connection, "eve")
+    arguments = (world.ledger, world.settings, world.keys, "eve", None, None, checked)
+    assert _issue(*arguments).token
+    with world.ledger.write() as connection:
+        users.write_password_hash(connection, "eve", "another hash")
+    with pytest.raises(ExamError) as caught:
+        _issue(*arguments)
+    assert (caught.value.status, caught.value.code) == (401, "password_wrong")
+
+
+def test_guesses_at_once_are_counted_like_guesses_one_after_the_other(
+    client: TestClient, world: World
+) -> None:
+    fast = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    with world.ledger.write() as connection:
+        users.write_password_hash(connection, "ada", fast)
+
+    def guess(number: int) -> int:
+        return client.post("/token", json={"user_id": "ada", "password": f"guess {number}"}).status_code
+
+    with ThreadPoolExecutor(24) as pool:
+        statuses = sorted(pool.map(guess, range(24)))
+    assert statuses == [401] * 10 + [429] * 14
+    assert client.post("/token", json={"user_id": "eve", "password": PASSWORD}).status_code == 200
+
+
+@pytest.mark.parametrize("password", ["password123456", "newcomer2026", "123456789012"])
+def test_a_weak_password_is_refused_with_a_sentence(client: TestClient, password: str) -> None:
+    admin = bearer(ask_token(client, "ada"))
+    new = {"user_id": "newcomer", "role": "examiner", "password": password}
+    reply = client.post("/users", json=new, headers=admin)
+    assert code_of(reply) == (422, "weak_password")
+    assert reply.json()["message"].startswith("The password is ")
+    assert code_of(client.patch("/users/newcomer", json={"password": password}, headers=admin)) == (
+        422,
+        "weak_password",
+    )

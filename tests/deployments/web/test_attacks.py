@@ -10,7 +10,8 @@ import pytest
 
 from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
-from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_secret
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
 
@@ -80,7 +81,7 @@ def test_a_number_says_nothing_and_means_nothing_to_others() -> None:
 
 
 def test_tokens_of_the_exam_open_nothing_here(desk: Desk) -> None:
-    token = issue_token(read_secret(desk.settings), "chen", None, PERMISSIONS["admin"], 3600)
+    token = issue_token(open_keys(desk.settings), "chen", None, PERMISSIONS["admin"], 3600).text
     for headers in ({"authorization": f"Bearer {token}"}, {"cookie": f"{SESSION_COOKIE}={token}"}):
         assert desk.client.get("/", headers=headers, follow_redirects=False).status_code == 303
 

@@ -50,7 +50,7 @@ def test_who_has_no_work_here_learns_no_more_than_who_guesses(desk: Desk) -> Non
 def test_ten_failures_pause_one_account_at_one_address_and_nobody_else(desk: Desk) -> None:
     app: Any = desk.client.app
     for _ in range(10):
-        app.state.failures.note("testclient chen", is_right=False)
+        app.state.passwords.failures.note("testclient chen", is_right=False)
     assert knock(desk, "chen", PASSWORD).status_code == 429
     assert knock(desk, "dai", PASSWORD).status_code == 303
 
@@ -98,10 +98,10 @@ def test_a_new_password_ends_every_other_session_and_is_checked_with_the_old_one
         "repeated_password": "a new long one",
     }
     assert chen.post("/account", data=fields | {"old_password": "wrong"}).status_code == 422
-    assert (
-        chen.post("/account", data=fields | {"old_password": PASSWORD, "new_password": "short"}).status_code
-        == 422
-    )
+    for weak, why in (("short", "12 to 1,000"), ("chenchenchen", "your name"), ("password123456", "first")):
+        refused = chen.post("/account", data=fields | {"old_password": PASSWORD, "new_password": weak})
+        assert refused.status_code == 422
+        assert why in refused.text
     assert elsewhere.get("/").status_code == 200
     reply = chen.post("/account", data=fields | {"old_password": PASSWORD})
     assert reply.status_code == 200

@@ -39,7 +39,7 @@ class DoorToTheExam:
 def open_direct(world: World, *, is_in_house: bool = False) -> Iterator[DoorToTheExam]:
     protocol = ExamProtocol(
         world.ledger,
-        world.secret,
+        world.keys,
         lease_s=world.settings.lease_s,
         is_in_house=is_in_house,
         clock=world.clock,
@@ -53,7 +53,7 @@ def open_http(world: World) -> Iterator[DoorToTheExam]:
     app = create_app(world.settings, ledger=world.ledger)
     with serve_app(app) as url:
         app.state.protocol = ExamProtocol(
-            world.ledger, world.secret, lease_s=world.settings.lease_s, clock=world.clock
+            world.ledger, world.keys, lease_s=world.settings.lease_s, clock=world.clock
         )
         yield DoorToTheExam("http", lambda: HttpDoor(url, patience_s=2.0))
 

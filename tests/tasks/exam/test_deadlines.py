@@ -51,7 +51,7 @@ def outside(ledger: Ledger, tmp_path: Path) -> World:
 @pytest.fixture(params=["direct", "http"])
 def door(request: pytest.FixtureRequest, outside: World) -> Iterator[DoorToTheExam]:
     protocol = ExamProtocol(
-        outside.ledger, outside.secret, lease_s=10 * DAY_S, clock=outside.clock, deadlines=LIMITS
+        outside.ledger, outside.keys, lease_s=10 * DAY_S, clock=outside.clock, deadlines=LIMITS
     )
     if request.param == "direct":
         yield DoorToTheExam("direct", lambda: DirectDoor(protocol))

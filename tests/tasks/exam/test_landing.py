@@ -187,7 +187,14 @@ def test_what_lands_passes_the_checks_of_the_lake_and_holds_no_secret(sat: World
         "access_log",
     ):
         everything += lake.query(f"select * from {table}").write_ndjson()
-    secrets = (SEED, sat.secret.decode(), KEY_MARKER, WHY_MARKER, "asks something", "lease_hash")
+    secrets = (
+        SEED,
+        sat.keys.read().present.secret.decode(),
+        KEY_MARKER,
+        WHY_MARKER,
+        "asks something",
+        "lease_hash",
+    )
     assert [secret for secret in secrets if secret in everything] == []
 
 

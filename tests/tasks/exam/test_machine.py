@@ -56,7 +56,7 @@ class ExamMachine(RuleBasedStateMachine):
         configuration = make_settings(folder / "home", set_size=COUNT, disciplines=("Law",))
         registry = make_registry(make_model("alpha"))
         self.world = World(self.ledger, configuration, registry, make_bank({"Law": 1}), _Plan)  # type: ignore[arg-type]
-        self.protocol = ExamProtocol(self.ledger, self.world.secret, lease_s=LEASE_S, clock=self.world.clock)
+        self.protocol = ExamProtocol(self.ledger, self.world.keys, lease_s=LEASE_S, clock=self.world.clock)
         self.session_id = self.world.sessions()[0]["session_id"]
         self.token = self.world.token(self.session_id, ttl_s=10**8)
         self.examiner = self.world.token(None, user_id="eve", permissions=("release_sessions",), ttl_s=10**8)

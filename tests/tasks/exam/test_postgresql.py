@@ -6,8 +6,10 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tasks.exam.landing import iter_landings
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
+from tests.tasks.exam import test_tokens as token_rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -30,10 +33,11 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger import exam
+from warehouse.ledger import exam, users
 from warehouse.ledger.access import count_entries, keep_past_heads, read_last_id, verify_access_log
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
+from warehouse.ledger.tokens import read_ended_tokens
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).parents[3]
@@ -79,6 +83,39 @@ for _name in (
     "test_every_attempt_is_logged_with_user_and_session_allowed_or_not",
 ):
     globals()[_name] = getattr(rules, _name)
+for _name in (
+    "test_an_ended_token_is_refused_within_a_second_and_no_other",
+    "test_ending_a_users_tokens_spares_those_issued_later_and_other_users",
+    "test_a_new_password_another_role_and_shutting_out_end_tokens_for_good",
+    "test_what_no_token_can_need_leaves_the_ledger",
+    "test_answers_ask_the_ledger_once_a_second_what_has_ended",
+):
+    globals()[_name] = getattr(token_rules, _name)
+
+
+@pytest.fixture
+def reader(world: World) -> token_rules.Reader:
+    return token_rules.Reader(world)
+
+
+def test_who_gives_out_a_token_holds_the_user_until_it_is_signed(world: World) -> None:
+    with world.ledger.write() as connection:
+        users.add_user(connection, user_id="eve", role="examiner", password_hash="before")
+
+    def change() -> None:
+        with world.ledger.write() as other:
+            users.write_password_hash(other, "eve", "after")
+
+    with ThreadPoolExecutor(1) as pool:
+        with world.ledger.write() as connection:
+            assert users.read_password_hash(connection, "eve", is_held=True) == "before"
+            changing = pool.submit(change)
+            with pytest.raises(TimeoutError):
+                changing.result(timeout=0.3)
+            issued_at = time.time()
+        changing.result(timeout=10)
+    with world.ledger.read() as connection:
+        assert read_ended_tokens(connection).users["eve"] > issued_at
 
 
 def test_a_run_is_sat_and_landed_from_postgresql(world: World) -> None:
@@ -122,16 +159,17 @@ import json, sys, time
 from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer, Lease
 from schemas.errors import ExamError
 from pathlib import Path
 url, home, session_id, start, what, lease = sys.argv[1:]
 settings = make_settings(Path(home))
-secret = read_secret(settings)
+keys = open_keys(settings)
 with open_ledger(url) as ledger:
-    protocol = ExamProtocol(ledger, secret, lease_s=60)
-    token = issue_token(secret, "candidate:alpha", session_id, ["sit"], 600)
+    protocol = ExamProtocol(ledger, keys, lease_s=60)
+    token = issue_token(keys, "candidate:alpha", session_id, ["sit"], 600).text
     held = Lease(**json.loads(lease)) if lease else None
     while time.time() < float(start):
         time.sleep(0.001)
@@ -155,8 +193,6 @@ print(json.dumps(results))
 def race(
     ledger_url: str, world: World, session_id: str, names: list[str], lease: str = ""
 ) -> list[list[list[object]]]:
-    import time
-
     start = str(time.time() + 5)
     home = str(world.settings.home)
     processes = [
@@ -188,13 +224,12 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
 ) -> None:
     """Even a stolen lease gives no second answer and skips nothing."""
     import dataclasses
-    import time
 
     from tasks.exam.protocol.machine import ExamProtocol
 
     session_id = world.sessions()[0]["session_id"]
     world.now = time.time()
-    protocol = ExamProtocol(world.ledger, world.secret, lease_s=60)
+    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60)
     lease = protocol.open_session(world.token(session_id), session_id)
     results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
     won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
@@ -226,8 +261,6 @@ with open_ledger(url) as ledger:
 def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
     ledger: Ledger, ledger_url: str, tmp_path: Path
 ) -> None:
-    import time
-
     start = str(time.time() + 6)
     processes = [
         subprocess.Popen([sys.executable, "-c", PLANNER, ledger_url, str(tmp_path), name, start], cwd=ROOT)

@@ -11,7 +11,7 @@ import pytest
 
 from schemas.errors import ExamError
 from tasks.exam.doors import Door
-from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.tokens import AUDIENCE, issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
@@ -278,21 +278,41 @@ def test_a_lease_of_another_session_opens_nothing(door: DoorToTheExam, world: Wo
 
 def test_a_token_with_a_bad_signature_or_form_is_401(door: DoorToTheExam, world: World) -> None:
     session_id = world.sessions()[0]["session_id"]
+    keys = world.keys.read()
+    key, head = keys.present, {"kid": keys.present.key_id}
     claims = {
-        "user_id": "candidate:alpha",
+        "iss": keys.issuer,
+        "aud": AUDIENCE,
         "iat": int(world.now),
+        "nbf": int(world.now),
         "exp": int(world.now) + 99,
+        "jti": "a" * 32,
+        "user_id": "candidate:alpha",
         "session_id": session_id,
         "permissions": ["sit"],
     }
+
+    def sign(**changed: Any) -> str:
+        wanted = {name: value for name, value in {**claims, **changed}.items() if value is not None}
+        return jwt.encode(wanted, key.secret, algorithm="HS256", headers=head)
+
+    of_before = {name: claims[name] for name in ("user_id", "iat", "exp", "session_id", "permissions")}
     forged = {
-        "other secret": jwt.encode(claims, "x" * 64, algorithm="HS256"),
-        "other algorithm": jwt.encode(claims, world.secret, algorithm="HS512"),
-        "no algorithm": jwt.encode(claims, None, algorithm="none"),
-        "no expiry": jwt.encode({**claims, "exp": None}, world.secret, algorithm="HS256"),
-        "odd permissions": jwt.encode({**claims, "permissions": "sit"}, world.secret, algorithm="HS256"),
+        "other secret": jwt.encode(claims, "x" * 64, algorithm="HS256", headers=head),
+        "other algorithm": jwt.encode(claims, key.secret, algorithm="HS512", headers=head),
+        "no algorithm": jwt.encode(claims, None, algorithm="none", headers=head),
+        "no key named": jwt.encode(claims, key.secret, algorithm="HS256"),
+        "unknown key": jwt.encode(claims, key.secret, algorithm="HS256", headers={"kid": "another"}),
+        "the form of before": jwt.encode(of_before, key.secret, algorithm="HS256"),
+        "odd permissions": sign(permissions="sit"),
+        "other audience": sign(aud="proctor-web"),
+        "other issuer": sign(iss="proctor-elsewhere"),
+        "from the future": sign(iat=int(world.now) + 60),
+        "not yet": sign(nbf=int(world.now) + 60),
         "not a token": "abc.def.ghi",
+        **{f"no {name}": sign(**{name: None}) for name in ("iss", "aud", "iat", "nbf", "exp", "jti")},
     }
+    assert door.call(lambda d: d.open_session(sign(), session_id)).generation == 1
     for name, token in forged.items():
         assert (name, refused(door, lambda d, token=token: d.open_session(token, session_id))) == (
             name,
@@ -418,7 +438,7 @@ def test_every_attempt_is_logged_with_user_and_session_allowed_or_not(
     door.call(lambda d: d.next_question(token, lease))
     refused(door, lambda d: d.submit_answer(token, lease, 4, Answer("x")))
     sit_out(door, token, lease)
-    expired = issue_token(world.secret, "candidate:alpha", session_id, ["sit"], 1, now=world.now - 100)
+    expired = issue_token(world.keys, "candidate:alpha", session_id, ["sit"], 1, now=world.now - 100).text
     refused(door, lambda d: d.open_session(expired, session_id))
     with world.ledger.read() as connection:
         rows = connection.execute(access_log.select().order_by(access_log.c.access_id)).all()

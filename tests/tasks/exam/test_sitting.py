@@ -201,7 +201,7 @@ def test_a_run_with_open_sessions_is_not_closed(crowd: World) -> None:
 
 def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
     world.settings = world.settings.model_copy(update={"lease_s": 0.6})
-    protocol = ExamProtocol(world.ledger, world.secret, lease_s=0.6, is_in_house=True)
+    protocol = ExamProtocol(world.ledger, world.keys, lease_s=0.6, is_in_house=True)
     report = sit(world, AnsweringClient(delay_s=1.2), door=DirectDoor(protocol), models=["alpha"])
     assert report.is_complete
     with world.ledger.read() as connection:
@@ -212,7 +212,7 @@ def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
 
 def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: World) -> None:
     world.settings = world.settings.model_copy(update={"token_ttl_s": 1, "lease_s": 60.0})
-    protocol = ExamProtocol(world.ledger, world.secret, lease_s=0.2, is_in_house=True)
+    protocol = ExamProtocol(world.ledger, world.keys, lease_s=0.2, is_in_house=True)
     report = sit(world, AnsweringClient(delay_s=0.4), door=DirectDoor(protocol), models=["alpha"])
     assert (report.is_complete, report.answer_count) == (True, 6)
 
@@ -267,9 +267,7 @@ def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> N
         return [(put.seq, put.is_repeat) for put in puts]
 
     protocols = {
-        is_in_house: ExamProtocol(
-            ledger, world.secret, lease_s=60, is_in_house=is_in_house, clock=world.clock
-        )
+        is_in_house: ExamProtocol(ledger, world.keys, lease_s=60, is_in_house=is_in_house, clock=world.clock)
         for is_in_house in (False, True)
     }
     outside = asyncio.run(ask_four_times(DirectDoor(protocols[False])))

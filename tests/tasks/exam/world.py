@@ -19,7 +19,8 @@ from schemas.settings import Settings
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
-from tasks.exam.protocol.tokens import issue_token, read_secret
+from tasks.exam.protocol.keys import KeyFile, open_keys
+from tasks.exam.protocol.tokens import issue_token
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
@@ -180,8 +181,8 @@ class World:
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def secret(self) -> bytes:
-        return read_secret(self.settings)
+    def keys(self) -> KeyFile:
+        return open_keys(self.settings)
 
     def clock(self) -> float:
         return self.now
@@ -202,7 +203,7 @@ class World:
         permissions: Sequence[str] = ("sit",),
         ttl_s: int = 3600,
     ) -> str:
-        return issue_token(self.secret, user_id, session_id, permissions, ttl_s, now=self.now)
+        return issue_token(self.keys, user_id, session_id, permissions, ttl_s, now=self.now).text
 
     def order(self, session_id: str) -> list[str]:
         """The stems of a session in the allocated order, from the ledger."""
