@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0011"
+HEAD = "0012"
 
 
 def upgrade_ledger(engine: Engine) -> None:
