@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deployments.web.pages import count_days, render_page
-from deployments.web.visitor import COORDINATORS, Coordinator, Form, Store, Visitor
+from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
 from schemas.errors import UsageError
 from tasks.review.agreement import compute_review_agreement
 from tasks.review.closing import close_batch
 from tasks.review.coordination import BatchDetail, list_batch_summaries, read_batch_detail
+from tasks.review.reassignment import reassign
 from tasks.review.votes import read_votes
 from warehouse.ledger.engine import Ledger, now_text
 
@@ -52,7 +53,29 @@ def add_coordinator_routes(app: FastAPI) -> None:
             days_left=count_days(detail.due_at, now),
             late=[share for share in detail.annotators if share.overdue_count],
             agreement=agreement,
+            movable=[share for share in detail.annotators if share.decided_count < share.assigned_count],
+            moved=_read_moved(request),
         )
+
+    @app.post("/coordination/{batch_id}/reassign")
+    def move_work(
+        request: Request, batch_id: str, visitor: Visitor, ledger: Store, settings: Config, form: Form
+    ) -> Response:
+        """Move what somebody has not decided yet to the others of the batch's disciplines; decisions stay."""
+        if visitor.role not in COORDINATORS:
+            raise HTTPException(404)
+        if form.get("is_understood") != "yes":
+            raise HTTPException(400)
+        _read(ledger, batch_id, now_text())
+        try:
+            found = reassign(ledger, form.get("annotator", ""), settings, now_text(), batch_id=batch_id)
+        except UsageError:
+            raise HTTPException(404) from None
+        moved, left = (
+            sum(sum(one.moved.values()) for one in found),
+            sum(sum(one.left.values()) for one in found),
+        )
+        return RedirectResponse(f"/coordination/{batch_id}?moved={moved}&left={left}", 303)
 
     @app.post("/coordination/{batch_id}/release")
     def release(request: Request, batch_id: str, visitor: Visitor, ledger: Store, form: Form) -> Response:
@@ -65,6 +88,14 @@ def add_coordinator_routes(app: FastAPI) -> None:
             close_batch(ledger, batch_id, now_text(), early=True)
             request.app.state.continue_batch(batch_id)
         return RedirectResponse("/coordination?released=1", 303)
+
+
+def _read_moved(request: Request) -> tuple[int, int] | None:
+    """How much was moved just now, and how much nobody could take; null where nothing was asked for."""
+    counts = [request.query_params.get(name, "") for name in ("moved", "left")]
+    return (
+        (int(counts[0]), int(counts[1])) if all(one.isdecimal() and len(one) < 9 for one in counts) else None
+    )
 
 
 def _check_release(form: Mapping[str, str]) -> None:

@@ -31,6 +31,7 @@ from deployments.web.wording import choose_language
 from schemas.errors import GateError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.review.annotators import read_daily_quota
 from tasks.review.channels.web.parsing import parse_decision
 from tasks.review.desk import Receipt, StaleError, Submission, record_one
 from tasks.review.queue import (
@@ -69,7 +70,7 @@ def add_review_routes(app: FastAPI) -> None:
             work=[(one, count_days(one.due_at, now)) for one in work],
             queues=QUEUES,
             today=_count_today(ledger, visitor.user_id),
-            quota=settings.review_daily_quota,
+            quota=read_daily_quota(ledger, settings, visitor.user_id),
         )
 
     @app.get("/review/{batch_id}/list/{queue}")
@@ -121,7 +122,7 @@ def add_review_routes(app: FastAPI) -> None:
             assigned_count=assigned,
             decided_count=decided,
             today=_count_today(ledger, visitor.user_id),
-            quota=settings.review_daily_quota,
+            quota=read_daily_quota(ledger, settings, visitor.user_id),
             reasons=REJECT_REASONS,
         )
 

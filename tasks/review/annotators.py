@@ -148,3 +148,11 @@ def _check_profile(levels: Mapping[str, str], language: str | None, email: str |
         raise UsageError(f"Language {language!r} is not one of {', '.join(LANGUAGES)}.")
     if email is not None and not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", email):
         raise UsageError(f"{email!r} is no e-mail address.")
+
+
+def read_daily_quota(ledger: Ledger, settings: Settings, annotator: str) -> int:
+    """Questions per day of somebody's window: their own where one is registered, else the setting."""
+    with ledger.read() as connection:
+        rows = review_people.read_annotators(connection)
+    own = next((row["daily_quota"] for row in rows if row["user_id"] == annotator), None)
+    return own or settings.review_daily_quota

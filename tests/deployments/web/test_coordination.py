@@ -8,7 +8,7 @@ from html import unescape
 from tasks.review.coordination import list_batch_summaries, read_batch_detail
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
-from warehouse.ledger import review
+from warehouse.ledger import review, review_people
 from warehouse.ledger.engine import now_text
 
 
@@ -87,3 +87,31 @@ def test_releasing_closes_early_keeps_what_is_settled_and_starts_what_follows(de
 
 def test_a_batch_that_is_not_there_is_not_found(desk: Desk) -> None:
     assert desk.sign_in("cora").get("/coordination/no-such").status_code == 404
+
+
+def test_a_coordinator_moves_the_open_work_of_somebody_who_drops_out(desk: Desk) -> None:
+    chen, fang, cora = (desk.sign_in(name) for name in ("chen", "fang", "cora"))
+    chen.decide(0, "accept")
+    path = f"/coordination/{BATCH}/reassign"
+    sent = {"annotator": "chen", "is_understood": "yes", "form_token": cora.form_token()}
+    assert fang.post(path, data=sent | {"form_token": fang.form_token()}).status_code == 404
+    assert cora.post(path, data=sent | {"form_token": "0" * 64}).status_code == 403
+    assert cora.post(path, data={**sent, "is_understood": ""}).status_code == 400
+    assert cora.post(path, data=sent | {"annotator": "nobody"}).status_code == 404
+    there = cora.post(path, data=sent).headers["location"]
+    assert there == f"/coordination/{BATCH}?moved=2&left=0"
+    assert "2 questions were moved" in cora.get(there).text
+    with desk.ledger.read() as connection:
+        rows = review.read_assignments(connection, BATCH)
+    assert sum(row["annotator"] == "chen" for row in rows) == 1
+    assert {row["annotator"] for row in rows} > {"chen", "dai"}
+    assert all(row["place"] > 0 for row in rows), "moved work stands where it stood"
+    assert chen.get(chen.path(1)).status_code == 404
+    assert cora.get(f"/coordination/{BATCH}?moved=x&left=1").status_code == 200
+
+
+def test_everybody_sees_the_quota_of_their_own(desk: Desk) -> None:
+    with desk.ledger.write() as connection:
+        review_people.write_profile(connection, "chen", {"daily_quota": 12})
+    assert "0 of 12" in desk.sign_in("chen").get("/").text
+    assert "0 of 50" in desk.sign_in("dai").get("/").text
