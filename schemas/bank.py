@@ -142,7 +142,7 @@ BANK_SOURCES = Table(
 
 BANK_RETIREMENTS = Table(
     name="bank_retirements",
-    grain="One row each time that somebody took a question out of the bank, or back in; the latest word holds.",
+    grain="One row per time that somebody took a question out of the bank, or back in; the latest word holds.",
     key=("question_uuid", "retired_at"),
     unit="a question, and after its first time a slash and the number of the time",
     stage="bank",

@@ -53,9 +53,11 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
             seed="a-known-seed",
         )
         assert plan is not None
-        publish_month(ledger, settings, plan)
         bank = read_current_bank(lake)
-    with running_models(settings, bank) as url:
+    with running_models(settings, bank) as url, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PROCTOR_SIMULATED_URL", url)
+        with open_ledger(settings.ledger_address) as ledger:
+            publish_month(ledger, settings, plan)
         yield replace(home, variables={**home.variables, "PROCTOR_SIMULATED_URL": url})
 
 
