@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,22 +42,22 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
     folder = tmp_path_factory.mktemp("planned") / "home"
     settings = Settings(home=folder, set_size=20, repeats=1, prompt_styles=("zero_shot", "few_shot"))
     home = demo.home.copy(folder, PROCTOR_SET_SIZE="20", PROCTOR_REPEATS="1", PROCTOR_CALL_CONCURRENCY="2")
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        plan = preview_month(
-            ledger,
-            lake,
-            settings,
-            month=MONTH,
-            candidates=CANDIDATES,
-            run_id="killed-run",
-            seed="a-known-seed",
-        )
-        assert plan is not None
-        bank = read_current_bank(lake)
-    with running_models(settings, bank) as url, pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PROCTOR_SIMULATED_URL", url)
-        with open_ledger(settings.ledger_address) as ledger:
-            publish_month(ledger, settings, plan)
+    with ExitStack() as models:
+        with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+            plan = preview_month(
+                ledger,
+                lake,
+                settings,
+                month=MONTH,
+                candidates=CANDIDATES,
+                run_id="killed-run",
+                seed="a-known-seed",
+            )
+            assert plan is not None
+            url = models.enter_context(running_models(settings, read_current_bank(lake)))
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setenv("PROCTOR_SIMULATED_URL", url)
+                publish_month(ledger, settings, plan)
         yield replace(home, variables={**home.variables, "PROCTOR_SIMULATED_URL": url})
 
 
