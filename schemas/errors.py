@@ -85,8 +85,20 @@ class ExamError(ProctorError):
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether a signal ended the work; DuckDB wraps one that arrives during a statement in an error of its own."""
-    is_wrapped = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
-    return (
-        isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt) or is_wrapped
-    )
+    """Whether a signal ended the work; libraries wrap one that arrives in their midst in errors of their own.
+
+    DuckDB does so by name; SQLAlchemy fails to roll back what the signal broke off.
+    """
+    if isinstance(error, RuntimeError) and "interrupted" in str(error).lower():
+        return True
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        if isinstance(one, KeyboardInterrupt):
+            return True
+        seen.add(id(one))
+        waiting += [one.__cause__, one.__context__]
+    return False

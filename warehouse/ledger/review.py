@@ -215,15 +215,15 @@ def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> No
 
     `place` and `has_answer` of a row that does not say them are those of the question's first assignments.
     """
-    rows = [dict(row) for row in assignments]
-    unplaced: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
+    unplaced: dict[str, set[str]] = {}
+    for row in assignments:
         if "place" not in row:
-            unplaced.setdefault(row["batch_id"], []).append(row)
-    for batch_id, of_batch in unplaced.items():
-        places = _read_places(connection, batch_id, {row["question_uuid"] for row in of_batch})
-        for row in of_batch:
-            row.update(places[row["question_uuid"]])
+            unplaced.setdefault(row["batch_id"], set()).add(row["question_uuid"])
+    places = {name: _read_places(connection, name, uuids) for name, uuids in unplaced.items()}
+    rows = [
+        row if "place" in row else {**row, **places[row["batch_id"]][row["question_uuid"]]}
+        for row in assignments
+    ]
     insert_rows(connection, review_assignments, [column.name for column in review_assignments.c], rows)
 
 

@@ -1,0 +1,33 @@
+"""A signal is told from a fault, however deep a library has wrapped it."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.exc import PendingRollbackError
+
+from schemas.errors import is_interruption
+
+
+def test_a_signal_is_found_below_what_broke_by_it() -> None:
+    def break_off() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise PendingRollbackError("what the signal broke off cannot be rolled back")
+
+    with pytest.raises(PendingRollbackError) as found:
+        break_off()
+    assert is_interruption(found.value)
+    assert is_interruption(KeyboardInterrupt())
+    assert is_interruption(RuntimeError("Query interrupted"))
+
+
+def test_a_fault_is_no_signal() -> None:
+    engine = create_engine("sqlite://")
+    with pytest.raises(Exception, match="no such table") as found, engine.connect() as connection:
+        connection.exec_driver_sql("SELECT * FROM absent_table")
+    assert not is_interruption(found.value)
+    one, other = ValueError("one"), ValueError("other")
+    one.__context__, other.__context__ = other, one
+    assert not is_interruption(one)
