@@ -40,7 +40,8 @@ def read_current_bank(lake: Lake) -> pl.DataFrame:
 
 def read_bank_index(lake: Lake) -> pl.DataFrame:
     """What a draw needs of the latest bank version, without content; raises GateError when none is published."""
-    bank = lake.read("bank_index")
+    with lake.one_thread():
+        bank = lake.read("bank_index")
     if bank.is_empty():
         raise GateError(NO_BANK)
     return bank
@@ -48,7 +49,8 @@ def read_bank_index(lake: Lake) -> pl.DataFrame:
 
 def _read_bare(lake: Lake, question_uuids: Collection[str]) -> dict[str, BareQuestion]:
     """The bare content of questions of the latest bank version, of these and no others."""
-    rows = lake.read("bank_questions", {"question_uuids": sorted(set(question_uuids))})
+    with lake.one_thread():
+        rows = lake.read("bank_questions", {"question_uuids": sorted(set(question_uuids))})
     return strip_questions(rows, question_uuids)
 
 

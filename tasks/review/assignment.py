@@ -135,7 +135,7 @@ def assign_batch(
         )
         review.insert_batch(connection, batch.as_row())
         for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
-            review.insert_questions(connection, encode_items(questions[part["place"]], name))
+            review.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
         review.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
         review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
         places = _place(questions, chosen, planted)
@@ -200,25 +200,16 @@ def _write_assignments(
 ) -> None:
     """In the order of their key, and the planted among the others: their place in a table tells nothing."""
     everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for uuid in sorted(everybody):
-        rows += [
-            {
-                "batch_id": batch_id,
-                "question_uuid": uuid,
-                "annotator": name,
-                "role": "reviewer",
-                "assigned_at": now,
-                "due_at": due[name],
-                "place": places[uuid][0],
-                "has_answer": places[uuid][1],
-            }
-            for name in everybody[uuid]
-        ]
+        place, has_answer = places[uuid]
+        for name in everybody[uuid]:
+            # In the order of ASSIGNMENT_COLUMNS.
+            rows.append((batch_id, uuid, name, "reviewer", now, due[name], place, has_answer))
         if len(rows) >= CHUNK:
-            review.insert_assignments(connection, rows)
+            review.insert_assignment_tuples(connection, rows)
             rows.clear()
-    review.insert_assignments(connection, rows)
+    review.insert_assignment_tuples(connection, rows)
 
 
 def _place(

@@ -10,7 +10,7 @@ import polars as pl
 
 from schemas.questions import CONTENT
 from tasks.questions.question import QuestionContent
-from warehouse.ledger.engine import EncodedJson
+from warehouse.ledger.review import QUESTION_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,11 @@ class Item:
         }
 
 
-def encode_items(questions: pl.DataFrame, batch_id: str) -> list[dict[str, Any]]:
-    """Rows of the ledger table `review_items` for rows of `questions` or `variants`: what `Item.as_row` makes of each.
+def encode_items(questions: pl.DataFrame, batch_id: str) -> list[tuple[Any, ...]]:
+    """Rows of the ledger table `review_questions` for rows of `questions` or `variants`: what `Item.as_row` makes of each.
 
-    Columns are encoded as a whole: it is the way for questions by the ten thousand.
+    Columns are encoded as a whole, and rows are tuples in the order of QUESTION_COLUMNS: it is the way for questions by
+    the ten thousand.
     """
     fields = [_encode_field(column.name, column.type) for column in CONTENT]
     if "document_name" in questions.columns:
@@ -117,17 +118,12 @@ def encode_items(questions: pl.DataFrame, batch_id: str) -> list[dict[str, Any]]
         ]
     contents = questions.select(pl.struct(fields).struct.json_encode()).to_series()
     has_document = "document_id" in questions.columns
-    heads = questions.select(
-        "question_uuid",
-        "revision",
-        "lineage_uuid",
-        pl.col("document_id") if has_document else pl.lit(None, pl.String).alias("document_id"),
-        "discipline",
-    )
-    return [
-        {"batch_id": batch_id, **head, "content": EncodedJson(content)}
-        for head, content in zip(heads.iter_rows(named=True), contents, strict=True)
-    ]
+    encoded = {
+        "batch_id": pl.lit(batch_id),
+        "document_id": pl.col("document_id") if has_document else pl.lit(None, pl.String),
+        "content": contents,
+    }
+    return questions.select(encoded.get(name, pl.col(name)).alias(name) for name in QUESTION_COLUMNS).rows()
 
 
 def _encode_field(name: str, kind: str) -> pl.Expr:

@@ -245,6 +245,17 @@ class Lake:
         return self.query(query.body, bind_parameters(query, params or {}))
 
     @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """Queries of the block run on one thread: each thread unpacks row groups of its own, 100 MB for all of a bank."""
+        with self._lock:
+            found = self.connection.execute("SELECT current_setting('threads')").fetchone()
+            self.connection.execute("SET threads = 1")
+            try:
+                yield
+            finally:
+                self.connection.execute(f"SET threads = {found[0] if found else 1}")
+
+    @contextmanager
     def exclusive(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """The connection, with this process's threads and (embedded) all other writers kept out."""
         if self.is_read_only:

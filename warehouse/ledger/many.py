@@ -34,6 +34,26 @@ def insert_rows(
         connection.exec_driver_sql(str(compiled), list(map(itemgetter(*order), rows)))
 
 
+def insert_tuples(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Write rows that are tuples in the order of `columns`, JSON encoded already; an empty list writes none.
+
+    By the hundred thousand a dict for each row costs as much as what is done with it.
+    """
+    if not rows:
+        return
+    compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))
+    order = getattr(compiled, "positiontup", None)
+    if order is None:
+        connection.exec_driver_sql(str(compiled), [dict(zip(columns, row, strict=True)) for row in rows])
+    elif list(order) == list(columns):
+        connection.exec_driver_sql(str(compiled), list(rows))
+    else:
+        places = [columns.index(name) for name in order]
+        connection.exec_driver_sql(str(compiled), list(map(itemgetter(*places), rows)))
+
+
 def _encode(row: Mapping[str, Any], documents: Sequence[str]) -> dict[str, Any]:
     return dict(row) | {name: encode_json(row[name]) for name in documents}
 

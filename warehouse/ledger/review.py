@@ -6,11 +6,11 @@ Every function takes a connection, so that a caller joins several of them in one
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, select, update
 
-from warehouse.ledger.many import insert_rows, list_values
+from warehouse.ledger.many import insert_rows, insert_tuples, list_values
 from warehouse.ledger.tables import (
     review_assignments,
     review_batches,
@@ -21,6 +21,20 @@ from warehouse.ledger.tables import (
 )
 
 Row = Mapping[str, Any]
+
+# The order of tuples that are written by the ten thousand.
+QUESTION_COLUMNS: Final = (
+    "batch_id",
+    "question_uuid",
+    "revision",
+    "lineage_uuid",
+    "document_id",
+    "discipline",
+    "content",
+)
+ASSIGNMENT_COLUMNS: Final = (
+    *("batch_id", "question_uuid", "annotator", "role", "assigned_at", "due_at", "place", "has_answer"),
+)
 
 
 def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set[str]:
@@ -208,6 +222,16 @@ def insert_batch(connection: Connection, batch: Row) -> None:
 def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
     """Write questions of a batch; an empty list writes none."""
     insert_rows(connection, review_questions, [column.name for column in review_questions.c], items)
+
+
+def insert_question_tuples(connection: Connection, items: Sequence[tuple[Any, ...]]) -> None:
+    """Write questions by the ten thousand: tuples in the order of QUESTION_COLUMNS, the content encoded already."""
+    insert_tuples(connection, review_questions, QUESTION_COLUMNS, items)
+
+
+def insert_assignment_tuples(connection: Connection, assignments: Sequence[tuple[Any, ...]]) -> None:
+    """Write assignments by the ten thousand: tuples in the order of ASSIGNMENT_COLUMNS."""
+    insert_tuples(connection, review_assignments, ASSIGNMENT_COLUMNS, assignments)
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:

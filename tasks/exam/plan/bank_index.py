@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 
 # Statements that are made from the options of a choice: their keys say which option was taken.
 _MADE_FROM_CHOICES: Final = ("multiple_choice_to_true_false", "declarative_rewrite")
+
+
+class ListColumn:
+    """A column of lists, of which a few are looked at: Python's own objects for all of a bank would be tens of megabytes."""
+
+    def __init__(self, column: pl.Series) -> None:
+        self._column = column
+
+    def __getitem__(self, position: int) -> list[Any]:
+        found: list[Any] = self._column[position].to_list()
+        return found
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        for position in range(len(self._column)):
+            yield self[position]
 
 
 @dataclass(frozen=True)
@@ -35,8 +50,8 @@ class BankIndex:
     lineage_uuids: Sequence[str]
     positions: Mapping[str, int]
     spans: Mapping[str, tuple[int, int]]
-    questions: Sequence[Sequence[str]]
-    truths: Sequence[Sequence[str | None]]
+    questions: ListColumn
+    truths: ListColumn
 
     def count(self, discipline: str) -> int:
         """The lineages of a discipline."""
@@ -98,6 +113,6 @@ def index_bank(bank: pl.DataFrame, disciplines: Sequence[str]) -> BankIndex:
         lineage_uuids=lineages,
         positions={lineage: position for position, lineage in enumerate(lineages)},
         spans=spans,
-        questions=grouped["question_uuid"].to_list(),
-        truths=grouped["truth"].to_list(),
+        questions=ListColumn(grouped["question_uuid"]),
+        truths=ListColumn(grouped["truth"]),
     )
