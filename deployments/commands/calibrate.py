@@ -147,11 +147,14 @@ def import_(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.calibration.ratings import import_ratings
+    from tasks.marking.desk import land_marks
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        # What was given on the web until now is the earlier of the two.
+        land_marks(ledger, lake)
         imported = import_ratings(ledger, lake, file, user, occasion=occasion or None, number=number or None)
     print_result(asdict(imported), as_json=as_json, then="proctor calibrate status")
 

@@ -121,9 +121,12 @@ def encode_items(questions: pl.DataFrame, batch_id: str) -> list[tuple[Any, ...]
     encoded = {
         "batch_id": pl.lit(batch_id),
         "document_id": pl.col("document_id") if has_document else pl.lit(None, pl.String),
-        "content": contents,
     }
-    return questions.select(encoded.get(name, pl.col(name)).alias(name) for name in QUESTION_COLUMNS).rows()
+    return (
+        questions.with_columns(contents.alias("content"))
+        .select(encoded.get(name, pl.col(name)).alias(name) for name in QUESTION_COLUMNS)
+        .rows()
+    )
 
 
 def _encode_field(name: str, kind: str) -> pl.Expr:

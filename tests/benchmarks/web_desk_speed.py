@@ -90,7 +90,8 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
                     "created_at": now,
                 }
                 for number in range(ANNOTATORS)
-            ],
+            ]
+            + [{"user_id": "coordinator", "role": "admin", "is_active": True, "created_at": now}],
         )
         batch = {
             "batch_id": BATCH,
@@ -146,6 +147,12 @@ def measure_desk(folder: Path, question_count: int) -> tuple[list[Row], float]:
                 path = f"/review/{BATCH}/question/{next(references)}/decision"
                 return client.post(path, json={"decision": "accept", "seen": None}).status_code
 
+            def coordinate() -> int:
+                return client.get(
+                    f"/coordination/{BATCH}", headers={"cookie": f"{SESSION_COOKIE}={coordinator}"}
+                ).status_code
+
+            coordinator = sessions.start("coordinator")
             asked: dict[str, Callable[[], int]] = {
                 "my work": lambda: client.get("/").status_code,
                 "list of 500 questions": lambda: client.get(f"/review/{BATCH}/list/questions").status_code,
@@ -158,6 +165,7 @@ def measure_desk(folder: Path, question_count: int) -> tuple[list[Row], float]:
                 "page of a question": lambda: client.get(f"/review/{BATCH}/question/{first}").status_code,
                 "its card alone": lambda: client.get(f"/review/{BATCH}/question/{first}/card").status_code,
                 "a decision": decide,
+                "coordination of the batch": coordinate,
             }
             # What every desk takes once (templates, imports) is no growth with the size of the batch.
             client.get("/sign-in")

@@ -91,7 +91,8 @@ def draw_question(index: BankIndex, position: int, random_source: random.Random)
     Statements made from a choice are mostly false, because most options are wrong. When one is drawn, its key is drawn
     first, true and false with equal probability; a lineage whose statements all have one key is asked in another form.
     """
-    questions, truths = index.questions[position], index.truths[position]
+    questions: list[str] = index.questions[position]
+    truths: list[str | None] = index.truths[position]
     chosen = random_source.randrange(len(questions))
     if truths[chosen] is None:
         return questions[chosen]

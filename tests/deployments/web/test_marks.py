@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from typer.testing import CliRunner
 
+from deployments import cli
 from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
@@ -134,6 +137,24 @@ def test_a_round_rated_on_the_web_lands_the_rows_that_its_workbook_lands(room: R
     imported = import_ratings(room.ledger, room.lake, path, "ann")
     assert (imported.new, imported.changed, imported.unchanged) == (0, 0, 8)
     assert room.ratings() == landed
+
+
+def test_stars_given_on_the_web_before_a_workbook_came_do_not_take_its_place(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = Marker(room.client, "ann")
+    first = ann.keys(room.round)[0]
+    assert ann.mark(room.round, first, "1").status_code == 200
+    assert not room.ratings(), "one mark alone waits for the others"
+    path = tmp_path / "ann.xlsx"
+    export_ratings(room.ledger, room.lake, path, "ann")
+    fill_workbook(path, lambda _key, _row: "3")
+    monkeypatch.setenv("PROCTOR_HOME", str(room.settings.home))
+    done = CliRunner().invoke(cli.app, ["calibrate", "import", str(path), "--user", "ann", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["changed"] == 1
+    land_marks(room.ledger, room.lake)
+    assert {row[4] for row in room.ratings()} == {3.0}
 
 
 def test_a_page_shows_question_reference_and_response_and_nobody_s_name(room: Room) -> None:
