@@ -12,12 +12,15 @@ from starlette.responses import RedirectResponse, Response
 from deployments.web.pages import count_days, render_page
 from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
 from schemas.errors import UsageError
-from tasks.review.agreement import compute_review_agreement
+from tasks.review.agreement import Agreement, compute_review_agreement
 from tasks.review.closing import close_batch
 from tasks.review.coordination import BatchDetail, list_batch_summaries, read_batch_detail
 from tasks.review.reassignment import reassign
 from tasks.review.votes import read_votes
 from warehouse.ledger.engine import Ledger, now_text
+
+# With more decisions than these agreement is computed when it is asked for: it takes a second for each 20,000.
+MOST_VOTES_AT_ONCE = 5_000
 
 
 def add_coordinator_routes(app: FastAPI) -> None:
@@ -39,12 +42,8 @@ def add_coordinator_routes(app: FastAPI) -> None:
     def show_batch(request: Request, batch_id: str, visitor: Coordinator, ledger: Store) -> Response:
         now = now_text()
         detail = _read(ledger, batch_id, now)
-        agreement = {
-            scope: [
-                row for row in compute_review_agreement(read_votes(ledger, batch_id)) if row.scope == scope
-            ]
-            for scope in ("batch", "discipline", "annotator", "pair")
-        }
+        decided = sum(share.decided_count for share in detail.annotators)
+        is_shown = decided <= MOST_VOTES_AT_ONCE or request.query_params.get("agreement") == "1"
         return render_page(
             request,
             "batch.html",
@@ -52,7 +51,7 @@ def add_coordinator_routes(app: FastAPI) -> None:
             detail=detail,
             days_left=count_days(detail.due_at, now),
             late=[share for share in detail.annotators if share.overdue_count],
-            agreement=agreement,
+            agreement=_read_agreement(ledger, batch_id) if is_shown else None,
             movable=[share for share in detail.annotators if share.decided_count < share.assigned_count],
             moved=_read_moved(request),
         )
@@ -88,6 +87,14 @@ def add_coordinator_routes(app: FastAPI) -> None:
             close_batch(ledger, batch_id, now_text(), early=True)
             request.app.state.continue_batch(batch_id)
         return RedirectResponse("/coordination?released=1", 303)
+
+
+def _read_agreement(ledger: Ledger, batch_id: str) -> dict[str, list[Agreement]]:
+    rows = compute_review_agreement(read_votes(ledger, batch_id))
+    return {
+        scope: [row for row in rows if row.scope == scope]
+        for scope in ("batch", "discipline", "annotator", "pair")
+    }
 
 
 def _read_moved(request: Request) -> tuple[int, int] | None:

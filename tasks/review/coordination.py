@@ -77,7 +77,11 @@ def read_batch_detail(ledger: Ledger, batch_id: str, now: str) -> BatchDetail:
         batch = read_batch(connection, batch_id)
         rows = coordination.count_work_of_batch(connection, batch_id, now)
         states = dict.fromkeys(("accepted", "rejected", "waiting", "disputed"), 0)
-        for outcome in read_outcomes(connection, batch):
+        # The gate says where one of those decided on alike stands: it reads no more of them than that.
+        alike = dict(coordination.count_alike(connection, batch_id))
+        for outcome in read_outcomes(connection, batch, list(alike)):
+            states[outcome.state] += alike[outcome.item.question_uuid]
+        for outcome in read_outcomes(connection, batch, coordination.list_unlike(connection, batch_id)):
             states[outcome.state] += 1
     return BatchDetail(
         batch_id=batch_id,

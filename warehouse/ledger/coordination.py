@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
 
-from warehouse.ledger.tables import review_assignments, review_batches, review_questions, reviews
+from warehouse.ledger.tables import (
+    review_assignments,
+    review_batches,
+    review_gold,
+    review_questions,
+    reviews,
+)
 
 _given = review_assignments.c
 _OWN_DECISION = and_(
@@ -50,6 +56,67 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
         .order_by(review_batches.c.created_at.desc(), review_batches.c.batch_id)
     )
     return [dict(row._mapping) for row in rows]
+
+
+def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
+    """Questions of a batch that were decided on alike: one of them, and how many they are. Planted ones are left out.
+
+    Alike are the same numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for `list_unlike`
+    are left out.
+    """
+    found = _tally(batch_id)
+    alike = (found.c.accepts, found.c.rejects, found.c.verdicts, found.c.verdict)
+    statement = (
+        select(func.min(found.c.question_uuid), func.count())
+        .where(~_is_unlike(found))
+        .group_by(*alike)
+        .order_by(*alike)
+    )
+    return [(uuid, count) for uuid, count in connection.execute(statement)]
+
+
+def list_unlike(connection: Connection, batch_id: str) -> list[str]:
+    """Questions of a batch on which numbers say nothing: with corrections that may differ, or several adjudications."""
+    found = _tally(batch_id)
+    return list(connection.execute(select(found.c.question_uuid).where(_is_unlike(found))).scalars())
+
+
+def _is_unlike(found: Subquery) -> ColumnElement[bool]:
+    return or_(and_(found.c.edits > 0, found.c.verdicts == 0), found.c.verdicts > 1)
+
+
+def _tally(batch_id: str) -> Subquery:
+    """Decisions on each question of a batch, by kind."""
+    is_verdict = reviews.c.channel == "adjudication"
+
+    def count(decision: str) -> ColumnElement[int]:
+        return func.count().filter(and_(~is_verdict, reviews.c.decision == decision)).label(f"{decision}s")
+
+    question = review_questions.c
+    return (
+        select(
+            question.question_uuid,
+            count("accept"),
+            count("reject"),
+            count("edit"),
+            func.count().filter(is_verdict).label("verdicts"),
+            func.max(reviews.c.decision).filter(is_verdict).label("verdict"),
+        )
+        .select_from(review_questions)
+        .outerjoin(
+            reviews,
+            and_(reviews.c.batch_id == question.batch_id, reviews.c.question_uuid == question.question_uuid),
+        )
+        .where(
+            question.batch_id == batch_id,
+            ~exists().where(
+                review_gold.c.batch_id == question.batch_id,
+                review_gold.c.question_uuid == question.question_uuid,
+            ),
+        )
+        .group_by(question.question_uuid)
+        .subquery()
+    )
 
 
 def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list[dict[str, Any]]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html import unescape
 
+import pytest
+
+from deployments.web import coordinator_routes
+from tasks.review.batch import read_batch
 from tasks.review.coordination import list_batch_summaries, read_batch_detail
+from tasks.review.progress import read_outcomes
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger import review, review_people
@@ -65,6 +71,43 @@ def test_agreement_is_that_of_the_command(desk: Desk) -> None:
     rows = {row[0]: row for row in read_rows(desk.sign_in("cora").get(f"/coordination/{BATCH}").text)}
     assert rows["All"][1:4] == ["6", "3", "67%"]
     assert rows["chen / dai"][2:5] == ["3", "67%", "0.00"]
+
+
+def test_of_many_decisions_agreement_is_computed_when_asked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("chen", "dai"):
+        desk.sign_in(name).decide(0, "accept")
+    monkeypatch.setattr(coordinator_routes, "MOST_VOTES_AT_ONCE", 1)
+    cora = desk.sign_in("cora")
+    page = cora.get(f"/coordination/{BATCH}").text
+    assert "Compute it now" in page
+    assert "100%" not in page
+    assert "100%" in cora.get(f"/coordination/{BATCH}?agreement=1").text
+
+
+def test_questions_by_state_are_those_of_the_gate(desk: Desk) -> None:
+    """Waiting, agreed, disputed by decision and by correction: counted by pattern, each as the gate has it."""
+
+    def states() -> dict[str, int]:
+        with desk.ledger.read() as connection:
+            outcomes = read_outcomes(connection, read_batch(connection, BATCH))
+        counted = read_batch_detail(desk.ledger, BATCH, now_text()).states
+        assert {name: n for name, n in counted.items() if n} == Counter(one.state for one in outcomes)
+        return counted
+
+    chen, dai = desk.sign_in("chen"), desk.sign_in("dai")
+    assert states()["waiting"] == 3
+    chen.decide(0, "accept")
+    dai.decide(0, "accept")
+    chen.decide(1, "accept")
+    assert states() == {"accepted": 1, "rejected": 0, "waiting": 2, "disputed": 0}
+    dai.decide(1, "reject", reject_reason="unclear")
+    chen.decide(2, "edit", edit={"stem": "One wording"})
+    seen = dai.decide(2, "edit", edit={"stem": "Another wording"}).json()["seen"]
+    assert states() == {"accepted": 1, "rejected": 0, "waiting": 0, "disputed": 2}
+    dai.decide(2, "edit", seen=seen, edit={"stem": "One wording"})
+    assert states() == {"accepted": 2, "rejected": 0, "waiting": 0, "disputed": 1}
 
 
 def test_releasing_closes_early_keeps_what_is_settled_and_starts_what_follows(desk: Desk) -> None:
