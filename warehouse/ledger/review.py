@@ -79,10 +79,13 @@ def read_items(
     table = review_questions.c
     statement = select(review_questions).where(table.batch_id == batch_id).order_by(table.question_uuid)
     if annotator is not None:
-        given = select(review_assignments.c.question_uuid).where(
-            review_assignments.c.batch_id == batch_id, review_assignments.c.annotator == annotator
+        own = and_(review_assignments.c.batch_id == batch_id, review_assignments.c.annotator == annotator)
+        statement = statement.where(
+            table.question_uuid.in_(select(review_assignments.c.question_uuid).where(own))
+            if question_uuids is None
+            # A few questions are looked up one by one: the planner would go through all that somebody has.
+            else exists().where(own, review_assignments.c.question_uuid == table.question_uuid)
         )
-        statement = statement.where(table.question_uuid.in_(given))
     if not with_gold:
         statement = statement.where(~_is_gold(review_questions))
     return _read_of(connection, statement, table.question_uuid, question_uuids)
