@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -26,17 +25,6 @@ def now_text() -> str:
 def write_moment(now: float) -> str:
     """A moment (Unix time) in the form of now_text."""
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
-
-
-class EncodedJson(str):
-    """A JSON document that is encoded already: what is written by the ten thousand is encoded column by column."""
-
-    __slots__ = ()
-
-
-def encode_json(value: Any) -> str:
-    """A value as a JSON column holds it."""
-    return value if isinstance(value, EncodedJson) else json.dumps(value)
 
 
 class Ledger:
@@ -140,9 +128,7 @@ def create_ledger_engine(url: str) -> Engine:
     if address.get_backend_name() == "sqlite":
         if address.database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(
-            address, hide_parameters=True, connect_args={"timeout": 60}, json_serializer=encode_json
-        )
+        engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
         event.listen(engine, "connect", _prepare_sqlite)
         return engine
     if address.get_backend_name() == "postgresql":
@@ -152,7 +138,6 @@ def create_ledger_engine(url: str) -> Engine:
             hide_parameters=True,
             isolation_level="AUTOCOMMIT",
             pool_pre_ping=True,
-            json_serializer=encode_json,
         )
     raise StoreError(
         f"The ledger cannot live on {address.get_backend_name()!r}: use sqlite:///… or postgresql://…."

@@ -9,23 +9,18 @@ from typing import Any
 
 from sqlalchemy import JSON, Connection, Select, String, Table, cast, func, insert, literal, select
 
-from warehouse.ledger.engine import EncodedJson, encode_json
-
 
 def insert_rows(
     connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Write rows, of which each has at least these columns; an empty list writes none. JSON may be encoded already."""
+    """Write rows, of which each has at least these columns; an empty list writes none."""
     if not rows:
         return
     documents = [
         column.name for column in table.c if isinstance(column.type, JSON) and column.name in columns
     ]
     if documents:
-        rows = [
-            row if all(isinstance(row[name], EncodedJson) for name in documents) else _encode(row, documents)
-            for row in rows
-        ]
+        rows = [dict(row) | {name: json.dumps(row[name]) for name in documents} for row in rows]
     compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))
     order = getattr(compiled, "positiontup", None)
     if order is None:
@@ -52,10 +47,6 @@ def insert_tuples(
     else:
         places = [columns.index(name) for name in order]
         connection.exec_driver_sql(str(compiled), list(map(itemgetter(*places), rows)))
-
-
-def _encode(row: Mapping[str, Any], documents: Sequence[str]) -> dict[str, Any]:
-    return dict(row) | {name: encode_json(row[name]) for name in documents}
 
 
 def list_values(connection: Connection, values: Collection[str]) -> Select[tuple[str]]:
