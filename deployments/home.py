@@ -91,8 +91,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     folder.chmod(0o700)
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
-    backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
-    copied = ["lake", "ledger.sqlite"]
+    copied = ["lake", *backup_ledger(settings.ledger_address, folder / "ledger.sqlite")]
     for name in ("archive", "secrets"):
         if (settings.home / name).exists():
             shutil.copytree(settings.home / name, folder / name)
@@ -106,6 +105,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home."""
     from warehouse.lake.backup import restore_lake
+    from warehouse.ledger.backup import restore_ledger
 
     if not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists():
         raise UsageError(
@@ -117,7 +117,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
         )
     settings.home.mkdir(parents=True, exist_ok=True)
     settings.home.chmod(0o700)
-    shutil.copy2(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
+    restore_ledger(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
     restore_lake(settings, folder / "lake")
     for name in ("archive", "secrets"):
         if (folder / name).exists():

@@ -45,7 +45,7 @@ def serve_app(
         certificate: TLS certificate (PEM); none for plain HTTP.
         key: its key (PEM).
     """
-    _check_free(name, host, port)
+    check_free(name, host, port)
     config = uvicorn.Config(
         write_access_lines(app),
         host=host,
@@ -112,7 +112,8 @@ def _print_line(scope: Scope, status: int, duration_ms: float) -> None:
     print(f"{now} {scope['method']} {path} {status} {duration_ms:.0f} ms", file=sys.stdout, flush=True)
 
 
-def _check_free(name: str, host: str, port: int) -> None:
+def check_free(name: str, host: str, port: int) -> None:
+    """Pass when a server can listen there; raises UsageError."""
     if not 0 < port < 65_536:
         raise UsageError(f"--port {port} is no port: name one from 1 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -57,6 +57,11 @@ class Settings(BaseSettings):
     ledger_url: SecretStr | None = Field(
         None, description="SQLAlchemy URL of the ledger; default SQLite under home."
     )
+    exam_database_url: SecretStr | None = Field(
+        None,
+        description="SQLAlchemy URL by which `proctor exam serve` opens the exam's database, and nothing else; default the file "
+        "beside an SQLite ledger.",
+    )
     lake_catalog: SecretStr | None = Field(
         None, description="DuckLake catalog, `sqlite:PATH` or `postgres:DSN`; default SQLite under home."
     )

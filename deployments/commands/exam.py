@@ -20,6 +20,7 @@ from deployments.commands.evaluate import (
     preview,
     render_exam,
 )
+from deployments.commands.exam_database import database
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
@@ -35,6 +36,7 @@ def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
     exam_app.add_typer(keys_app, name="keys")
+    exam_app.command()(database)
     app.add_typer(exam_app, name="exam")
 
 
@@ -311,17 +313,21 @@ def serve(
     certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
     certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
 ) -> None:
-    """Serve the exam API until interrupted. It opens the ledger only, never the lake.
+    """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
 
     Example: proctor exam serve --port 8700
     """
     from pathlib import Path
 
-    from deployments.exam_server import serve_exam
+    from deployments.exam_server import leave_secrets_behind, serve_exam
+    from deployments.http_server import check_free
     from schemas.errors import UsageError
     from schemas.settings import load_settings
 
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():
             raise UsageError(f"The file {file} of {option} does not exist.")
-    serve_exam(load_settings(), host, port, certificate=certificate or None, key=certificate_key or None)
+    settings = load_settings()
+    check_free("The exam API", host, port)
+    leave_secrets_behind(settings)
+    serve_exam(settings, host, port, certificate=certificate or None, key=certificate_key or None)

@@ -1,7 +1,7 @@
 """The exam API: the HTTP shell of the exam protocol (tasks.exam.protocol.machine), nothing more.
 
 Tokens come in the Authorization header, lease secrets in X-Lease-Secret; neither is ever part of an address. The process
-knows the ledger only: it never opens the lake, so that no answer, explanation or key is within its reach.
+opens the exam's side of the ledger only: no answer, explanation, review, judgement, seed or key is in what it opens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger, open_exam_database
+from warehouse.ledger.sides import find_exam_address
 
 # A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
 LARGEST_ANSWER_BYTES = 32_000_000
@@ -48,11 +49,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
-    """The application. It opens the settings' ledger for its life, unless one is given."""
+    """The application. It opens the exam's side of the settings' ledger for its life, unless a ledger is given."""
 
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
-        opened = await run_in_threadpool(open_ledger, settings.ledger_address) if ledger is None else ledger
+        opened: Ledger = ledger or await run_in_threadpool(open_exam_database, find_exam_address(settings))
         app.state.ledger = opened
         app.state.keys = open_keys(settings)
         app.state.keys.read()  # what is wrong with the file is said at the start

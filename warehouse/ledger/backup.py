@@ -1,7 +1,9 @@
-"""Copy an embedded ledger as of one moment, while others write to it."""
+"""Copy an embedded ledger, both its files, while others write to it."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from schemas.errors import StoreError, UsageError
+from warehouse.ledger.division import check_pair, read_state
+from warehouse.ledger.sides import name_exam_file
 
 
 def check_embedded(address: str) -> None:
@@ -19,20 +23,42 @@ def check_embedded(address: str) -> None:
         )
 
 
-def backup_ledger(address: str, target: Path) -> None:
-    """Copy the ledger into the new file `target`: SQLite's own backup, its write-ahead log included.
+def backup_ledger(address: str, target: Path) -> list[str]:
+    """Copy the ledger into the new file `target`, and its exam's database beside it; returns the names of the files.
 
-    Raises UsageError for a ledger on a server, StoreError when there is none or the copy cannot be written.
+    Made with SQLite's own backup, write-ahead logs included. The exam's database is copied first: what the ledger holds is
+    written before what the exam's side says of it, so the copies lack nothing of it. Raises UsageError for a ledger on a server,
+    StoreError when there is none or the copy cannot be written.
     """
     check_embedded(address)
     source = Path(make_url(address).database or "")
     if not source.is_file():
         raise StoreError(f"There is no ledger at {source}; there is nothing to back up.")
     try:
-        with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
-            origin.backup(copy)
+        pair = read_state(source).pair
+        copies = [(source, target)]
+        if pair:
+            check_pair(source, pair)
+            copies.insert(0, (name_exam_file(source), name_exam_file(target)))
+        for origin, copy in copies:
+            _copy(origin, copy)
     except sqlite3.Error as error:
         raise StoreError(
             f"The ledger {source} cannot be copied to {target} ({type(error).__name__}). Check free space and "
             "permissions."
         ) from None
+    return sorted(copy.name for _, copy in copies)
+
+
+def restore_ledger(source: Path, target: Path) -> None:
+    """Put a copied ledger and its exam's database in place; a backup of an earlier version has the ledger alone."""
+    for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
+        if origin.exists():
+            shutil.copyfile(origin, copy)
+            copy.chmod(0o600)
+
+
+def _copy(source: Path, target: Path) -> None:
+    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
+        origin.backup(copy)

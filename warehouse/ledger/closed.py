@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import allocations, organisations, responses, runs, sessions, set_numbers, sets
+from warehouse.ledger.tables import (
+    allocations,
+    organisations,
+    responses,
+    runs,
+    sessions,
+    set_keys,
+    set_numbers,
+    sets,
+)
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
@@ -58,10 +67,11 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
             sets.c.question_uuid,
             sets.c.discipline,
             sets.c.is_anchor,
-            set_numbers.c.draw_key,
+            set_keys.c.draw_key,
             set_numbers.c.is_simulated,
         )
         .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .outerjoin(set_keys, set_keys.c.set_id == set_numbers.c.set_id)
         .order_by(set_numbers.c.set_id, sets.c.lineage_uuid)
     )
     return [

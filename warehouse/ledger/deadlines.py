@@ -20,7 +20,7 @@ def write_deadlines(
     `question_s` is kept for outside candidates only. Deadlines that are set stay. Returns how many sessions got one.
     """
     waiting = (
-        select(sessions.c.session_id, sessions.c.run_id, sessions.c.model)
+        select(sessions.c.session_id, sessions.c.is_outside)
         .join(runs, runs.c.run_id == sessions.c.run_id)
         .where(runs.c.status == "open", sessions.c.status != "closed", sessions.c.deadline_at.is_(None))
     )
@@ -29,14 +29,11 @@ def write_deadlines(
     if session_id is not None:
         waiting = waiting.where(sessions.c.session_id == session_id)
     found = connection.execute(waiting).all()
-    outside = {name: _read_outside(connection, name) for name in sorted({row.run_id for row in found})}
     for row in found:
         connection.execute(
             update(sessions)
             .where(sessions.c.session_id == row.session_id)
-            .values(
-                deadline_at=deadline_at, question_s=question_s if row.model in outside[row.run_id] else None
-            )
+            .values(deadline_at=deadline_at, question_s=question_s if row.is_outside else None)
         )
     return len(found)
 
@@ -87,9 +84,3 @@ def write_call_error(connection: Connection, session_id: str, seq: int, error: s
         .where(allocations.c.session_id == session_id, allocations.c.seq == seq)
         .values(error=error[:200])
     )
-
-
-def _read_outside(connection: Connection, run_id: str) -> frozenset[str]:
-    """The candidates of a run that sit with their own client."""
-    plan = connection.execute(select(runs.c.plan).where(runs.c.run_id == run_id)).scalar_one()
-    return frozenset(plan.get("outside", ()))

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 
 from schemas.errors import ConflictError, StoreError
+from warehouse.ledger.sides import EXAM_SCHEMA, find_ledger_file, name_exam_file
 
 if TYPE_CHECKING:
     from warehouse.ledger.writer import GroupCommitWriter
+
+
+# A read that fixes what is seen of the exam's file until the transaction ends.
+_PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"
 
 
 def now_text() -> str:
@@ -28,14 +33,15 @@ def write_moment(now: float) -> str:
 
 
 class Ledger:
-    """One process's door to the ledger.
+    """One process's door to the ledger, or to its exam's side alone (`open_exam_database`).
 
     `read()` gives a connection for queries, `write()` one transaction for planning and administration, `writer` the
     group-commit writer for the hot path. Close it, or use it as a context manager.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, has_exam_attached: bool = False) -> None:
         self.engine = engine
+        self._has_exam_attached = has_exam_attached
 
     def __enter__(self) -> Ledger:
         return self
@@ -57,11 +63,17 @@ class Ledger:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state and writes nothing."""
+        """A connection that sees one consistent state and writes nothing.
+
+        Over two files the exam's side is seen as of the beginning, and the ledger as of its first use: what the ledger holds is
+        written before what the exam's side says of it, so that nothing of it is missing.
+        """
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.engine.connect() as connection:
             connection.exec_driver_sql(begin)
             try:
+                if self._has_exam_attached:
+                    connection.exec_driver_sql(_PIN).close()
                 yield connection
             finally:
                 connection.exec_driver_sql("ROLLBACK")
@@ -96,40 +108,89 @@ class Ledger:
 
 
 def open_ledger(url: str) -> Ledger:
-    """Open the ledger at `url`, creating or upgrading its tables.
+    """Open the ledger at `url`, both sides of it, creating or upgrading its tables: for the ledger's owner.
 
     Raises StoreError when it cannot be reached or was written by a newer version.
     """
-    from sqlalchemy.exc import DBAPIError, OperationalError
-
     engine = create_ledger_engine(url)
-    try:
+    with _telling_of(url, engine):
         from warehouse.ledger.migrate import upgrade_ledger
 
         upgrade_ledger(engine)
-    except OperationalError as error:
-        engine.dispose()
+    file = find_ledger_file(url)
+    if file is None:
+        return Ledger(engine)
+    engine.dispose()
+    return Ledger(create_ledger_engine(url, attached=name_exam_file(file)), has_exam_attached=True)
+
+
+def open_exam_database(url: str) -> Ledger:
+    """Open the exam's side alone: its file, or a server by the role of the exam API. Creates and upgrades nothing.
+
+    Raises StoreError when it is not there, not at the form of the code, or shows more than the exam's side.
+    """
+    file = find_ledger_file(url)
+    if file is not None and not file.exists():
         raise StoreError(
-            f"The ledger at {make_url(url).render_as_string(hide_password=True)} cannot be opened "
-            f"({type(error.orig).__name__}). Check PROCTOR_LEDGER_URL, or that the folder of PROCTOR_HOME can be written."
-        ) from None
-    except DBAPIError as error:
-        engine.dispose()
-        raise StoreError(
-            f"The ledger at {make_url(url).render_as_string(hide_password=True)} is not readable as a ledger "
-            f"({type(error.orig).__name__}). Restore it from a backup, or point PROCTOR_LEDGER_URL elsewhere."
-        ) from None
+            f"There is no exam database at {file}. Run `proctor exam database`: it makes it, or divides the ledger of an earlier "
+            "version; nothing is lost."
+        )
+    engine = create_ledger_engine(url)
+    with _telling_of(url, engine):
+        from warehouse.ledger.exam_role import check_role
+        from warehouse.ledger.migrate import HEAD, read_ledger_version
+
+        if engine.dialect.name == "postgresql":
+            check_role(engine)
+        found = read_ledger_version(engine)
+        if found != HEAD:
+            raise StoreError(
+                f"The exam database is at form {found or 'none'}, and this Proctor needs {HEAD}. Run `proctor exam database`, which "
+                "brings it there; nothing is lost."
+            )
     return Ledger(engine)
 
 
-def create_ledger_engine(url: str) -> Engine:
-    """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE."""
+@contextmanager
+def _telling_of(url: str, engine: Engine) -> Iterator[None]:
+    """Errors of opening as sentences; the engine is disposed of."""
+    import sqlite3
+
+    from sqlalchemy.exc import DBAPIError, OperationalError
+
+    shown = make_url(url).render_as_string(hide_password=True)
+    try:
+        yield
+    except StoreError:
+        engine.dispose()
+        raise
+    except (OperationalError, sqlite3.OperationalError) as error:
+        engine.dispose()
+        raise StoreError(
+            f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
+            "of PROCTOR_HOME can be written."
+        ) from None
+    except (DBAPIError, sqlite3.Error) as error:
+        engine.dispose()
+        raise StoreError(
+            f"The ledger at {shown} is not readable as a ledger ({type(getattr(error, 'orig', error)).__name__}). Restore it "
+            "from a backup, or point PROCTOR_LEDGER_URL elsewhere."
+        ) from None
+
+
+def create_ledger_engine(url: str, *, attached: Path | None = None) -> Engine:
+    """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE.
+
+    `attached` is the exam's file of an embedded ledger: its tables are then named like the ledger's own.
+    """
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
         event.listen(engine, "connect", _prepare_sqlite)
+        if attached is not None:
+            event.listen(engine, "connect", partial(_attach_exam, attached))
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
@@ -154,4 +215,17 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.close()
+
+
+def _attach_exam(path: Path, connection: Any, _record: Any) -> None:
+    """The same for the exam's file, which must be there: attaching would make an empty one."""
+    if not path.exists():
+        raise StoreError(
+            f"The exam's database {path} is missing. Restore it and the ledger from one backup (`proctor restore`)."
+        )
+    cursor = connection.cursor()
+    cursor.execute(f"ATTACH DATABASE ? AS {EXAM_SCHEMA}", (str(path),))
+    cursor.execute(f"PRAGMA {EXAM_SCHEMA}.cache_size = -65536")
+    cursor.execute(f"PRAGMA {EXAM_SCHEMA}.synchronous=FULL")
     cursor.close()

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, RowMapping, func, select
 
-from warehouse.ledger.tables import runs, sessions
+from schemas.errors import StoreError
+from warehouse.ledger.tables import run_plans, runs, sessions
 
 
 def read_run(connection: Connection, run_id: str) -> RowMapping | None:
-    """The run, with its secret seed; null when there is none."""
-    return connection.execute(select(runs).where(runs.c.run_id == run_id)).mappings().first()
+    """The run, with its plan and its secret seed; null when there is none. For the ledger's owner.
+
+    Raises StoreError where the ledger and the exam's database are not of one moment.
+    """
+    query = (
+        select(runs, run_plans.c.seed, run_plans.c.plan)
+        .outerjoin(run_plans, run_plans.c.run_id == runs.c.run_id)
+        .where(runs.c.run_id == run_id)
+    )
+    row = connection.execute(query).mappings().first()
+    if row is not None and row["seed"] is None:
+        raise StoreError(
+            f"The ledger has no plan of run {run_id}, which the exam's database has: the two are not of one moment. Restore both "
+            "from one backup (`proctor restore`)."
+        )
+    return row
 
 
 def list_runs(
     connection: Connection, *, month: str | None = None, is_simulated: bool | None = None
 ) -> list[RowMapping]:
-    """Runs in the order in which they were planned."""
+    """Runs in the order in which they were planned, without their plans and seeds."""
     query = select(runs).order_by(runs.c.planned_at, runs.c.run_id)
     if month is not None:
         query = query.where(runs.c.month == month)
@@ -25,7 +40,7 @@ def list_runs(
 
 
 def list_run_ids(connection: Connection) -> list[str]:
-    """The ids of all runs, in the order in which they were planned, without their plans."""
+    """The ids of all runs, in the order in which they were planned."""
     query = select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)
     return [str(run_id) for run_id in connection.execute(query).scalars()]
 

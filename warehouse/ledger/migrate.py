@@ -1,44 +1,70 @@
-"""Bring the ledger's tables to the version of the code."""
+"""Bring the ledger's tables to the version of the code.
+
+Embedded, the ledger and its exam's file each have a form of their own. Every step of `migrations/versions` runs on both and does
+on each what concerns its tables (`sides.on_ledger_side`, `sides.on_exam_side`): a file is brought to its form in one transaction,
+so that a kill leaves each whole, at one form or the next.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import Engine, inspect
 
 from schemas.errors import StoreError
+from warehouse.ledger import division
+from warehouse.ledger.sides import find_ledger_file, name_exam_file
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0012"
+HEAD = "0013"
 
 
 def upgrade_ledger(engine: Engine) -> None:
-    """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once."""
-    if read_ledger_version(engine) == HEAD:
+    """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once.
+
+    `engine` is one that the exam's file is not attached to.
+    """
+    ledger = find_ledger_file(engine.url)
+    if ledger is None:
+        if read_ledger_version(engine) != HEAD:
+            _upgrade(engine, "both")
         return
-    from alembic import command
-    from alembic.util.exc import CommandError
+    exam = name_exam_file(ledger)
+    state = division.read_state(ledger)
+    if state.form is None and division.create_files(ledger, HEAD):
+        state = division.read_state(ledger)
+    if state.form != HEAD:
+        _upgrade(engine, "ledger")
+        state = division.read_state(ledger)
+    exam_state = division.check_pair(ledger, state.pair)
+    if division.is_new(exam_state.form):
+        division.promote(exam)
+        exam_state = division.read_state(exam)
+    if exam_state.form != HEAD:
+        from warehouse.ledger.engine import create_ledger_engine
 
-    try:
-        command.upgrade(make_config(engine), "head")
-    except CommandError:
-        raise StoreError(
-            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, "
-            f"this one knows up to {HEAD!r}). Use the newer Proctor, or restore a backup."
-        ) from None
+        exam_engine = create_ledger_engine(f"sqlite:///{exam}")
+        try:
+            _upgrade(exam_engine, "exam")
+        finally:
+            exam_engine.dispose()
 
 
-def make_config(engine: Engine) -> Config:
-    """What Alembic needs to know: where the migrations lie, and on which engine they run."""
+def make_config(engine: Engine, side: Literal["ledger", "exam", "both"] | None = None) -> Config:
+    """What Alembic needs to know: where the migrations lie, on which engine they run, and which tables it has.
+
+    The side is by default the ledger's own for an embedded one, and both on a server.
+    """
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["engine"] = engine
+    config.attributes["side"] = side or ("ledger" if engine.dialect.name == "sqlite" else "both")
     return config
 
 
@@ -50,3 +76,16 @@ def read_ledger_version(engine: Engine) -> str | None:
         row = connection.exec_driver_sql("select version_num from alembic_version").first()
         connection.rollback()
     return None if row is None else str(row[0])
+
+
+def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:
+    from alembic import command
+    from alembic.util.exc import CommandError
+
+    try:
+        command.upgrade(make_config(engine, side), "head")
+    except CommandError:
+        raise StoreError(
+            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, "
+            f"this one knows up to {HEAD!r}). Use the newer Proctor, or restore a backup."
+        ) from None

@@ -6,11 +6,21 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, delete, func, literal, select, text, update
+from sqlalchemy import Connection, Row, Select, Table, delete, func, literal, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import allocations, exposures, runs, sessions, set_claims, set_numbers, sets
+from warehouse.ledger.tables import (
+    allocations,
+    exposures,
+    run_plans,
+    runs,
+    sessions,
+    set_claims,
+    set_keys,
+    set_numbers,
+    sets,
+)
 
 _EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
 
@@ -135,18 +145,36 @@ def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
     return connection.execute(statement, dict(row)).first() is not None
 
 
-def write_run_plan(connection: Connection, run_id: str, **values: Any) -> None:
-    """Fill in what was planned for a claimed run."""
-    connection.execute(update(runs).where(runs.c.run_id == run_id).values(**values))
+def write_run_plan(connection: Connection, run_id: str, *, seed: str, plan: Mapping[str, Any]) -> None:
+    """Keep the seed and plan of a claimed run, in the place of those that a killed planner left."""
+    _replace(connection, run_plans, [{"run_id": run_id, "seed": seed, "plan": dict(plan)}])
 
 
 def write_sets(
-    connection: Connection, rows: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    items: Sequence[Mapping[str, Any]],
+    draw_keys: Mapping[str, str],
 ) -> None:
-    """Add the numbers of new sets, and what is in them."""
+    """Add the numbers of new sets, what is in them, and by set the secret key that its draw follows from."""
     if rows:
+        _replace(
+            connection,
+            set_keys,
+            [{"set_id": name, "draw_key": key} for name, key in sorted(draw_keys.items())],
+        )
         connection.execute(set_numbers.insert(), [dict(row) for row in rows])
         connection.execute(sets.insert().inline(), [dict(item) for item in items])
+
+
+def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows by their primary keys, whether they are there or not."""
+    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
+    keys = [column.name for column in table.primary_key]
+    values = {column.name: insert.excluded[column.name] for column in table.c if column.name not in keys}
+    connection.execute(
+        insert.on_conflict_do_update(index_elements=keys, set_=values), [dict(row) for row in rows]
+    )
 
 
 def write_claim(

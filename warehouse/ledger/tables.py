@@ -55,7 +55,8 @@ users = Table(
 annotator_profiles = Table(
     "annotator_profiles",
     metadata,
-    Column("user_id", ForeignKey("users.user_id"), primary_key=True),
+    # No foreign keys to `users` on this side: embedded, it lies in the exam's file (warehouse/ledger/sides.py).
+    Column("user_id", String(120), primary_key=True),
     Column(
         "language",
         String(2),
@@ -76,7 +77,13 @@ organisations = Table(
         primary_key=True,
         comment="Its name in normal form (`sim:` before a simulated one). Locked in order before sets are claimed.",
     ),
-    Column("name", String(120), nullable=False, comment="As it was first registered: what people read."),
+    Column(
+        "name",
+        String(120),
+        nullable=False,
+        server_default="",
+        comment="As it was first registered: what people read.",
+    ),
     Column("same_as", String(120), comment="The organisation that this is another name of; null for itself."),
     Column("question_limit", Integer, comment="Most questions it may be handed; null means no limit."),
     Column("created_at", String(32), nullable=False),
@@ -127,7 +134,7 @@ review_assignments = Table(
     metadata,
     Column("batch_id", String(80), primary_key=True),
     Column("question_uuid", String(36), primary_key=True),
-    Column("annotator", ForeignKey("users.user_id"), primary_key=True),
+    Column("annotator", String(120), primary_key=True),
     Column("role", String(12), nullable=False, default="reviewer"),
     Column("assigned_at", String(32), nullable=False),
     Column("due_at", String(32), nullable=False),
@@ -233,19 +240,25 @@ runs = Table(
     ),
     Column("set_size", Integer, nullable=False),
     Column("policy", String(8), nullable=False),
-    Column("seed", String(80), nullable=False, comment="Secret until the run is closed."),
     Column("budget_usd", Float),
     Column("status", String(12), nullable=False, default="open"),
     Column("is_simulated", Boolean, nullable=False),
+    Column("planned_at", String(32), nullable=False),
+    Column("closed_at", String(32)),
+    Index("uq_runs_month_repetition", "month", "is_simulated", "repetition", unique=True),
+)
+
+run_plans = Table(
+    "run_plans",
+    metadata,
+    Column("run_id", String(80), primary_key=True),
+    Column("seed", String(80), nullable=False, comment="Secret until the run is closed."),
     Column(
         "plan",
         JSON,
         nullable=False,
         comment="Candidates, styles, repeats, disciplines, models as registered.",
     ),
-    Column("planned_at", String(32), nullable=False),
-    Column("closed_at", String(32)),
-    Index("uq_runs_month_repetition", "month", "is_simulated", "repetition", unique=True),
 )
 
 set_numbers = Table(
@@ -263,9 +276,20 @@ set_numbers = Table(
         server_default="1",
         comment="Group of organisations that may share it, from 1.",
     ),
-    Column("draw_key", String(80), comment="Secret that its draw follows from; no run discloses it."),
     Column("created_at", String(32), nullable=False),
     UniqueConstraint("season", "set_number", name="uq_sets_season_number"),
+)
+
+set_keys = Table(
+    "set_keys",
+    metadata,
+    Column("set_id", String(100), primary_key=True),
+    Column(
+        "draw_key",
+        String(80),
+        nullable=False,
+        comment="Secret that the set's draw follows from; no run discloses it.",
+    ),
 )
 
 sets = Table(
@@ -317,6 +341,13 @@ sessions = Table(
     Column("repeat", Integer, nullable=False),
     Column("is_reference", Boolean, nullable=False),
     Column("is_simulated", Boolean, nullable=False),
+    Column(
+        "is_outside",
+        Boolean,
+        nullable=False,
+        server_default=false(),
+        comment="Sat by the candidate's own client.",
+    ),
     Column(
         "fingerprint",
         Text,

@@ -3,7 +3,7 @@
 Everything drawn follows from a secret and a label, so that a draw can be repeated and, once the secret is disclosed,
 checked. The paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.1).
 
-Two secrets: a *set* follows from a key of its own (`set_numbers.draw_key`), the *order* of a session from the run's seed.
+Two secrets: a *set* follows from a key of its own (`set_keys.draw_key`), the *order* of a session from the run's seed.
 A run's seed may be disclosed when the run is closed; it says nothing about any set, neither those drawn before it
 nor those to come.
 """

@@ -107,11 +107,9 @@ def _describe_run(request: PlanRequest, at: str) -> dict[str, object]:
         "repetition": request.repetition,
         "set_size": request.set_size,
         "policy": request.policy,
-        "seed": request.seed,
         "budget_usd": request.budget_usd,
         "status": "open",
         "is_simulated": request.is_simulated,
-        "plan": {},
         "planned_at": at,
         "closed_at": None,
     }
@@ -124,6 +122,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
     plans.write_run_plan(
         connection,
         plan.run_id,
+        seed=request.seed,
         plan={
             **plan.summary(),
             "is_published": True,
@@ -145,7 +144,6 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "bank_version": plan.bank_version,
                 "is_simulated": plan.is_simulated,
                 "set_group": new.set_group,
-                "draw_key": new.draw_key,
                 "created_at": at,
             }
             for new in allotment.new_sets
@@ -162,6 +160,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             for new in allotment.new_sets
             for item in new.items
         ],
+        {new.set_id: new.draw_key for new in allotment.new_sets},
     )
     for owner, set_id in allotment.claims:
         plans.write_claim(
@@ -195,6 +194,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
                 "repeat": session.repeat,
                 "is_reference": session.is_reference,
                 "is_simulated": plan.is_simulated,
+                "is_outside": session.model in request.outside,
                 "fingerprint": session.fingerprint,
                 "pending_window": 1 if session.model in request.outside else request.pending_window,
                 "question_count": session.question_count,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from deployments.auth.passwords import hash_password
 from deployments.exam_api.app import create_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
+from warehouse.ledger.backup import restore_ledger
 from warehouse.ledger.engine import Ledger, open_ledger
 
 PASSWORD = "correct horse battery"
@@ -29,7 +29,7 @@ def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def ledger(tmp_path: Path, empty_ledger: Path) -> Iterator[Ledger]:
     path = tmp_path / "ledger.sqlite"
-    shutil.copy(empty_ledger, path)
+    restore_ledger(empty_ledger, path)
     with open_ledger(f"sqlite:///{path}") as opened:
         yield opened
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from tasks.review.batch import read_decisions
 from tasks.review.decision import Decision
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.ledger import users
+from warehouse.ledger.backup import restore_ledger
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 
 PASSWORD = "correct horse battery"
@@ -118,7 +118,7 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
     def make(questions: list[dict[str, Any]] | None = None, **app: Any) -> Desk:
         settings = Settings(home=tmp_path / "home", review_count=2)
         settings.home.mkdir(exist_ok=True)
-        shutil.copy(people, settings.home / "ledger.sqlite")
+        restore_ledger(people, settings.home / "ledger.sqlite")
         ledger = open_ledger(settings.ledger_address)
         rows = questions if questions is not None else [make_question(number) for number in (1, 2, 3)]
         if rows:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,12 +7,13 @@ import pytest
 
 from tests.tasks.exam.doors import DoorToTheExam, open_direct, open_http
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from warehouse.ledger.backup import restore_ledger
 from warehouse.ledger.engine import Ledger, open_ledger
 
 
 @pytest.fixture(scope="session")
 def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty ledger, made once by the real migration and copied for each test."""
+    """An empty ledger, made once and copied for each test."""
     path = tmp_path_factory.mktemp("ledger") / "empty.sqlite"
     open_ledger(f"sqlite:///{path}").close()
     return path
@@ -22,7 +22,7 @@ def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def ledger(tmp_path: Path, empty_ledger: Path) -> Iterator[Ledger]:
     path = tmp_path / "ledger.sqlite"
-    shutil.copy(empty_ledger, path)
+    restore_ledger(empty_ledger, path)
     with open_ledger(f"sqlite:///{path}") as opened:
         yield opened
 

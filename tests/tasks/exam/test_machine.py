@@ -19,6 +19,7 @@ from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
 from warehouse.ledger.access import verify_access_log
+from warehouse.ledger.backup import restore_ledger
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tables import access_log
 
@@ -51,7 +52,7 @@ class ExamMachine(RuleBasedStateMachine):
         super().__init__()
         folder = template()
         self.path = Path(tempfile.mkdtemp(dir=folder)) / "ledger.sqlite"
-        shutil.copy(folder / "template.sqlite", self.path)
+        restore_ledger(folder / "template.sqlite", self.path)
         self.ledger = open_ledger(f"sqlite:///{self.path}")
         configuration = make_settings(folder / "home", set_size=COUNT, disciplines=("Law",))
         registry = make_registry(make_model("alpha"))

@@ -31,9 +31,7 @@ def add_session(connection: Connection, session_id: str) -> None:
                 reference_model="rho",
                 set_size=1,
                 policy="shared",
-                seed="x",
                 is_simulated=False,
-                plan={},
                 planned_at=now_text(),
             )
         )

@@ -14,7 +14,11 @@ with engine.connect() as connection:
     if not is_sqlite:
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(720173)")
     context.configure(
-        connection=connection, target_metadata=metadata, render_as_batch=is_sqlite, transactional_ddl=False
+        connection=connection,
+        target_metadata=metadata,
+        render_as_batch=is_sqlite,
+        transactional_ddl=False,
+        side=context.config.attributes["side"],
     )
     try:
         context.run_migrations()

@@ -1,0 +1,97 @@
+"""The two sides of the ledger: what the exam API's process may open, and what it must never reach.
+
+The exam's side is a database of its own. Embedded, it is a second SQLite file beside the ledger, which owners attach to the
+ledger's connection, so that a statement names a table without saying where it lies; the exam API opens that file alone. On a
+PostgreSQL server both sides are one database, and the exam API has a role that is granted these tables only.
+
+SQLite commits a transaction over both files in each file by itself: the ledger first, then the exam's file. After a kill
+between the two the ledger holds what the exam's side knows nothing of, never the other way round. So every transaction over
+both is made such that what the ledger would then hold is replaced by doing the same again (`plans.write_run_plan`,
+`plans.write_set_keys`, profiles of annotators), and nothing of it counts before the exam's side names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from sqlalchemy import URL, make_url
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+
+# The name under which owners attach the exam's file.
+EXAM_SCHEMA: Final = "exam"
+
+# Tables of the exam's side, and what the exam API's role may do with each on a server. To lock a row takes UPDATE.
+EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "users": ("SELECT", "INSERT", "UPDATE"),
+        "organisations": ("SELECT", "UPDATE (organisation)"),
+        "web_sessions": ("SELECT", "DELETE"),
+        "ended_tokens": ("SELECT", "INSERT", "DELETE"),
+        "runs": ("SELECT",),
+        "set_numbers": (),
+        "sets": ("SELECT (set_id, lineage_uuid, content)",),
+        "exposures": (),
+        "set_claims": (),
+        "sessions": ("SELECT", "UPDATE"),
+        "allocations": ("SELECT", "UPDATE (delivered_at, error)"),
+        "responses": ("SELECT (session_id, seq, answer_status, answered_at)", "INSERT"),
+        "access_log": ("SELECT", "INSERT"),
+        "access_heads": (),
+    }
+)
+
+
+def name_exam_file(ledger: Path) -> Path:
+    """Where the exam's file of an embedded ledger lies: beside it, `ledger.exam.sqlite` for `ledger.sqlite`."""
+    return ledger.with_name(f"{ledger.stem}.exam{ledger.suffix}")
+
+
+def find_exam_address(settings: Settings) -> str:
+    """SQLAlchemy URL by which the exam API opens its side: as it is set, else the file beside an embedded ledger.
+
+    Raises UsageError for a ledger on a server without that setting.
+    """
+    if settings.exam_database_url is not None:
+        return settings.exam_database_url.get_secret_value()
+    file = find_ledger_file(settings.ledger_address)
+    if file is None:
+        raise UsageError(
+            "The ledger is on a server: the exam API needs a role of its own there. `proctor exam database --role NAME`, run by "
+            "the ledger's owner, makes one and prints the PROCTOR_EXAM_DATABASE_URL to set."
+        )
+    return f"sqlite:///{name_exam_file(file)}"
+
+
+def show_address(url: str) -> str:
+    """A URL without its password; a file by its path."""
+    file = find_ledger_file(url)
+    return make_url(url).render_as_string(hide_password=True) if file is None else str(file)
+
+
+def find_ledger_file(url: str | URL) -> Path | None:
+    """The file of an embedded ledger; null for one on a server or in memory."""
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite" or not address.database:
+        return None
+    return Path(address.database)
+
+
+def on_ledger_side() -> bool:
+    """Whether the migration that runs now brings the ledger's own tables to its form (on a server it brings both)."""
+    return _read_side() in ("ledger", "both")
+
+
+def on_exam_side() -> bool:
+    """Whether the migration that runs now brings the exam's tables to its form (on a server it brings both)."""
+    return _read_side() in ("exam", "both")
+
+
+def _read_side() -> str:
+    from alembic import op
+
+    return str(op.get_context().opts["side"])
