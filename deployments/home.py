@@ -139,6 +139,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
     from warehouse.lake.integrity import check_landings
     from warehouse.ledger.editions import read_roots
     from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.integrity import find_strays
 
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance)
@@ -155,6 +156,12 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
             differing = find_changed_sessions(ledger, lake, progress.advance)
         with ledger.read() as connection:
             roots = read_roots(connection)
+            strays = find_strays(connection)
+    note(
+        "ledger against the exam's database",
+        f"not of one moment: {_name_some(strays)}" if strays else "of one moment",
+        not strays,
+    )
     note(
         "ledger against lake",
         f"{len(differing)} sessions or sets are not what was landed: {_name_some(differing)}"

@@ -53,7 +53,11 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
-        opened: Ledger = ledger or await run_in_threadpool(open_exam_database, find_exam_address(settings))
+        opened = (
+            await run_in_threadpool(open_exam_database, find_exam_address(settings))
+            if ledger is None
+            else ledger
+        )
         app.state.ledger = opened
         app.state.keys = open_keys(settings)
         app.state.keys.read()  # what is wrong with the file is said at the start

@@ -78,7 +78,7 @@ def read_tables(home: Path, run_id: str) -> dict[str, pl.DataFrame]:
 
 
 def count_answers(home: Path) -> int:
-    with closing(sqlite3.connect(f"file:{home / 'ledger.sqlite'}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(f"file:{home / 'ledger.exam.sqlite'}?mode=ro", uri=True)) as connection:
         query = "select count(*) from responses join sessions using (session_id) where run_id = 'killed-run'"
         return int(connection.execute(query).fetchone()[0])
 

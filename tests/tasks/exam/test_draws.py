@@ -22,7 +22,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import runs, set_numbers, sets
+from warehouse.ledger.tables import run_plans, set_keys, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -189,8 +189,8 @@ def test_a_disclosed_seed_gives_the_orders_of_its_run_and_no_set_of_it_or_of_a_l
     for run_id in ("a", "b"):
         publish(ledger, settings, registry, bank, candidates=["alpha"], run_id=run_id, seed=None)
     with ledger.read() as connection:
-        seeds = {str(row.run_id): str(row.seed) for row in connection.execute(select(runs))}
-        query = select(set_numbers).order_by(set_numbers.c.set_number)
+        seeds = {str(row.run_id): str(row.seed) for row in connection.execute(select(run_plans))}
+        query = select(set_keys).order_by(set_keys.c.set_id)
         keys = {str(row.set_id): str(row.draw_key) for row in connection.execute(query)}
     assert len({*seeds.values(), *keys.values()}) == 4
     index = index_bank(bank, DISCIPLINES)

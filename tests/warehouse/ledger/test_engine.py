@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import MetaData, inspect
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine import Ledger, create_ledger_engine, open_ledger
 from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
+from warehouse.ledger.sides import EXAM_TABLES, find_ledger_file, name_exam_file
 from warehouse.ledger.tables import metadata
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_migration_makes_exactly_the_tables_of_the_code(ledger: Ledger) -> None:
+def test_the_migration_makes_exactly_the_tables_of_the_code(tmp_path: Path) -> None:
+    from alembic import command
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    with ledger.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": False})
-        assert compare_metadata(context, metadata) == []
-    assert read_ledger_version(ledger.engine) == HEAD
+    file = tmp_path / "migrated.sqlite"
+    engine = create_ledger_engine(f"sqlite:///{file}")
+    command.upgrade(make_config(engine), "head")
+    open_ledger(f"sqlite:///{file}").close()
+    for path, is_exam in ((file, False), (name_exam_file(file), True)):
+        code = MetaData(naming_convention=metadata.naming_convention)
+        for table in metadata.tables.values():
+            if (table.name in EXAM_TABLES) is is_exam:
+                table.to_metadata(code)
+        with create_ledger_engine(f"sqlite:///{path}").connect() as connection:
+            context = MigrationContext.configure(connection, opts={"compare_type": False})
+            assert compare_metadata(context, code) == []
+            assert read_ledger_version(connection.engine) == HEAD
+
+
+def test_a_new_ledger_has_the_form_of_a_migrated_one(ledger: Ledger, tmp_path: Path) -> None:
+    from alembic import command
+
+    file = tmp_path / "migrated.sqlite"
+    engine = create_ledger_engine(f"sqlite:///{file}")
+    command.upgrade(make_config(engine), "head")
+    new = find_ledger_file(ledger.engine.url)
+    assert new is not None
+    assert describe_file(new) == describe_file(file)
+    assert describe_file(name_exam_file(new)) == describe_file(name_exam_file(file))
+
+
+def describe_file(path: Path) -> dict[str, list[object]]:
+    """By table its columns, foreign keys and indexes, whatever their order."""
+    with closing(sqlite3.connect(path)) as connection:
+        names = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
+        found: dict[str, list[object]] = {}
+        for name in names:
+            columns = sorted(row[1:] for row in connection.execute(f"pragma table_info({name})"))
+            keys = sorted(row[2:] for row in connection.execute(f"pragma foreign_key_list({name})"))
+            indexes = sorted(
+                (row[2:], tuple(part[2] for part in connection.execute(f"pragma index_info({row[1]})")))
+                for row in connection.execute(f"pragma index_list({name})")
+            )
+            found[name] = [columns, keys, indexes]
+    return found
 
 
 @pytest.mark.service
@@ -48,7 +89,9 @@ def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None
     processes = [subprocess.Popen([sys.executable, "-c", code, url], cwd=ROOT) for _ in range(4)]
     assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
     with open_ledger(url) as ledger:
-        assert set(inspect(ledger.engine).get_table_names()) == {*metadata.tables, "alembic_version"}
+        found = inspect(ledger.engine)
+        assert set(found.get_table_names()) == {*metadata.tables, "alembic_version"} - set(EXAM_TABLES)
+        assert set(found.get_table_names(schema="exam")) == {*EXAM_TABLES, "alembic_version"}
 
 
 def test_a_file_that_is_no_ledger_is_refused_by_name_and_never_overwritten(tmp_path: Path) -> None:

@@ -1,0 +1,303 @@
+"""The exam's file of an embedded ledger: what is in it, what never is, and that no kill loses or doubles a row."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from sqlalchemy import insert, select
+
+from schemas.errors import StoreError
+from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+from warehouse.ledger import tables
+from warehouse.ledger.backup import backup_ledger, restore_ledger
+from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
+from warehouse.ledger.engine import create_ledger_engine, now_text, open_exam_database, open_ledger
+from warehouse.ledger.exam import list_runs, read_run
+from warehouse.ledger.integrity import find_strays
+from warehouse.ledger.migrate import HEAD, make_config
+from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
+from warehouse.ledger.users import add_user
+
+ROOT = Path(__file__).parents[3]
+MARKER = "QZXW-must-not-be-seen"
+ALPHA = make_model("alpha")
+REGISTRY = make_registry(ALPHA, make_model("rho", roles=("reference",)))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Everything that a file, its log and its index of the log hold."""
+    files = [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
+    return b"".join(file.read_bytes() for file in files if file.exists())
+
+
+def plant(connection: Any) -> None:
+    """A marker in every text of the ledger's own tables: reviews, drafts, answers, judges' replies, notes."""
+    for table in tables.metadata.tables.values():
+        if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys"):
+            continue
+        row: dict[str, object] = {}
+        for column in table.columns:
+            kind = str(column.type).split("(")[0]
+            if column.autoincrement is True:
+                continue
+            if kind == "JSON":
+                row[column.name] = {"answer": [MARKER], "explanation": MARKER}
+            elif kind in ("VARCHAR", "TEXT"):
+                length = getattr(column.type, "length", None) or 100
+                row[column.name] = MARKER[:length]
+            else:
+                row[column.name] = 1
+        row |= {"status": "done"} if table.name == "llm_calls" else {}
+        connection.execute(insert(table).values(row))
+
+
+def test_no_answer_review_reply_seed_or_key_is_in_any_byte_of_the_exams_file(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with open_ledger(f"sqlite:///{path}") as ledger:
+        publish(ledger, make_settings(tmp_path), REGISTRY, make_bank(), seed=f"{MARKER}-seed")
+        with ledger.write() as connection:
+            plant(connection)
+            start_call(connection, NewCall("key", "judge", "r", "s/j", "e", "m"))
+            finish_call(connection, FinishedCall("key", "done", reply={"text": MARKER}))
+        with ledger.read() as connection:
+            secrets = [
+                *connection.execute(select(tables.run_plans.c.seed)).scalars(),
+                *connection.execute(select(tables.set_keys.c.draw_key)).scalars(),
+            ]
+        assert len(secrets) >= 2
+        own, exam = read_bytes(path), read_bytes(name_exam_file(path))
+        assert MARKER.encode() in own
+        assert MARKER.encode() not in exam
+        for secret in secrets:
+            assert secret.encode() in own
+            assert secret.encode() not in exam
+        # What candidates are shown is in it: the search would have found something.
+        assert b'"stem"' in exam
+
+
+def test_the_exams_file_is_its_owners_only_and_holds_the_exams_tables_alone(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with open_ledger(f"sqlite:///{path}") as ledger, ledger.write() as connection:
+        add_user(connection, user_id="ada", role="admin")
+        files = [name_exam_file(path), name_exam_file(path).with_name("ledger.exam.sqlite-wal")]
+        assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    with closing(sqlite3.connect(name_exam_file(path))) as exam:
+        names = {row[0] for row in exam.execute("select name from sqlite_master where type = 'table'")}
+    assert names == {*EXAM_TABLES, "alembic_version"}
+
+
+def test_a_server_names_the_command_that_makes_its_database_ready(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    url = f"sqlite:///{name_exam_file(path)}"
+    with pytest.raises(StoreError, match="proctor exam database"):
+        open_exam_database(url)
+    assert not name_exam_file(path).exists()
+    make_undivided(path)
+    with pytest.raises(StoreError, match="proctor exam database"):
+        open_exam_database(url)
+    open_ledger(f"sqlite:///{path}").close()
+    with open_exam_database(url) as exam, exam.read() as connection:
+        assert [row["run_id"] for row in list_runs(connection)] == ["2026-11"]
+
+
+def test_a_missing_or_foreign_file_is_refused_and_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    for name in ("ledger", "other"):
+        open_ledger(f"sqlite:///{tmp_path / name}.sqlite").close()
+    kept = tmp_path / "kept"
+    shutil.move(name_exam_file(path), kept)
+    with pytest.raises(StoreError, match=r"ledger\.exam\.sqlite is missing.*proctor restore"):
+        open_ledger(f"sqlite:///{path}")
+    assert not name_exam_file(path).exists()
+    shutil.copy(tmp_path / "other.exam.sqlite", name_exam_file(path))
+    with pytest.raises(StoreError, match="belongs to another ledger"):
+        open_ledger(f"sqlite:///{path}")
+    shutil.copy(kept, name_exam_file(path))
+    open_ledger(f"sqlite:///{path}").close()
+    # A new ledger beside the exam's database of a lost one: the database stays as it is.
+    path.unlink()
+    with pytest.raises(StoreError, match="do not belong together"):
+        open_ledger(f"sqlite:///{path}")
+    assert name_exam_file(path).read_bytes() == kept.read_bytes()
+
+
+def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: Path) -> None:
+    path, copy, back = (tmp_path / f"{name}.sqlite" for name in ("ledger", "copy", "back"))
+    with open_ledger(f"sqlite:///{path}") as ledger:
+        publish(ledger, make_settings(tmp_path), REGISTRY, make_bank())
+        assert backup_ledger(f"sqlite:///{path}", copy) == ["copy.exam.sqlite", "copy.sqlite"]
+    restore_ledger(copy, back)
+    with open_ledger(f"sqlite:///{back}") as ledger, ledger.read() as connection:
+        assert find_strays(connection) == []
+        run = read_run(connection, "2026-11")
+        assert run is not None
+        assert run["plan"]["candidates"] == ["alpha"]
+
+
+# --- dividing, and kills --------------------------------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from warehouse.ledger import division
+from warehouse.ledger.engine import open_ledger
+
+def die(*_args, **_keywords):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+path, moment = sys.argv[1:]
+copy, new = division._copy_table, division._new_exam_file
+if moment == "half of the tables are copied":
+    copied = []
+    def copy_some(source, target, name):
+        copied.append(name)
+        die() if len(copied) == 7 else copy(source, target, name)
+    division._copy_table = copy_some
+elif moment == "the exam's file is whole":
+    class Dying:
+        def __init__(self, path, form):
+            self.inner = new(path, form)
+        def __enter__(self):
+            return self.inner.__enter__()
+        def __exit__(self, *error):
+            self.inner.__exit__(*error)
+            die()
+    division._new_exam_file = Dying
+else:
+    division.promote = die
+open_ledger(f"sqlite:///{path}")
+"""
+MOMENTS = ("half of the tables are copied", "the exam's file is whole", "the ledger is committed")
+
+
+def make_undivided(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """A ledger of the form before the division with a published run and an answer; its rows by table."""
+    with open_ledger(f"sqlite:///{path}") as ledger:
+        publish(ledger, make_settings(path.parent), REGISTRY, make_bank())
+        with ledger.write() as connection:
+            add_user(connection, user_id="chen", role="annotator", password_hash="hash")
+            connection.execute(insert(tables.annotator_profiles).values(user_id="chen", language="en"))
+            session = connection.execute(select(tables.sessions.c.session_id)).scalars().first()
+            connection.execute(
+                insert(tables.responses).values(
+                    session_id=session,
+                    seq=1,
+                    response="true, because",
+                    answer_status="answered",
+                    prompt_version="1",
+                    answered_at=now_text(),
+                )
+            )
+    engine = create_ledger_engine(f"sqlite:///{path}")
+    command.downgrade(make_config(engine), "0012")
+    engine.dispose()
+    name_exam_file(path).unlink()
+    return read_rows(path)
+
+
+def read_rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of all tables of both files by name, what each run and set has in its second table put back to it."""
+    with closing(sqlite3.connect(path)) as connection:
+        if name_exam_file(path).exists():
+            connection.execute("attach database ? as exam", (str(name_exam_file(path)),))
+        names = [
+            row[1]
+            for row in connection.execute("pragma table_list")
+            if not row[1].startswith("sqlite_") and row[1] != "alembic_version"
+        ]
+        assert len(names) == len(set(names)), "a table lies in one file only"
+        found = {name: connection.execute(f'select * from "{name}"').fetchall() for name in names}
+        secrets = (
+            "select run_id, seed, plan from run_plans order by 1",
+            "select set_id, draw_key from set_keys order by 1",
+        )
+        if "run_plans" not in names:
+            secrets = (
+                "select run_id, seed, plan from runs order by 1",
+                "select set_id, draw_key from set_numbers order by 1",
+            )
+        found["plans and seeds"], found["keys"] = (connection.execute(query).fetchall() for query in secrets)
+    for name in ("run_plans", "set_keys", "runs", "set_numbers"):
+        found[name] = [row[:2] for row in found.get(name, ())]
+    found["run_plans"] = found["set_keys"] = []
+    found["sessions"] = [row[:9] for row in found["sessions"]]
+    return {name: sorted(rows, key=repr) for name, rows in found.items()}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_division_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, moment: str) -> None:
+    path = tmp_path / "ledger.sqlite"
+    before = make_undivided(path)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    if name_exam_file(path).exists():
+        with pytest.raises(StoreError, match="proctor exam database"):
+            open_exam_database(f"sqlite:///{name_exam_file(path)}")
+    with open_ledger(f"sqlite:///{path}") as ledger, ledger.read() as connection:
+        assert find_strays(connection) == []
+    assert read_rows(path) == before
+    open_exam_database(f"sqlite:///{name_exam_file(path)}").close()
+
+
+def test_a_new_ledger_killed_between_its_files_is_made_again(tmp_path: Path) -> None:
+    for moment in MOMENTS[1:]:
+        path = tmp_path / f"{moment}.sqlite"
+        killed = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
+        assert killed.returncode == -signal.SIGKILL
+        with pytest.raises(StoreError):
+            open_exam_database(f"sqlite:///{name_exam_file(path)}")
+        with open_ledger(f"sqlite:///{path}") as ledger, ledger.write() as connection:
+            add_user(connection, user_id="ada", role="admin")
+        with closing(sqlite3.connect(path)) as own:
+            assert own.execute("select version_num from alembic_version").fetchall() == [(HEAD,)]
+
+
+# --- a transaction over both files ------------------------------------------------------------------------------------
+
+# Every write beyond 100 kB of a file kills: the ledger's few pages are committed before, the exam's many are not.
+CUT_OFF = """
+import resource, signal, sys
+from pathlib import Path
+from tests.tasks.exam.world import make_bank, make_settings, publish
+from tests.warehouse.ledger.test_exam_database import REGISTRY
+from warehouse.ledger.engine import open_ledger
+
+folder = Path(sys.argv[1])
+with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    publish(ledger, make_settings(folder, set_size=400), REGISTRY, make_bank(120), seed="the first seed")
+"""
+
+
+def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    killed = subprocess.run([sys.executable, "-c", CUT_OFF, str(tmp_path)], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGXFSZ
+    with closing(sqlite3.connect(path)) as own, closing(sqlite3.connect(name_exam_file(path))) as exam:
+        assert own.execute("select seed from run_plans").fetchall() == [("the first seed",)]
+        assert own.execute("select count(*) from set_keys").fetchone()[0] > 0
+        for name in ("runs", "sessions", "sets", "exposures", "users"):
+            assert exam.execute(f"select count(*) from {name}").fetchone() == (0,), name
+    with open_ledger(f"sqlite:///{path}") as ledger:
+        with ledger.read() as connection:
+            assert find_strays(connection) == []
+        settings = make_settings(tmp_path, set_size=400)
+        publish(ledger, settings, REGISTRY, make_bank(120), seed="the second seed")
+        with ledger.read() as connection:
+            assert find_strays(connection) == []
+            run = read_run(connection, "2026-11")
+            assert run is not None
+            assert run["seed"] == "the second seed"
+            numbers = connection.execute(select(tables.set_numbers.c.set_id)).scalars().all()
+            keys = connection.execute(select(tables.set_keys.c.set_id)).scalars().all()
+            assert sorted(keys) == sorted(numbers)

@@ -1,0 +1,161 @@
+"""The exam API's role on a PostgreSQL server: it sits an exam, and reads nothing else, table by table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import inspect
+from sqlalchemy.exc import DBAPIError
+
+from deployments.auth.passwords import hash_password
+from deployments.exam_api.app import create_app
+from schemas.errors import StoreError, UsageError
+from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger.engine import Ledger, open_exam_database, open_ledger
+from warehouse.ledger.exam_role import ExamRole, grant_role
+from warehouse.ledger.sides import EXAM_TABLES
+from warehouse.ledger.users import add_user
+
+pytestmark = pytest.mark.service
+PASSWORD = "correct horse battery"
+LEASE = "a-lease-secret-of-the-candidate-own-choice"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.fixture
+def ledger(server: PostgresqlServer) -> Iterator[Ledger]:
+    with open_ledger(server.new_ledger_url()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def role(ledger: Ledger) -> ExamRole:
+    return grant_role(ledger, "proctor_exam")
+
+
+def test_the_role_can_use_the_exams_tables_and_no_other(ledger: Ledger, role: ExamRole) -> None:
+    with open_exam_database(role.address) as exam:
+        names = inspect(ledger.engine).get_table_names()
+        assert set(EXAM_TABLES) < set(names)
+        for name in names:
+            privileges = {part.split(" ")[0] for part in EXAM_TABLES.get(name, ())}
+            columns = next(
+                (
+                    part.split("(")[1].rstrip(")")
+                    for part in EXAM_TABLES.get(name, ())
+                    if part.startswith("SELECT (")
+                ),
+                "*",
+            )
+            tried = {
+                "SELECT": f"select {columns} from {name} limit 1",
+                "DELETE": f"delete from {name} where false",
+            }
+            for privilege, statement in tried.items():
+                is_allowed = privilege in privileges or (name, privilege) == ("alembic_version", "SELECT")
+                assert run(exam, statement) is is_allowed, (name, privilege)
+        for statement in (
+            "select response from responses",
+            "select question_uuid from sets",
+            "update allocations set lineage_uuid = 'x'",
+            "update responses set response = 'x'",
+            "update access_log set user_id = 'x'",
+            "create table kept (answer text)",
+            "select rolpassword from pg_authid",
+            "set role postgres",
+        ):
+            assert not run(exam, statement), statement
+
+
+def run(ledger: Ledger, statement: str) -> bool:
+    """Whether the server carries the statement out."""
+    with ledger.engine.connect() as connection:
+        try:
+            connection.exec_driver_sql(statement)
+        except DBAPIError as error:
+            assert "permission denied" in str(error), statement
+            return False
+    return True
+
+
+def test_owners_superusers_and_roles_that_reach_further_are_refused(
+    server: PostgresqlServer, ledger: Ledger, role: ExamRole
+) -> None:
+    owner = ledger.engine.url.render_as_string(hide_password=False)
+    with pytest.raises(StoreError, match=r"superuser.*proctor exam database --role"):
+        open_exam_database(owner)
+    with pytest.raises(UsageError, match="owner"):
+        grant_role(ledger, "postgres")
+    with pytest.raises(UsageError, match="no name for a role"):
+        grant_role(ledger, "x; drop table users")
+    for statement, found in (
+        ("grant select (reply) on llm_calls to proctor_exam", r"not the exam's \(llm_calls\)"),
+        ("revoke all on llm_calls, sessions from proctor_exam", r"cannot use.*\(sessions\)"),
+        ("alter table landing_marks owner to proctor_exam", r"owns tables \(landing_marks\)"),
+    ):
+        with ledger.write() as connection:
+            connection.exec_driver_sql(statement)
+        with pytest.raises(StoreError, match=found):
+            open_exam_database(role.address)
+    with ledger.write() as connection:
+        connection.exec_driver_sql("alter table landing_marks owner to postgres")
+    again = grant_role(ledger, "proctor_exam")
+    assert not again.is_new
+    open_exam_database(role.address).close()
+
+
+def test_an_exam_is_sat_and_administered_through_the_role(
+    ledger: Ledger, role: ExamRole, tmp_path: Path
+) -> None:
+    settings = make_settings(tmp_path / "home")
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])
+    world = World(ledger, settings, registry, make_bank(), plan, now=time.time())
+    with ledger.write() as connection:
+        add_user(connection, user_id="ada", role="admin", password_hash=hash_password(PASSWORD))
+    session = next(one for one in plan.sessions if one.model == "alpha")
+    with (
+        open_exam_database(role.address) as exam,
+        TestClient(create_app(settings, ledger=exam)) as client,
+    ):
+
+        def call(method: str, path: str, token: str = "", lease: Any = None, **body: Any) -> Any:
+            headers = {"Authorization": f"Bearer {token}"} if token else {}
+            if lease is not None:
+                headers |= {"X-Lease-Secret": LEASE, "X-Lease-Generation": str(lease["generation"])}
+            reply = client.request(method, path, headers=headers, json=body or None)
+            assert reply.status_code < 300, (method, path, reply.text)
+            return reply.json()
+
+        admin = call("POST", "/token", user_id="ada", password=PASSWORD)["token"]
+        call("GET", "/users", admin)
+        call("POST", "/users", admin, user_id="eve", role="examiner", password="another horse battery")
+        call("PATCH", "/users/eve", admin, password="a third horse battery", is_active=True)
+        assert call("GET", "/runs", admin)["runs"][0]["run_id"] == plan.run_id
+        path = f"/sessions/{session.session_id}"
+        token = call("POST", f"/users/{session.user_id}/tokens", admin, session_id=session.session_id)[
+            "token"
+        ]
+        lease = call("POST", f"{path}/open", token, lease_secret=LEASE)
+        call("POST", f"{path}/renew", token, lease)
+        call("POST", f"{path}/release", admin)
+        lease = call("POST", f"{path}/open", token, lease_secret=LEASE)
+        question = call("GET", f"{path}/next", token, lease)["question"]
+        while question is not None:
+            question = call(
+                "POST", f"{path}/answers", token, lease, seq=question["seq"], response="true", wants_next=True
+            )["question"]
+        assert call("GET", path, admin)["status"] == "closed"
+        assert call("GET", "/sessions", admin)["sessions"]
+    assert len(world.answers(session.session_id)) == session.question_count
