@@ -206,7 +206,7 @@ def simulate(
             query = select(sets.c.set_id, sets.c.lineage_uuid, sets.c.question_uuid, sets.c.discipline)
             for set_id, lineage, question, discipline in connection.execute(query):
                 found.contents.setdefault(set_id, []).append((lineage, question, discipline))
-    found.ledger_mb = (home / "ledger.sqlite").stat().st_size / 1e6
+    found.ledger_mb = sum(file.stat().st_size for file in home.glob("ledger*.sqlite")) / 1e6
     return found
 
 

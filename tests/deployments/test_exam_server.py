@@ -28,7 +28,7 @@ providers:
 models:
   alpha: {provider: house, organisation: House, family: Alpha, roles: [candidate], release_date: 2026-01-01}
 """
-SECRETS = {name: "QZXWKEY" for name in ("OPENAI_API_KEY", "SIM_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN")}
+SECRETS = dict.fromkeys(("OPENAI_API_KEY", "SIM_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN"), "QZXWKEY")
 
 
 @pytest.mark.slow
