@@ -1,7 +1,7 @@
 """Bring the ledger's tables to the version of the code.
 
 Embedded, the ledger and its exam's file each have a form of their own. Every step of `migrations/versions` runs on both and does
-on each what concerns its tables (`sides.on_ledger_side`, `sides.on_exam_side`): a file is brought to its form in one transaction,
+on each what concerns its tables (`sides.on_side`): a file is brought to its form in one transaction,
 so that a kill leaves each whole, at one form or the next.
 """
 

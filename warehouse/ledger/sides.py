@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy import URL, make_url
 
@@ -81,17 +81,8 @@ def find_ledger_file(url: str | URL) -> Path | None:
     return Path(address.database)
 
 
-def on_ledger_side() -> bool:
-    """Whether the migration that runs now brings the ledger's own tables to its form (on a server it brings both)."""
-    return _read_side() in ("ledger", "both")
-
-
-def on_exam_side() -> bool:
-    """Whether the migration that runs now brings the exam's tables to its form (on a server it brings both)."""
-    return _read_side() in ("exam", "both")
-
-
-def _read_side() -> str:
+def on_side(side: Literal["ledger", "exam"]) -> bool:
+    """Whether the migration that runs now brings that side's tables to its form: embedded one of the two, on a server both."""
     from alembic import op
 
-    return str(op.get_context().opts["side"])
+    return op.get_context().opts["side"] in (side, "both")

@@ -42,7 +42,7 @@ SEED_COMMENT = "Secret until the run is closed."
 
 
 def upgrade() -> None:
-    if not sides.on_ledger_side():
+    if not sides.on_side("ledger"):
         return  # the exam's file begins with this step, which makes it from the ledger
     bind = op.get_bind()
     is_server = bind.dialect.name == "postgresql"
@@ -98,7 +98,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    if not sides.on_ledger_side():
+    if not sides.on_side("ledger"):
         return
     bind = op.get_bind()
     is_server = bind.dialect.name == "postgresql"
