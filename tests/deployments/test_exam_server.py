@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import itertools
+import json
 import os
 import signal
 import socket
@@ -18,7 +19,8 @@ from pydantic import SecretStr
 from deployments.exam_server import describe_environment, find_warnings
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from warehouse.ledger.engine import open_ledger
+from tests.deployments.test_cli import invoke
+from warehouse.ledger.engine import open_exam_database, open_ledger
 from warehouse.ledger.sides import find_exam_address
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
@@ -109,3 +111,13 @@ def test_what_others_could_read_is_said_and_stops_nothing(tmp_path: Path) -> Non
     assert any("others on this machine can read" in warning for warning in find_warnings(settings))
     (tmp_path / "ledger.sqlite").chmod(0o600)
     assert not any("others on this machine" in warning for warning in find_warnings(settings))
+
+
+def test_the_command_that_makes_the_exams_database_ready_names_it(tmp_path: Path) -> None:
+    (tmp_path / "secrets").mkdir()
+    done = invoke(tmp_path, "exam", "database", "--json")
+    assert json.loads(done.stdout) == {"database": str(tmp_path / "ledger.exam.sqlite")}
+    open_exam_database(find_exam_address(Settings(home=tmp_path))).close()
+    refused = invoke(tmp_path, "exam", "database", "--role", "someone")
+    assert refused.exit_code == 2
+    assert "PostgreSQL" in refused.stderr

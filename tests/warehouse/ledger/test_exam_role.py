@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import inspect
+from sqlalchemy import inspect, make_url
 from sqlalchemy.exc import DBAPIError
 
 from deployments.auth.passwords import hash_password
 from deployments.exam_api.app import create_app
 from schemas.errors import StoreError, UsageError
+from tests.deployments.test_cli import invoke
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine import Ledger, open_exam_database, open_ledger
@@ -159,3 +161,30 @@ def test_an_exam_is_sat_and_administered_through_the_role(
         assert call("GET", path, admin)["status"] == "closed"
         assert call("GET", "/sessions", admin)["sessions"]
     assert len(world.answers(session.session_id)) == session.question_count
+
+
+def test_the_owner_makes_the_role_by_a_command_that_shows_its_url_once(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    owner = ledger.engine.url.render_as_string(hide_password=False)
+
+    def call(*arguments: str) -> Any:
+        return invoke(home, "exam", "database", *arguments, PROCTOR_LEDGER_URL=owner)
+
+    home = tmp_path / "home"
+    (home / "secrets").mkdir(parents=True)
+    first = json.loads(call("--role", "made_by_command", "--json").stdout)
+    again = json.loads(call("--role", "made_by_command", "--json").stdout)
+    password = make_url(first["url"]).password
+    assert password is not None
+    assert again == {"role": "made_by_command", "is_new": False, "url": None}
+    open_exam_database(first["url"]).close()
+    with ledger.read() as connection:
+        kept = connection.exec_driver_sql(
+            "select rolpassword from pg_authid where rolname = 'made_by_command'"
+        )
+        assert str(kept.scalar_one()).startswith("SCRAM-SHA-256$")
+    assert password not in call("--role", "made_by_command").output
+    refused = call()
+    assert refused.exit_code == 2
+    assert "--role" in refused.stderr
