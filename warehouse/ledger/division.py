@@ -68,8 +68,10 @@ def create_files(path: Path, form: str) -> bool:
         with _new_exam_file(name_exam_file(path), form) as (exam, pair):
             for statement in _list_statements(is_exam=True):
                 exam.execute(statement)
+            _insert_first_rows(exam, is_exam=True)
         for statement in (*_list_statements(is_exam=False), _FORM_TABLE):
             ledger.execute(statement)
+        _insert_first_rows(ledger, is_exam=False)
         ledger.execute("INSERT INTO alembic_version VALUES (?)", (form,))
         ledger.execute(f"PRAGMA user_version={pair}")
         ledger.execute("COMMIT")
@@ -195,6 +197,17 @@ def _list_statements(*, is_exam: bool) -> tuple[str, ...]:
             made.append(str(CreateTable(table).compile(dialect=dialect)))
             made.extend(str(CreateIndex(index).compile(dialect=dialect)) for index in table.indexes)
     return tuple(made)
+
+
+def _insert_first_rows(connection: sqlite3.Connection, *, is_exam: bool) -> None:
+    """What a new ledger holds from the beginning: the rows under `first_rows` in a table's `info`."""
+    from warehouse.ledger.tables import metadata
+
+    for table in metadata.sorted_tables:
+        if (table.name in EXAM_TABLES) is is_exam:
+            for row in table.info.get("first_rows", ()):
+                values = ", ".join(f":{name}" for name in row)
+                connection.execute(f'INSERT INTO "{table.name}" ({", ".join(row)}) VALUES ({values})', row)
 
 
 @contextmanager

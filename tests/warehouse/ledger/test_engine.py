@@ -47,14 +47,25 @@ def test_a_new_ledger_has_the_form_of_a_migrated_one(ledger: Ledger, tmp_path: P
     file = tmp_path / "migrated.sqlite"
     engine = create_ledger_engine(f"sqlite:///{file}")
     command.upgrade(make_config(engine), "head")
+    open_ledger(f"sqlite:///{file}").close()
     new = find_ledger_file(ledger.engine.url)
     assert new is not None
     assert describe_file(new) == describe_file(file)
     assert describe_file(name_exam_file(new)) == describe_file(name_exam_file(file))
 
 
+def test_a_new_ledger_has_the_rows_that_its_tables_begin_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = {"name": "nothing yet", "marked_at": "", "unit_count": 0}
+    monkeypatch.setitem(metadata.tables["landing_marks"].info, "first_rows", [first])
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger, ledger.read() as connection:
+        rows = connection.execute(metadata.tables["landing_marks"].select()).mappings().all()
+    assert [dict(row) for row in rows] == [first]
+
+
 def describe_file(path: Path) -> dict[str, list[object]]:
-    """By table its columns, foreign keys and indexes, whatever their order."""
+    """By table its columns, foreign keys, indexes and rows, whatever their order."""
     with closing(sqlite3.connect(path)) as connection:
         names = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
         found: dict[str, list[object]] = {}
@@ -65,7 +76,8 @@ def describe_file(path: Path) -> dict[str, list[object]]:
                 (row[2:], tuple(part[2] for part in connection.execute(f"pragma index_info({row[1]})")))
                 for row in connection.execute(f"pragma index_list({name})")
             )
-            found[name] = [columns, keys, indexes]
+            rows = sorted(connection.execute(f"select * from {name}"), key=repr)
+            found[name] = [columns, keys, indexes, rows]
     return found
 
 
