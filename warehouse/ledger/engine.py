@@ -9,12 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
 
 from schemas.errors import ConflictError, StoreError
+from warehouse.installation import check_held_id, check_store_file, find_expected_id, ledger_file
+from warehouse.store_files import FileWatch
 
 if TYPE_CHECKING:
     from warehouse.ledger.writer import GroupCommitWriter
+
+_WATCH = "files"
 
 
 def now_text() -> str:
@@ -57,9 +61,10 @@ class Ledger:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state and writes nothing."""
+        """A connection that sees one consistent state and writes nothing. Raises StoreError when the file is gone."""
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.engine.connect() as connection:
+            check_files(connection)
             connection.exec_driver_sql(begin)
             try:
                 yield connection
@@ -70,7 +75,7 @@ class Ledger:
     def write(self) -> Iterator[Connection]:
         """One transaction; durable when the block ends, undone when it raises.
 
-        Raises ConflictError where what was to be written is there already.
+        Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone.
         """
         from sqlalchemy.exc import IntegrityError
 
@@ -78,15 +83,15 @@ class Ledger:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
             try:
                 yield connection
+                commit(connection)
             except IntegrityError as error:
                 connection.exec_driver_sql("ROLLBACK")
                 raise ConflictError(
                     f"Another process was first ({type(error.orig).__name__}); nothing was written. Run the command again."
                 ) from None
             except BaseException:
-                connection.exec_driver_sql("ROLLBACK")
+                _roll_back(connection)
                 raise
-            connection.exec_driver_sql("COMMIT")
 
     def close(self) -> None:
         """Let the writer finish what it was given, then close every connection."""
@@ -95,18 +100,50 @@ class Ledger:
         self.engine.dispose()
 
 
+def check_files(connection: Connection) -> None:
+    """Raise StoreError when the files of an embedded ledger are no longer those that were opened."""
+    watch = connection.info.get(_WATCH)
+    if watch is not None:
+        watch.check()
+
+
+def commit(connection: Connection) -> None:
+    """COMMIT, and return only when it lies where everybody else finds it.
+
+    Raises StoreError when the files of an embedded ledger were deleted or replaced: what this transaction wrote is lost with
+    them, and nobody may be told otherwise.
+    """
+    watch: FileWatch | None = connection.info.get(_WATCH)
+    if watch is None:
+        connection.exec_driver_sql("COMMIT")
+        return
+    watch.check()
+    counted = _count_commit(connection, watch)
+    connection.exec_driver_sql("COMMIT")
+    watch.check()
+    if counted is not None:
+        watch.acknowledge(counted)
+
+
 def open_ledger(url: str) -> Ledger:
     """Open the ledger at `url`, creating or upgrading its tables.
 
-    Raises StoreError when it cannot be reached or was written by a newer version.
+    Raises StoreError when it cannot be reached, was written by a newer version, or is not the ledger of its home.
     """
     from sqlalchemy.exc import DBAPIError, OperationalError
 
+    expected = find_expected_id(url)
+    check_store_file(ledger_file(url), expected)
     engine = create_ledger_engine(url)
     try:
-        from warehouse.ledger.migrate import upgrade_ledger
+        from warehouse.ledger.migrate import read_ledger_version, upgrade_ledger
 
+        if expected is not None and engine.dialect.name != "sqlite":
+            _check_server(engine, expected, is_empty=read_ledger_version(engine) is None)
         upgrade_ledger(engine)
+    except StoreError:
+        engine.dispose()
+        raise
     except OperationalError as error:
         engine.dispose()
         raise StoreError(
@@ -130,6 +167,8 @@ def create_ledger_engine(url: str) -> Engine:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
         event.listen(engine, "connect", _prepare_sqlite)
+        if (file := ledger_file(url)) is not None:
+            _watch_files(engine, FileWatch(file.name, file.path))
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
@@ -155,3 +194,54 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA busy_timeout=60000")
     cursor.close()
+
+
+def _watch_files(engine: Engine, watch: FileWatch) -> None:
+    """Every connection of the engine looks at the files that the first one opened; the pool keeps that one open."""
+
+    def begin(connection: Any, record: Any) -> None:
+        # Only what reads has the write-ahead log open.
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        watch.begin()
+        record.info[_WATCH] = watch
+
+    event.listen(engine, "connect", begin)
+    event.listen(engine, "engine_disposed", lambda _engine: watch.close())
+
+
+def _count_commit(connection: Connection, watch: FileWatch) -> int | None:
+    """Count a transaction within itself; null where the file has no such table, or no installation yet."""
+    if not watch.counts_commits:
+        # The first form had no such table, and a database beside the ledger may have none.
+        found = connection.exec_driver_sql(
+            "SELECT 1 FROM main.sqlite_master WHERE name = 'installation'"
+        ).first()
+        watch.counts_commits = found is not None
+    if not watch.counts_commits:
+        return None
+    counted = connection.exec_driver_sql(
+        "UPDATE main.installation SET commit_count = commit_count + 1 RETURNING commit_count"
+    ).first()
+    return None if counted is None else int(counted[0])
+
+
+def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
+    """Raise StoreError for a ledger on a server that is empty or somebody else's; an older form is upgraded first."""
+    held = None
+    if not is_empty and inspect(engine).has_table("installation"):
+        with engine.connect() as connection:
+            held = connection.exec_driver_sql("SELECT installation_id FROM installation").scalar()
+            connection.rollback()
+    check_held_id("ledger on its server", None if held is None else str(held), expected)
+
+
+def _roll_back(connection: Connection) -> None:
+    """Undo a transaction; one that is over already has nothing to undo."""
+    if connection.connection.dbapi_connection is None or not _is_in_transaction(connection):
+        return
+    connection.exec_driver_sql("ROLLBACK")
+
+
+def _is_in_transaction(connection: Connection) -> bool:
+    """Whether SQLite has a transaction open; PostgreSQL takes a ROLLBACK at any time."""
+    return bool(getattr(connection.connection.dbapi_connection, "in_transaction", True))

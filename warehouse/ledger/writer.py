@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from schemas.errors import StoreError
+from warehouse.ledger.engine import commit
 
 T = TypeVar("T")
 Operation = Callable[[Connection], T]
@@ -160,7 +161,7 @@ class GroupCommitWriter:
             else:
                 outcomes.append((False, value))
             connection.exec_driver_sql("RELEASE SAVEPOINT op")
-        connection.exec_driver_sql("COMMIT")
+        commit(connection)
         return outcomes
 
 
