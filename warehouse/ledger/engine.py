@@ -16,9 +16,19 @@ from warehouse.installation import check_held_id, check_store_file, find_expecte
 from warehouse.store_files import FileWatch
 
 if TYPE_CHECKING:
+    from sqlalchemy.exc import DBAPIError
+
     from warehouse.ledger.writer import GroupCommitWriter
 
 _WATCH = "files"
+# What SQLite says, and what it means here.
+_REFUSALS = {
+    "disk is full": "its disk is full",
+    "disk i/o error": "its disk takes nothing more, or fails",
+    "readonly database": "its file or its disk may only be read",
+    "malformed": "its file is damaged (`proctor doctor` says more)",
+    "not a database": "its file is damaged (`proctor doctor` says more)",
+}
 
 
 def now_text() -> str:
@@ -77,7 +87,7 @@ class Ledger:
 
         Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone.
         """
-        from sqlalchemy.exc import IntegrityError
+        from sqlalchemy.exc import DBAPIError, IntegrityError
 
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
@@ -88,6 +98,13 @@ class Ledger:
                 connection.exec_driver_sql("ROLLBACK")
                 raise ConflictError(
                     f"Another process was first ({type(error.orig).__name__}); nothing was written. Run the command again."
+                ) from None
+            except DBAPIError as error:
+                _roll_back(connection)
+                if (cause := explain_refusal(error)) is None:
+                    raise
+                raise StoreError(
+                    f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
                 ) from None
             except BaseException:
                 _roll_back(connection)
@@ -123,6 +140,12 @@ def commit(connection: Connection) -> None:
     watch.check()
     if counted is not None:
         watch.acknowledge(counted)
+
+
+def explain_refusal(error: DBAPIError) -> str | None:
+    """Why an embedded ledger takes nothing, where waiting mends nothing; null for anything else."""
+    words = str(error.orig).lower()
+    return next((cause for said, cause in _REFUSALS.items() if said in words), None)
 
 
 def open_ledger(url: str) -> Ledger:
