@@ -228,7 +228,7 @@ def _fault(file: StoreFile, finding: str) -> Fault:
 def _connect(path: Path) -> sqlite3.Connection:
     """A connection that makes no file. Never by `open`: closing a file drops the locks that SQLite holds on it."""
     return sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_BUSY_S, isolation_level=None
+        f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
     )
 
 

@@ -173,10 +173,10 @@ def remember_data_path(settings: Settings) -> None:
 
 def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
     """The installation that the catalog of an attached lake belongs to; null for one that was given none yet."""
-    row = connection.execute(
+    rows = connection.execute(
         f"SELECT value FROM __ducklake_metadata_{ALIAS}.ducklake_metadata WHERE key = ?", [CATALOG_KEY]
-    ).fetchone()
-    return None if row is None else str(row[0])
+    ).fetchall()
+    return str(rows[0][0]) if rows else None
 
 
 def give_catalog_id(settings: Settings, installation_id: str) -> None:

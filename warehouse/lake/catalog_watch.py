@@ -38,11 +38,10 @@ class CatalogWatch:
         """Note the last snapshot as told: a catalog that knows only earlier ones has lost some."""
         if self._path is None:
             return
-        row = self._connection.execute(
-            f"SELECT max(snapshot_id) FROM __ducklake_metadata_{ALIAS}.ducklake_snapshot"
-        ).fetchone()
-        if row is not None and row[0] is not None:
-            write_mark(self._path, int(row[0]))
+        # All rows are fetched: a result that is not read to its end keeps the catalog's file open, and its log in use.
+        rows = self._connection.execute(f"FROM ducklake_last_committed_snapshot('{ALIAS}')").fetchall()
+        if rows and rows[0][0] is not None:
+            write_mark(self._path, int(rows[0][0]))
 
     def _look(self) -> tuple[int, int] | None:
         return None if self._path is None else identify_file(self._path)

@@ -119,7 +119,7 @@ def _compare_files(settings: Settings) -> list[Fault]:
         return []
     try:
         with closing(
-            sqlite3.connect(f"{catalog.resolve().as_uri()}?mode=rw", uri=True, timeout=5)
+            sqlite3.connect(f"{catalog.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
         ) as connection:
             rows = connection.execute(_FILES).fetchall()
     except sqlite3.Error:

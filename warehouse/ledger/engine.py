@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -187,7 +188,7 @@ def create_ledger_engine(url: str) -> Engine:
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
-            Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+            _create_closed(Path(address.database))
         engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
         event.listen(engine, "connect", _prepare_sqlite)
         if (file := ledger_file(url)) is not None:
@@ -217,6 +218,14 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA busy_timeout=60000")
     cursor.close()
+
+
+def _create_closed(path: Path) -> None:
+    """Make the file, and its folder, for its owner alone; SQLite gives its log the same mode. What is there stays."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Who may not make it hears of it when SQLite tries.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
 def _watch_files(engine: Engine, watch: FileWatch) -> None:
