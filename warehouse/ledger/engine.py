@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from warehouse.ledger.writer import GroupCommitWriter
 
+# What is kept with a connection to SQLite.
 _WATCH = "files"
+_CHANGES = "changes"
 # What SQLite says, and what it means here.
 _REFUSALS = {
     "disk is full": "its disk is full",
@@ -136,7 +139,13 @@ def commit(connection: Connection) -> None:
         connection.exec_driver_sql("COMMIT")
         return
     watch.check()
-    counted = _count_commit(connection, watch)
+    try:
+        counted = _count_commit(connection, watch)
+    except sqlite3.Error as error:
+        cause = _name_refusal(error) or f"it failed ({type(error).__name__})"
+        raise StoreError(
+            f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
+        ) from None
     connection.exec_driver_sql("COMMIT")
     watch.check()
     if counted is not None:
@@ -145,7 +154,11 @@ def commit(connection: Connection) -> None:
 
 def explain_refusal(error: DBAPIError) -> str | None:
     """Why an embedded ledger takes nothing, where waiting mends nothing; null for anything else."""
-    words = str(error.orig).lower()
+    return _name_refusal(error.orig)
+
+
+def _name_refusal(error: BaseException | None) -> str | None:
+    words = str(error).lower()
     return next((cause for said, cause in _REFUSALS.items() if said in words), None)
 
 
@@ -242,19 +255,25 @@ def _watch_files(engine: Engine, watch: FileWatch) -> None:
 
 
 def _count_commit(connection: Connection, watch: FileWatch) -> int | None:
-    """Count a transaction within itself; null where the file has no such table, or no installation yet."""
+    """Count a transaction within itself; null where it wrote nothing, the file has no such table, or no installation yet.
+
+    By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
+    """
+    driver: sqlite3.Connection = connection.connection.dbapi_connection  # type: ignore[assignment]
+    if driver.total_changes == connection.info.get(_CHANGES, 0):
+        # What only read costs no write to the disk.
+        return None
     if not watch.counts_commits:
         # The first form had no such table, and a database beside the ledger may have none.
-        found = connection.exec_driver_sql(
-            "SELECT 1 FROM main.sqlite_master WHERE name = 'installation'"
-        ).first()
+        found = driver.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'installation'").fetchone()
         watch.counts_commits = found is not None
-    if not watch.counts_commits:
-        return None
-    counted = connection.exec_driver_sql(
-        "UPDATE main.installation SET commit_count = commit_count + 1 RETURNING commit_count"
-    ).first()
-    return None if counted is None else int(counted[0])
+    counted: list[tuple[int]] = []
+    if watch.counts_commits:
+        counted = driver.execute(
+            "UPDATE main.installation SET commit_count = commit_count + 1 RETURNING commit_count"
+        ).fetchall()
+    connection.info[_CHANGES] = driver.total_changes
+    return counted[0][0] if counted else None
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
