@@ -74,7 +74,8 @@ def adopt_stores(settings: Settings, *, may_join: bool = False) -> str:
     catalog_id = None if embedded is None else read_installation_id(embedded)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         held = read_ledger_id(connection)
-        if held is not None and not may_join and not ledger.is_sqlite:
+        is_strange = held is not None and held != read_home_id(settings) and not ledger.is_sqlite
+        if held is not None and is_strange and not may_join:
             raise StoreError(
                 f"The ledger on its server belongs to installation {held[:8]} already, and this home to none. "
                 "`proctor init --join` makes it one more home of that installation; otherwise point PROCTOR_LEDGER_URL "

@@ -306,3 +306,33 @@ def test_a_second_home_shares_a_ledger_on_a_server_only_when_it_is_told_to(tmp_p
             elsewhere = Settings(home=first.home, ledger_url=other)  # type: ignore[arg-type]
             with expecting(elsewhere), pytest.raises(StoreError, match="belongs to no installation"):
                 open_ledger(other)
+
+
+@pytest.mark.service
+@pytest.mark.long
+def test_two_homes_share_ledger_and_catalog_on_a_server_and_no_third_is_taken_for_one(tmp_path: Path) -> None:
+    from deployments.home import create_home
+
+    with start_postgresql() as server:
+        url, catalog = server.new_ledger_url(), server.new_ledger_url().split("/")[3].split("?")[0]
+        folder = url.partition("host=")[2]
+        first, second = (
+            Settings(
+                home=tmp_path / name,
+                ledger_url=url,  # type: ignore[arg-type]
+                lake_catalog=f"postgres:host={folder} user=postgres dbname={catalog}",  # type: ignore[arg-type]
+                lake_data=str(tmp_path / "data"),
+            )
+            for name in ("first", "second")
+        )
+        create_home(first)
+        with pytest.raises(StoreError, match="proctor init --join"):
+            create_home(second)
+        create_home(second, joins=True)
+        assert read_home_id(second) == read_home_id(first)
+        open_lake(second, read_only=True).close()
+
+        id_path(second).write_text("00000000-0000-4000-8000-000000000000")
+        for read_only in (True, False):
+            with pytest.raises(StoreError, match="The catalog in PostgreSQL is not the one of this home"):
+                open_lake(second, read_only)
