@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from deployments.output import print_error, print_note
+from deployments.owner_only import close_home, keep_to_owner
 from schemas.errors import ProctorError, UsageError, is_interruption
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
 }
+# Commands that use a home and none of its stores: what runs can be stopped whatever is missing.
+_WITHOUT_STORES = ("down",)
 
 
 class Command(TyperCommand):
@@ -40,8 +43,7 @@ class Command(TyperCommand):
         """Run the command; what it raises on purpose is printed, never traced."""
         as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
         try:
-            with _ended_by_sigterm():
-                _check_home(ctx)
+            with _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
                 return super().invoke(ctx)
         except ProctorError as error:
             print_error(str(error), error.exit_code, as_json=as_json)
@@ -86,9 +88,13 @@ def check_home(settings: Settings) -> None:
     )
 
 
-def _check_home(ctx: Any) -> None:
-    needs_none = _WITHOUT_HOME.get(_name_command(ctx))
+@contextmanager
+def _checked_home(ctx: Any) -> Iterator[None]:
+    """Within the block there is a home, its owner's alone, whose stores are its own; raises ProctorError otherwise."""
+    name = _name_command(ctx)
+    needs_none = _WITHOUT_HOME.get(name)
     if needs_none is not None and needs_none(ctx.params):
+        yield
         return
     from schemas.settings import load_settings
 
@@ -96,6 +102,17 @@ def _check_home(ctx: Any) -> None:
     check_home(settings)
     if "PROCTOR_HOME" not in os.environ and settings.home.is_absolute():
         print_note(f"Using the home {settings.home}.")
+    if (closed := close_home(settings.home)) is not None:
+        print_note(closed)
+    if name in _WITHOUT_STORES:
+        yield
+        return
+    from warehouse.installation import expecting
+    from warehouse.stores import check_stores
+
+    check_stores(settings)
+    with expecting(settings):
+        yield
 
 
 def _name_command(ctx: Any) -> str:

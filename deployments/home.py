@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, is_home
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
 
+
+class Note(Protocol):
+    """Takes a finding: what was looked at, what was found, whether it is fine, and what mends it otherwise."""
+
+    def __call__(self, what: str, found: object, is_fine: bool, fix: str = "") -> None:
+        """Take one finding."""
+
+
 MOST_NAMED = 5
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def create_home(settings: Settings) -> dict[str, Any]:
-    """Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone."""
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
+    """Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone.
+
+    A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
+    home one of the installation that the ledger belongs to.
+    """
+    from warehouse.stores import check_stores, joining_stores
 
     home = settings.home
+    if not joins:
+        check_stores(settings)
     try:
         home.mkdir(parents=True, exist_ok=True)
         home.chmod(0o700)
@@ -32,9 +45,8 @@ def create_home(settings: Settings) -> dict[str, Any]:
         raise UsageError(
             f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
         ) from None
-    open_ledger(settings.ledger_address).close()
-    with open_lake(settings):
-        pass
+    with joining_stores(settings) if joins else nullcontext():
+        _create_stores(settings, joins=joins)
     registry = settings.registry_path
     is_new = not registry.exists()
     if is_new:
@@ -46,6 +58,16 @@ def create_home(settings: Settings) -> dict[str, Any]:
         "registry_is_new": is_new,
         "lake": settings.data_address,
     }
+
+
+def _create_stores(settings: Settings, *, joins: bool) -> None:
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.stores import adopt_stores
+
+    open_ledger(settings.ledger_address).close()
+    open_lake(settings).close()
+    adopt_stores(settings, may_join=joins)
 
 
 def describe_home(settings: Settings) -> dict[str, Any]:
@@ -131,7 +153,7 @@ def _name_some(units: list[str]) -> str:
     return ", ".join(units[:MOST_NAMED]) + (" …" if len(units) > MOST_NAMED else "")
 
 
-def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, object, bool], None]) -> None:
+def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     """Whether rows are as they were landed, and editions as they were published."""
     from tasks.editions.verify import find_changed_editions
     from tasks.exam.verify import find_changed_sessions
@@ -150,6 +172,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
         else f"{integrity.checked} as they were landed"
         + (f"; {integrity.unhashed} of an earlier version keep no hash" if integrity.unhashed else ""),
         not integrity.changed,
+        "restore the newest backup that passes, or land these units again",
     )
     with open_ledger(settings.ledger_address) as ledger:
         with Progress("doctor: rows of the ledger") as progress:
@@ -168,6 +191,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
         if differing
         else "says what was landed",
         not differing,
+        "restore ledger and lake from one backup",
     )
     faults = find_changed_editions(lake, roots)
     note(
@@ -175,19 +199,25 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
         "; ".join(f"{fault.edition_id}: {fault.finding}" for fault in faults)
         or f"{len(roots)} as they were published",
         not faults,
+        "restore the newest backup that passes",
     )
 
 
 def examine_home(settings: Settings) -> list[dict[str, Any]]:
-    """What an administrator would check by hand: programs, versions, permissions, the lake's checks."""
+    """What an administrator would check by hand: programs, versions, permissions, stores, the lake's checks.
+
+    A finding that is not fine names the way to mend it. Rows are looked at only where their stores can be relied on.
+    """
     from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
 
     findings: list[dict[str, Any]] = []
 
-    def note(what: str, found: object, is_fine: bool) -> None:
-        findings.append({"what": what, "found": str(found), "is_fine": is_fine})
+    def note(what: str, found: object, is_fine: bool, fix: str = "") -> None:
+        findings.append(
+            {"what": what, "found": str(found), "is_fine": is_fine, "fix": None if is_fine else fix or None}
+        )
 
     for package in ("prefect", "duckdb", "polars", "great-expectations", "openai"):
         note(f"package {package}", version(package), True)
@@ -198,19 +228,67 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         True,
     )
     free = shutil.disk_usage(settings.home if settings.home.exists() else Path()).free
-    note("free disk", f"{free / 1e9:.1f} GB", free > 1e9)
+    note("free disk", f"{free / 1e9:.1f} GB", free > 1e9, "make room; proctor compact removes old snapshots")
     if not is_home(settings.home):
-        note("PROCTOR_HOME", f"{settings.home} is no home yet: run `proctor init`", False)
+        note("PROCTOR_HOME", f"{settings.home} is no home yet", False, "proctor init")
         return findings
+    _examine_modes(settings, note)
     keys = open_keys(settings).path
     if keys.exists():
         mode = keys.stat().st_mode & 0o777
-        note("signing keys", f"mode {mode:o}", mode == 0o600)
+        note("signing keys", f"mode {mode:o}", mode == 0o600, f"proctor exam keys rotate; chmod 600 {keys}")
+    if not _examine_stores(settings, note):
+        note(
+            "rows and editions",
+            "not looked at while a store cannot be relied on",
+            False,
+            "mend the stores first",
+        )
+        return findings
     with open_lake(settings, read_only=True) as lake:
         for result in run_checks(lake):
             count = len(result.offending)
-            note(f"check {result.name}", "passes" if count == 0 else f"{count} offending rows", count == 0)
+            note(
+                f"check {result.name}",
+                "passes" if count == 0 else f"{count} offending rows",
+                count == 0,
+                f"warehouse/sql/checks/{result.name}.sql selects the rows",
+            )
         _examine_contents(settings, lake, note)
         quarantined = int(lake.read("quarantined_count").item())
         note("quarantine", f"{quarantined} rows (proctor sql quarantine_by_rule)", True)
     return findings
+
+
+def _examine_modes(settings: Settings, note: Note) -> None:
+    """Whether anything in the home may be read or changed by other users."""
+    from deployments.owner_only import list_lax_files
+
+    lax = list_lax_files(settings.home)
+    named = _name_some([f"{path} ({path.lstat().st_mode & 0o777:o})" for path in lax])
+    note(
+        "files of the home",
+        f"{len(lax)} are open to other users: {named}" if lax else "its owner's alone",
+        not lax,
+        f"chmod -R go= {settings.home}; replace the keys among them, others may have read them",
+    )
+
+
+def _examine_stores(settings: Settings, note: Note) -> bool:
+    """Whether ledger, catalog and data files are there, whole and this home's; False where one is not."""
+    from warehouse.installation import read_home_id
+    from warehouse.store_files import WAY_BACK
+    from warehouse.stores import list_store_faults
+
+    try:
+        home_id = read_home_id(settings)
+        faults = list_store_faults(settings, is_thorough=True)
+    except StoreError as error:
+        note("installation", error, False, WAY_BACK)
+        return False
+    for fault in faults:
+        note(fault.store, f"{fault.path} {fault.finding}", False, WAY_BACK)
+    if not faults:
+        whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
+        note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)
+    return not faults

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from deployments.environment import list_plain_variables
 from deployments.output import print_note
 from schemas.errors import ProctorError, StoreError
 from schemas.settings import Settings
@@ -79,7 +80,8 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         "PREFECT_LOGGING_EXTRA_LOGGERS": "proctor",
         "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "CRITICAL"),
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
-        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+        # Prefect would start a server of its own without a password where it is told of none.
+        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
         "PREFECT_CLI_PROMPT": "false",
         "PROCTOR_HOME": str(settings.home.resolve()),
     }
@@ -196,7 +198,8 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
     arguments = ["server", "start", "--host", "127.0.0.1", "--port", str(port)] + (
         [] if with_ui else ["--no-ui"]
     )
-    process = _spawn(settings, arguments, variables, "server.log")
+    # It calls no model and opens no store of ours: it is given neither keys nor addresses.
+    process = _spawn(settings, arguments, variables, "server.log", list_plain_variables(os.environ))
     state = ServerState(port, auth, process.pid, _start_time(process.pid))
     _write_state(settings, state)
     return state
@@ -239,7 +242,8 @@ def _read_end(log: Path) -> str:
 def _start_worker(settings: Settings, state: ServerState) -> ServerState:
     variables = build_environment(settings, state)
     arguments = ["worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", "local"]
-    process = _spawn(settings, arguments, variables, "worker.log")
+    # Its flow runs call the models: they inherit the keys from it.
+    process = _spawn(settings, arguments, variables, "worker.log", os.environ)
     state = ServerState(
         **{**asdict(state), "worker_pid": process.pid, "worker_started": _start_time(process.pid)}
     )
@@ -248,9 +252,13 @@ def _start_worker(settings: Settings, state: ServerState) -> ServerState:
 
 
 def _spawn(
-    settings: Settings, arguments: list[str], variables: Mapping[str, str], log_name: str
+    settings: Settings,
+    arguments: list[str],
+    variables: Mapping[str, str],
+    log_name: str,
+    inherited: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
-    environment = os.environ | build_environment(settings, None) | dict(variables)
+    environment = dict(inherited) | build_environment(settings, None) | dict(variables)
     log_path = prefect_home(settings) / log_name
     descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "ab") as log:
@@ -328,7 +336,8 @@ def deploy_flows(settings: Settings) -> list[str]:
         raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
     root = Path(__file__).resolve().parents[1]
     manifest = Path(__file__).with_name("prefect.yaml")
-    environment = os.environ | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
+    inherited = list_plain_variables(os.environ)
+    environment = inherited | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
     command = [sys.executable, "-m", "prefect", "--no-prompt"]
     for arguments in (
         ["work-pool", "create", WORK_POOL, "--type", "process", "--overwrite"],

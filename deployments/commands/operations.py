@@ -23,8 +23,19 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-def init(as_json: AsJson = False) -> None:
+def init(
+    join: Annotated[
+        bool,
+        typer.Option(
+            "--join", help="Make this home one of the installation that its ledger belongs to already."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.
+
+    A ledger or lake that is missing from a home that had one is not made again. With --join a second home shares a ledger on
+    a server, or a store that was put in place on purpose becomes this home's.
 
     Example: PROCTOR_HOME=~/exam proctor init
     """
@@ -33,7 +44,7 @@ def init(as_json: AsJson = False) -> None:
     from schemas.settings import load_settings
 
     settings = load_settings()
-    made = create_home(settings)
+    made = create_home(settings, joins=join)
     print_result(made, as_json=as_json, then=f"fill in {made['registry']}, then proctor ingest PAPERS")
 
 
@@ -166,7 +177,14 @@ def doctor(as_json: AsJson = False) -> None:
     print_result(
         {"findings": findings, "problem_count": len(bad)},
         as_json=as_json,
-        lines=[f"{_mark(f['is_fine'])}  {f['what']}: {f['found']}" for f in findings],
+        lines=[
+            line
+            for f in findings
+            for line in (
+                f"{_mark(f['is_fine'])}  {f['what']}: {f['found']}",
+                *([f"     {f['fix']}"] if f["fix"] else []),
+            )
+        ],
     )
     if bad:
         raise typer.Exit(1)

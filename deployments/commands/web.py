@@ -31,6 +31,7 @@ def web(
     """
     from pathlib import Path
 
+    from deployments.environment import leave_keys_behind
     from deployments.web_server import serve_web
     from schemas.errors import UsageError
     from schemas.settings import load_settings
@@ -38,8 +39,11 @@ def web(
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():
             raise UsageError(f"The file {file} of {option} does not exist.")
+    settings = load_settings()
+    # Whoever breaks into the pages finds no key of a model.
+    leave_keys_behind(settings)
     serve_web(
-        load_settings(),
+        settings,
         host,
         port,
         certificate=certificate or None,

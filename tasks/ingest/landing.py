@@ -144,7 +144,7 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
     original = folder / name_original(sha256, parsed.path)
     if not original.exists():
         if parsed.copy is not None:
-            parsed.copy.chmod(0o644)
+            parsed.copy.chmod(0o600)
             parsed.copy.replace(original)
         else:
             _write_atomically(original, parsed.path.read_bytes())

@@ -91,6 +91,8 @@ def run_program(
         (folder / "input").write_text(stdin, encoding="utf-8", errors="replace")
         worker = folder / "worker.py"
         shutil.copyfile(Path(__file__).with_name(f"{WORKER.rpartition('.')[2]}.py"), worker)
+        for path in folder.iterdir():
+            path.chmod(0o644)
         # Not the virtual environment's: nothing that is installed is needed.
         python = os.path.realpath(sys.executable)
         command = [*(room or ()), python, "-I", "-S", "-B", str(worker), json.dumps(vars(chosen))]

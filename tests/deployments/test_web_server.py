@@ -23,15 +23,22 @@ PROCTOR = str(Path(sys.executable).with_name("proctor"))
 
 
 @pytest.mark.slow
-def test_the_web_server_tells_where_it_listens_and_never_a_cookie(tmp_path: Path) -> None:
+def test_the_web_server_tells_where_it_listens_never_a_cookie_and_has_no_key_of_a_model(
+    tmp_path: Path,
+) -> None:
     home = tmp_path / "home"
     open_ledger(Settings(home=home).ledger_address).close()
+    (home / "models.yaml").write_text(
+        "providers: {lab: {base_url: 'http://127.0.0.1:9/v1', key_variable: NAMED_IN_REGISTRY}}\n"
+        "models: {lab-2: {provider: lab, organisation: Lab, is_open: false, roles: [candidate, reference]}}\n"
+    )
+    keys = {"NAMED_IN_REGISTRY": "QZXWKEY", "OPENAI_API_KEY": "QZXWKEY", "PROCTOR_OWN_KEY": "QZXWKEY"}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
         [PROCTOR, "web", "--port", str(port), "--json"],
-        env=os.environ | {"PROCTOR_HOME": str(home)},
+        env=os.environ | {"PROCTOR_HOME": str(home)} | keys,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -40,6 +47,9 @@ def test_the_web_server_tells_where_it_listens_and_never_a_cookie(tmp_path: Path
     try:
         assert process.stdout is not None
         announced = json.loads(process.stdout.readline())
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+        assert f"PROCTOR_HOME={home}".encode() in environment
+        assert b"QZXW" not in environment
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("GET", "/sign-in?then=QZXWQUERY", headers={"Cookie": "proctor_session=QZXWCOOKIE"})
         assert connection.getresponse().status == 200

@@ -86,6 +86,40 @@ def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) 
     assert "第" not in json.dumps(seen, ensure_ascii=False)
 
 
+def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(home: Home) -> None:
+    """It is started by whichever command of this module came first; another user has its port and no password."""
+    home.run("validate", "--table", "runs")
+    state = read_state(Settings(home=home.path))
+    assert state is not None
+    api, stranger = state.api_url, {"Origin": "http://evil.example"}
+    run_id = "00000000-0000-4000-8000-000000000000"
+    attempts = [
+        httpx.post(f"{api}/flow_runs/filter", json={}, headers=stranger),
+        httpx.delete(f"{api}/flow_runs/{run_id}"),
+        httpx.post(f"{api}/work_pools/", json={"name": "mine", "type": "process"}),
+        httpx.post(f"{api}/flow_runs/filter", json={}, auth=("proctor", "guessed")),
+    ]
+    assert [answer.status_code for answer in attempts] == [401, 401, 401, 401]
+    assert "access-control-allow-origin" not in attempts[0].headers
+    page = httpx.get(f"http://127.0.0.1:{state.port}/dashboard")
+    assert page.status_code in (401, 404)
+
+    import psutil
+
+    server = psutil.Process(state.server_pid)
+    addresses = {
+        one.laddr.ip
+        for process in (server, *server.children(recursive=True))
+        for one in process.net_connections(kind="inet")
+        if one.status == psutil.CONN_LISTEN
+    }
+    assert addresses == {"127.0.0.1"}
+    for process in (server, *server.children(recursive=True)):
+        environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+        assert b"PREFECT_SERVER_API_AUTH_STRING=" in environment
+        assert b"QZXW" not in environment
+
+
 def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) -> None:
     damaged = home.work / "damaged.docx"
     damaged.write_bytes(b"PK\x03\x04 broken")

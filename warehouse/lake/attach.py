@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
 from warehouse.lake.faults import retry_opening
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
 
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
+    home_id = read_home_id(settings)
+    check_store_file(catalog_file(catalog), home_id)
     if read_only:
         check_exists(catalog)
     else:
@@ -48,6 +51,11 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         statement = _attach_statement(catalog, data, read_only=read_only)
         retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
+        if is_postgres(catalog) and home_id is not None:
+            check_held_id("catalog in PostgreSQL", read_server_id(connection), home_id)
+    except StoreError:
+        connection.close()
+        raise
     except duckdb.Error as error:
         connection.close()
         raise StoreError(
@@ -160,10 +168,30 @@ def remember_data_path(settings: Settings) -> None:
                 (_data_location(settings.data_address),),
             )
     except sqlite3.Error as error:
-        raise StoreError(
-            f"The lake's catalog {describe_catalog(catalog)} cannot be written ({type(error).__name__}). "
-            "Restore it from a backup, or check its permissions."
-        ) from None
+        raise _unwritable(catalog, error) from None
+
+
+def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """The installation that the catalog of an attached lake belongs to; null for one that was given none yet."""
+    rows = connection.execute(
+        f"SELECT value FROM __ducklake_metadata_{ALIAS}.ducklake_metadata WHERE key = ?", [CATALOG_KEY]
+    ).fetchall()
+    return str(rows[0][0]) if rows else None
+
+
+def give_catalog_id(settings: Settings, installation_id: str) -> None:
+    """Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError."""
+    catalog = settings.catalog_address
+    try:
+        with closing(_open_catalog(catalog)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("DELETE FROM ducklake_metadata WHERE key = ?", (CATALOG_KEY,))
+            connection.execute(
+                "INSERT INTO ducklake_metadata (key, value) VALUES (?, ?)", (CATALOG_KEY, installation_id)
+            )
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise _unwritable(catalog, error) from None
 
 
 def read_stored_comment(settings: Settings, table: str) -> str | None:
@@ -300,6 +328,13 @@ def _data_location(data: str) -> str:
 
 def _open_catalog(catalog: str) -> sqlite3.Connection:
     return sqlite3.connect(catalog_path(catalog), timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+
+
+def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"The lake's catalog {describe_catalog(catalog)} cannot be written ({type(error).__name__}). "
+        "Restore it from a backup, or check its permissions."
+    )
 
 
 def _stored_data_path(catalog: str) -> str | None:

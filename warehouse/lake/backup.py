@@ -14,6 +14,7 @@ from schemas.tables import TABLES
 from warehouse.lake.attach import catalog_path, is_postgres, is_remote, quote_name, remember_data_path
 from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.store import Lake, open_lake
+from warehouse.store_files import remove_mark
 
 
 def backup_lake(lake: Lake, dest: Path) -> dict[str, Any]:
@@ -57,6 +58,8 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
         # The catalog comes last: without it there is no lake, so an interrupted restore is never taken for one.
         partial = catalog.with_suffix(".partial")
         _copy_catalog(src / "catalog.sqlite", partial)
+        # What was acknowledged of a catalog that lay here before is not to be looked for in this one.
+        remove_mark(catalog)
         partial.rename(catalog)
         remember_data_path(settings)
     with open_lake(settings) as lake:

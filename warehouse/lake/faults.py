@@ -9,12 +9,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from schemas.errors import StoreError, UsageError
+from warehouse.store_files import WAY_BACK
 
 if TYPE_CHECKING:
     import duckdb
 
 T = TypeVar("T")
 
+# A file of the lake's own, as DuckDB quotes it; its folders hold months and names of tables, never a row's text.
+_DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet)["']""")
+# What SQLite and the system say of a disk that is full, broken, or may only be read.
+_DISK = re.compile(
+    r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
+)
 # How long a reader tries to open a catalog that writers are closing.
 OPENING_S = 30.0
 # How often a writer that met another one tries.
@@ -29,6 +36,13 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     if isinstance(error, about_statement):
         lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
         return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
+    if (file := _DATA_FILE.search(str(error))) is not None:
+        return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
+    if _DISK.search(str(error)):
+        return StoreError(
+            "The lake's disk takes or gives nothing more; nothing was written. Check free space and permissions, then run "
+            "again."
+        )
     name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 

@@ -33,7 +33,8 @@ from warehouse.lake.validation import find_refusals
 if TYPE_CHECKING:
     import duckdb
 
-_OWN_TABLES = ("landings", "quarantine")
+# Written by every landing itself.
+OWN_TABLES = ("landings", "quarantine")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def check_batches(batches: Sequence[Batch]) -> None:
     seen: set[tuple[str, str]] = set()
     for batch in batches:
         get_table(batch.table)
-        if batch.table in _OWN_TABLES:
+        if batch.table in OWN_TABLES:
             raise ContractError(
                 f"Table {batch.table} is written by every landing itself; land another table."
             )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres, quote_text
+from warehouse.lake.data_files import NewFiles
 from warehouse.lake.faults import translate_error
+from warehouse.lake.statements import roll_back
 from warehouse.lake.store import Lake
 
 if TYPE_CHECKING:
@@ -37,12 +39,10 @@ def compact_lake(
             for name in _tables_to_merge(connection, through_month):
                 arguments = f"{quote_text(ALIAS)}, {quote_text(name)}"
                 # Files of which most rows were replaced are written again, so that the rest can be merged.
-                connection.execute(
-                    f"CALL ducklake_rewrite_data_files({arguments}, delete_threshold => 0.1)"
-                ).fetchall()
-                merged += len(
-                    connection.execute(f"CALL ducklake_merge_adjacent_files({arguments})").fetchall()
+                _write_files(
+                    lake, name, f"CALL ducklake_rewrite_data_files({arguments}, delete_threshold => 0.1)"
                 )
+                merged += _write_files(lake, name, f"CALL ducklake_merge_adjacent_files({arguments})")
             older = f"older_than => now() - INTERVAL {int(keep_days * 86_400)} SECONDS"
             expired = connection.execute(
                 f"CALL ducklake_expire_snapshots({quote_text(ALIAS)}, {older})"
@@ -72,6 +72,20 @@ def compact_lake(
         "removed_files": len(removed),
         "removed_orphans": len(orphans),
     }
+
+
+def _write_files(lake: Lake, table: str, statement: str) -> int:
+    """Run what writes files of a table anew; they are on the disk before the catalog names them. Answers with the rows."""
+    files = NewFiles(lake.settings, [table])
+    lake.connection.execute("BEGIN")
+    try:
+        rows = lake.connection.execute(statement).fetchall()
+        files.flush()
+        lake.connection.execute("COMMIT")
+    except BaseException:
+        roll_back(lake.connection)
+        raise
+    return len(rows)
 
 
 def list_snapshots(lake: Lake) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.faults import translate_error
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
 from warehouse.lake.statements import begin_reading, execute_statement
@@ -60,6 +61,7 @@ class LakeReader:
     def __init__(self, settings: Settings) -> None:
         """Open the lake; raises StoreError when there is none."""
         self.connection = attach_for_reading(settings)
+        self._catalog = CatalogWatch(settings, self.connection)
 
     def __enter__(self) -> LakeReader:
         return self
@@ -74,6 +76,7 @@ class LakeReader:
         try:
             return execute_statement(self.connection, sql, params or {}, _fetch_rows)
         except duckdb.Error as error:
+            self._catalog.check()
             raise explain_error(error, sql) from None
 
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:

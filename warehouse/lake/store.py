@@ -26,8 +26,11 @@ from warehouse.lake.attach import (
     is_postgres,
     is_remote,
 )
+from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.data_files import NewFiles
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict
 from warehouse.lake.landing import (
+    OWN_TABLES,
     Batch,
     CheckedBatch,
     Landing,
@@ -113,6 +116,7 @@ class Lake:
         self.is_read_only = is_read_only
         self.lock_timeout_s = lock_timeout_s
         self._lock = RLock()
+        self._catalog = CatalogWatch(settings, connection)
 
     def __enter__(self) -> Lake:
         return self
@@ -155,6 +159,7 @@ class Lake:
             try:
                 return execute_statement(self.connection, sql, params or {}, fetch)
             except duckdb.Error as error:
+                self._catalog.check()
                 raise explain_error(error, sql) from None
 
     def units(self, table: str) -> set[str]:
@@ -263,19 +268,27 @@ class Lake:
                 "The lake was opened for reading only. Open it with read_only=False to change it."
             )
         with self._lock, hold_writer_lock(self.settings, self.lock_timeout_s):
+            self._catalog.check()
             yield self.connection
 
     @contextmanager
-    def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """One write transaction under the writer lock; undone when the block raises."""
+    def transaction(self, tables: Iterable[str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """One write transaction under the writer lock; undone when the block raises.
+
+        The files that it adds are on the disk before the catalog names them. `tables`: those that are written to, where that
+        is known; the folders of all are looked at otherwise.
+        """
         with self.exclusive() as connection:
+            files = NewFiles(self.settings, tables)
             connection.execute("BEGIN")
             try:
                 yield connection
+                files.flush()
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
                 raise
+            self._catalog.acknowledge()
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
@@ -304,10 +317,11 @@ class Lake:
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb
 
+        tables = {one.batch.table for one in checked} | set(OWN_TABLES)
         for attempt in range(1, CONFLICT_TRIES + 1):
             try:
                 with (
-                    self.transaction() as connection,
+                    self.transaction(tables) as connection,
                     stage_rows(self.settings, checked, flow_run_id) as paths,
                 ):
                     replace_units(connection, checked, paths)

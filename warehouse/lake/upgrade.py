@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
+from warehouse.lake.data_files import NewFiles
 from warehouse.lake.definitions import has_every_definition, list_missing_definitions, remember_definitions
 from warehouse.lake.empty_tables import note_empty_tables
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
@@ -63,6 +64,7 @@ def bring_up_to_date(
     for attempt in range(1, CONFLICT_TRIES + 1):
         with hold_writer_lock(settings, lock_timeout_s):
             remember_data_path(settings)
+            files = NewFiles(settings)
             connection.execute("BEGIN")
             try:
                 # Read again: another process may have done it while this one waited.
@@ -73,6 +75,7 @@ def bring_up_to_date(
                     connection.execute(statement)
                 for statement in list_updates(form):
                     connection.execute(statement)
+                files.flush()
                 connection.execute("COMMIT")
                 if not is_postgres(settings.catalog_address):
                     note_empty_tables(connection)

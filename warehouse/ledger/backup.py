@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 from schemas.errors import StoreError, UsageError
 from warehouse.ledger.division import check_pair, read_state
 from warehouse.ledger.sides import name_exam_file
+from warehouse.store_files import remove_mark
 
 
 def check_embedded(address: str) -> None:
@@ -54,6 +55,8 @@ def restore_ledger(source: Path, target: Path) -> None:
     """Put a copied ledger and its exam's database in place; a backup of an earlier version has the ledger alone."""
     for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
         if origin.exists():
+            # What was acknowledged of a file that lay here before is not to be looked for in this one.
+            remove_mark(copy)
             shutil.copyfile(origin, copy)
             copy.chmod(0o600)
 

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
 
 from schemas.errors import ConflictError, StoreError
-from warehouse.ledger.sides import EXAM_SCHEMA, find_ledger_file, name_exam_file
+from warehouse.installation import (
+    check_held_id,
+    check_store_file,
+    exam_file,
+    find_expected_id,
+    ledger_file,
+)
+from warehouse.ledger.commits import (
+    WatchedFile,
+    check_files,
+    commit,
+    explain_refusal,
+    roll_back,
+    watch_files,
+)
+from warehouse.ledger.sides import EXAM_SCHEMA, find_ledger_file, is_exam_file, name_exam_file
+from warehouse.store_files import FileWatch
 
 if TYPE_CHECKING:
     from warehouse.ledger.writer import GroupCommitWriter
-
 
 # A read that fixes what is seen of the exam's file until the transaction ends.
 _PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"
@@ -66,10 +82,11 @@ class Ledger:
         """A connection that sees one consistent state and writes nothing.
 
         Over two files the exam's side is seen as of the beginning, and the ledger as of its first use: what the ledger holds is
-        written before what the exam's side says of it, so that nothing of it is missing.
+        written before what the exam's side says of it, so that nothing of it is missing. Raises StoreError when a file is gone.
         """
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.engine.connect() as connection:
+            check_files(connection)
             connection.exec_driver_sql(begin)
             try:
                 if self._has_exam_attached:
@@ -82,23 +99,30 @@ class Ledger:
     def write(self) -> Iterator[Connection]:
         """One transaction; durable when the block ends, undone when it raises.
 
-        Raises ConflictError where what was to be written is there already.
+        Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone.
         """
-        from sqlalchemy.exc import IntegrityError
+        from sqlalchemy.exc import DBAPIError, IntegrityError
 
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
             try:
                 yield connection
+                commit(connection)
             except IntegrityError as error:
                 connection.exec_driver_sql("ROLLBACK")
                 raise ConflictError(
                     f"Another process was first ({type(error.orig).__name__}); nothing was written. Run the command again."
                 ) from None
+            except DBAPIError as error:
+                roll_back(connection)
+                if (cause := explain_refusal(error)) is None:
+                    raise
+                raise StoreError(
+                    f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
+                ) from None
             except BaseException:
-                connection.exec_driver_sql("ROLLBACK")
+                roll_back(connection)
                 raise
-            connection.exec_driver_sql("COMMIT")
 
     def close(self) -> None:
         """Let the writer finish what it was given, then close every connection."""
@@ -110,12 +134,17 @@ class Ledger:
 def open_ledger(url: str) -> Ledger:
     """Open the ledger at `url`, both sides of it, creating or upgrading its tables: for the ledger's owner.
 
-    Raises StoreError when it cannot be reached or was written by a newer version.
+    Raises StoreError when it cannot be reached, was written by a newer version, or is not the ledger of its home.
     """
+    expected = find_expected_id(url)
+    check_store_file(ledger_file(url), expected)
+    check_store_file(exam_file(url), expected)
     engine = create_ledger_engine(url)
     with _telling_of(url, engine):
-        from warehouse.ledger.migrate import upgrade_ledger
+        from warehouse.ledger.migrate import read_ledger_version, upgrade_ledger
 
+        if expected is not None and engine.dialect.name != "sqlite":
+            _check_server(engine, expected, is_empty=read_ledger_version(engine) is None)
         upgrade_ledger(engine)
     file = find_ledger_file(url)
     if file is None:
@@ -129,7 +158,9 @@ def open_exam_database(url: str) -> Ledger:
 
     Raises StoreError when it is not there, not at the form of the code, or shows more than the exam's side.
     """
-    file = find_ledger_file(url)
+    file, expected = find_ledger_file(url), find_expected_id(url)
+    if expected is not None:
+        check_store_file(exam_file(url), expected)
     if file is not None and not file.exists():
         raise StoreError(
             f"There is no exam database at {file}. Run `proctor exam database`: it makes it, or divides the ledger of an earlier "
@@ -186,11 +217,12 @@ def create_ledger_engine(url: str, *, attached: Path | None = None) -> Engine:
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
-            Path(address.database).parent.mkdir(parents=True, exist_ok=True)
+            _create_closed(Path(address.database))
         engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
         event.listen(engine, "connect", _prepare_sqlite)
         if attached is not None:
             event.listen(engine, "connect", partial(_attach_exam, attached))
+        watch_files(engine, _list_watched(url, attached))
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
@@ -229,3 +261,34 @@ def _attach_exam(path: Path, connection: Any, _record: Any) -> None:
     cursor.execute(f"PRAGMA {EXAM_SCHEMA}.cache_size = -65536")
     cursor.execute(f"PRAGMA {EXAM_SCHEMA}.synchronous=FULL")
     cursor.close()
+
+
+def _create_closed(path: Path) -> None:
+    """Make the file, and its folder, for its owner alone; SQLite gives its log the same mode. What is there stays."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Who may not make it hears of it when SQLite tries.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+
+
+def _list_watched(url: str, attached: Path | None) -> list[WatchedFile]:
+    """The files of an embedded ledger that a connection opens, its own first."""
+    opened = find_ledger_file(url)
+    own = None if opened is None else exam_file(url) if is_exam_file(opened) else ledger_file(url)
+    if own is None:
+        return []
+    found = [WatchedFile("main", own.table, FileWatch(own.name, own.path))]
+    other = None if attached is None else exam_file(url)
+    if other is not None:
+        found.append(WatchedFile(EXAM_SCHEMA, other.table, FileWatch(other.name, other.path)))
+    return found
+
+
+def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
+    """Raise StoreError for a ledger on a server that is empty or somebody else's; an older form is upgraded first."""
+    held = None
+    if not is_empty and inspect(engine).has_table("installation"):
+        with engine.connect() as connection:
+            held = connection.exec_driver_sql("SELECT installation_id FROM installation").scalar()
+            connection.rollback()
+    check_held_id("ledger on its server", None if held is None else str(held), expected)

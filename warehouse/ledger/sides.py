@@ -42,6 +42,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "responses": ("SELECT (session_id, seq, answer_status, answered_at)", "INSERT"),
         "access_log": ("SELECT", "INSERT"),
         "access_heads": (),
+        "exam_installation": (),
     }
 )
 
@@ -49,6 +50,11 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 def name_exam_file(ledger: Path) -> Path:
     """Where the exam's file of an embedded ledger lies: beside it, `ledger.exam.sqlite` for `ledger.sqlite`."""
     return ledger.with_name(f"{ledger.stem}.exam{ledger.suffix}")
+
+
+def is_exam_file(path: Path) -> bool:
+    """Whether a file is the exam's one of an embedded ledger, by its name."""
+    return path.stem.endswith(".exam")
 
 
 def find_exam_address(settings: Settings) -> str:

@@ -539,3 +539,32 @@ budget_shares = Table(
     Column("reserved_usd", Float, nullable=False, comment="The most that its calls in flight could cost."),
     Column("expires_at", String(32), nullable=False, comment="Renewed by every call."),
 )
+
+
+def _make_installation(name: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column(
+            "number", Integer, primary_key=True, autoincrement=False, comment="Always 1: there is one row."
+        ),
+        Column(
+            "installation_id",
+            String(36),
+            nullable=False,
+            comment="The same in the home's secrets and in the lake's catalog.",
+        ),
+        Column("given_at", String(32), nullable=False),
+        Column(
+            "commit_count",
+            Integer,
+            nullable=False,
+            comment="Commits of an embedded ledger since then; a file that knows fewer than its mark has lost some.",
+        ),
+        CheckConstraint("number = 1", name="number"),
+    )
+
+
+# One of each side: embedded, each of the two files says whose it is and counts its own commits.
+installation = _make_installation("installation")
+exam_installation = _make_installation("exam_installation")

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError
+from warehouse.ledger.commits import commit, explain_refusal
 
 T = TypeVar("T")
 Operation = Callable[[Connection], T]
@@ -127,12 +128,17 @@ class GroupCommitWriter:
             try:
                 outcomes = self._run_batch(connection, work)
                 break
-            except OperationalError as error:
+            except DBAPIError as error:
                 _rollback(connection)
-                if attempt == MOST_TRIES:
+                cause = explain_refusal(error)
+                if cause is None and not isinstance(error, OperationalError):
+                    _tell(work, [(True, error)] * len(work))
+                    return
+                if cause is not None or attempt == MOST_TRIES:
+                    cause = cause or f"it failed {attempt} times ({type(error.orig).__name__})"
                     failure = StoreError(
-                        f"The ledger could not commit after {MOST_TRIES} tries ({type(error.orig).__name__}). "
-                        "Nothing of the last operations was kept; run the command again."
+                        f"The ledger could not commit: {cause}. Nothing of the last operations was kept; mend that, then run "
+                        "the command again."
                     )
                     _tell(work, [(True, failure)] * len(work))
                     return
@@ -152,15 +158,17 @@ class GroupCommitWriter:
             connection.exec_driver_sql("SAVEPOINT op")
             try:
                 value = item.operation(connection)
-            except OperationalError:
-                raise
             except Exception as error:
+                if isinstance(error, OperationalError) or (
+                    isinstance(error, DBAPIError) and explain_refusal(error) is not None
+                ):
+                    raise
                 connection.exec_driver_sql("ROLLBACK TO SAVEPOINT op")
                 outcomes.append((True, error))
             else:
                 outcomes.append((False, value))
             connection.exec_driver_sql("RELEASE SAVEPOINT op")
-        connection.exec_driver_sql("COMMIT")
+        commit(connection)
         return outcomes
 
 

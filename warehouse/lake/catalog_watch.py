@@ -1,0 +1,47 @@
+"""Whether the catalog still lies where a lake was opened, and the mark beside it of what was acknowledged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
+from warehouse.store_files import WAY_BACK, identify_file, write_mark
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class CatalogWatch:
+    """Of a SQLite catalog that a lake has open; of one in PostgreSQL its server takes care.
+
+    DuckDB opens the file for every transaction: one that is gone would be made again, empty.
+    """
+
+    def __init__(self, settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
+        catalog = settings.catalog_address
+        self._path = None if is_postgres(catalog) else catalog_path(catalog)
+        self._connection = connection
+        self._seen = self._look()
+
+    def check(self) -> None:
+        """Raise StoreError unless the file is still the one that was opened."""
+        if self._look() == self._seen:
+            return
+        what = "was replaced" if self._path is not None and self._path.exists() else "is missing"
+        raise StoreError(
+            f"The catalog {self._path} {what} while the lake was open; nothing was written to it. {WAY_BACK}"
+        )
+
+    def acknowledge(self) -> None:
+        """Note the last snapshot as told: a catalog that knows only earlier ones has lost some."""
+        if self._path is None:
+            return
+        # All rows are fetched: a result that is not read to its end keeps the catalog's file open, and its log in use.
+        rows = self._connection.execute(f"FROM ducklake_last_committed_snapshot('{ALIAS}')").fetchall()
+        if rows and rows[0][0] is not None:
+            write_mark(self._path, int(rows[0][0]))
+
+    def _look(self) -> tuple[int, int] | None:
+        return None if self._path is None else identify_file(self._path)

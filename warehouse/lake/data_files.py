@@ -1,0 +1,152 @@
+"""The lake's Parquet files as files: flushed before the catalog names them, and there with the length that it says."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from schemas.errors import StoreError
+from schemas.settings import Settings
+from warehouse.lake.attach import catalog_path, is_postgres, is_remote
+from warehouse.store_files import Fault
+
+# Of every file that the present state of the lake rests on: where it lies, below which folders, how long it is.
+_FILES = """
+    WITH files AS (
+        SELECT table_id, path, path_is_relative, file_size_bytes FROM ducklake_data_file WHERE end_snapshot IS NULL
+        UNION ALL
+        SELECT table_id, path, path_is_relative, file_size_bytes FROM ducklake_delete_file WHERE end_snapshot IS NULL
+    )
+
+    SELECT
+        own.table_name,
+        CASE
+            WHEN NOT files.path_is_relative THEN files.path
+            WHEN NOT own.path_is_relative THEN own.path || files.path
+            ELSE parent.path || own.path || files.path
+        END AS path,
+        files.file_size_bytes
+    FROM files
+    JOIN ducklake_table AS own ON own.table_id = files.table_id AND own.end_snapshot IS NULL
+    JOIN ducklake_schema AS parent ON parent.schema_id = own.schema_id AND parent.end_snapshot IS NULL
+"""
+
+
+class NewFiles:
+    """The files that a transaction adds to a lake's folder: those that were not there when it began.
+
+    DuckLake names them to nobody before its commit. Of the tables that a landing touches the folders are listed, before and
+    after; an object store puts what it acknowledges on its disks by itself.
+
+    Args:
+        settings: whose lake.
+        tables: the tables that are written to; null for any.
+    """
+
+    def __init__(self, settings: Settings, tables: Iterable[str] | None = None) -> None:
+        top = None if is_remote(settings.data_address) else Path(settings.data_address)
+        self._top = top
+        self._folders: list[Path] = []
+        if top is not None:
+            self._folders = (
+                [top] if tables is None else [top / "main" / table for table in sorted(set(tables))]
+            )
+        self._before = set(self._list())
+
+    def flush(self) -> list[Path]:
+        """Put the new files, and the folders that name them, on the disk; answers with the files.
+
+        A power cut after the commit then leaves no catalog that names a file without its bytes. Raises StoreError.
+        """
+        new = [path for path in self._list() if path not in self._before]
+        try:
+            for path in new:
+                flush_path(path)
+            for folder in sorted(self._list_folders(new), reverse=True):
+                flush_path(folder)
+        except OSError as error:
+            raise StoreError(
+                f"A new file of the lake in {self._top} cannot be put on the disk ({error.strerror}); nothing was "
+                "written. Check the disk, then run again."
+            ) from None
+        return new
+
+    def _list(self) -> list[Path]:
+        return [path for folder in self._folders for path in _list_files(folder)]
+
+    def _list_folders(self, files: Iterable[Path]) -> set[Path]:
+        """The folders of files, and those above them: a new folder is named in the one above it."""
+        found: set[Path] = set()
+        for file in files:
+            for folder in file.parents:
+                found.add(folder)
+                if folder == self._top:
+                    break
+        return found
+
+
+def flush_path(path: Path) -> None:
+    """Put the bytes of a file, or the names in a folder, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def find_file_faults(settings: Settings) -> list[Fault]:
+    """Files that the catalog names and that are not there, or not of its length; a lake on a server is not looked at."""
+    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
+        return []
+    faults = _compare_files(settings)
+    # Between the catalog and the look at the files a maintenance may have removed some: those are named no more.
+    return faults and _compare_files(settings)
+
+
+def has_data_files(settings: Settings) -> bool:
+    """Whether there are Parquet files in the lake's folder, whatever the catalog says."""
+    if is_remote(settings.data_address):
+        return False
+    return any(path.suffix == ".parquet" for path in _list_files(Path(settings.data_address)))
+
+
+def _compare_files(settings: Settings) -> list[Fault]:
+    catalog = catalog_path(settings.catalog_address)
+    if not catalog.exists():
+        return []
+    try:
+        with closing(
+            sqlite3.connect(f"{catalog.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
+        ) as connection:
+            rows = connection.execute(_FILES).fetchall()
+    except sqlite3.Error:
+        # A catalog that cannot be read is found by who looks at it.
+        return []
+    folder = Path(settings.data_address).resolve()
+    faults = []
+    for table, path, size in rows:
+        place = folder / path
+        try:
+            found = place.stat().st_size
+        except OSError:
+            faults.append(Fault("data file", str(place), f"is missing: rows of {table} are in it"))
+            continue
+        if found != size:
+            faults.append(
+                Fault(
+                    "data file",
+                    str(place),
+                    f"is damaged: it has {found:,} bytes of {size:,}; rows of {table} are in it",
+                )
+            )
+    return faults
+
+
+def _list_files(folder: Path) -> Iterator[Path]:
+    """Every file below a folder; nothing for one that is not there."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            yield Path(path, name)
