@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,11 @@ def test_a_server_whose_ledger_is_gone_acknowledges_no_answer(
     assert first.status_code == 200
     aside = tmp_path / "aside"
     (tmp_path / name).rename(aside)
-    gone = time.monotonic()
 
     body = {"seq": first.json()["question"]["seq"], "response": "B", "wants_next": True}
     refused = client.post(f"/sessions/{session_id}/answers", json=body, headers=headers)
 
     assert code_of(refused) == (503, "store_unavailable")
-    assert time.monotonic() - gone < 1
     assert client.get(f"/sessions/{session_id}/next", headers=headers).status_code == 503
 
     aside.rename(tmp_path / name)
