@@ -9,72 +9,211 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-from schemas.errors import ConflictError, StoreError
-from warehouse.ledger.claims import read_claim, release_claim, renew_claim, take_claim
+from schemas.errors import ProctorError, StoreError
+from warehouse.ledger.claims import (
+    list_claims,
+    read_claim,
+    release_claim,
+    renew_claim,
+    renew_claims,
+    take_claim,
+)
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.writer import name_claim_row
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.ledger.claims import Claim
 
 LEASE_S = 90.0
+# How often who waits for a piece of work asks again.
+POLL_S = 0.5
+
+
+class Renewal:
+    """A thread that renews something every third of a lease; what the ledger refuses is tried again, sooner.
+
+    Args:
+        renew: one renewal; false when there is nothing to renew any more, which ends the thread.
+        lease_s: seconds that a renewal holds.
+    """
+
+    def __init__(self, name: str, renew: Callable[[], bool], lease_s: float) -> None:
+        self._renew = renew
+        self._lease_s = lease_s
+        self._renewed_at = time.monotonic()
+        self._ended = threading.Event()
+        self._lost = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is no longer ours, or was not renewed for a whole lease and so may be another's."""
+        return self._lost or time.monotonic() - self._renewed_at > self._lease_s
+
+    def end(self) -> None:
+        """Stop renewing; returns when the thread has ended."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        pause_s = self._lease_s / 3
+        while not self._ended.wait(pause_s):
+            begun = time.monotonic()
+            try:
+                if not self._renew():
+                    self._lost = True
+                    return
+                self._renewed_at, pause_s = begun, self._lease_s / 3
+            except (ProctorError, SQLAlchemyError):
+                pause_s = self._lease_s / 20
 
 
 @contextmanager
 def claim_work(
-    ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S
+    ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S, wait_s: float = 0.0
 ) -> Iterator[None]:
-    """Hold the work `name` of a kind while the block runs.
+    """Hold the work `name` of a kind while the block runs, after waiting for another holder up to `wait_s`.
 
     Raises StoreError when another process holds it (`what` says in words what that one is doing), or has taken it over because
     this one could not renew its lease in time.
     """
     holder = uuid4().hex
-    _take(ledger, kind, name, holder, what, lease_s)
-    ended, lost = threading.Event(), threading.Event()
+    _wait_for(ledger, kind, name, holder, what, lease_s, wait_s)
 
-    def renew() -> None:
-        while not ended.wait(lease_s / 3):
-            with ledger.write() as connection:
-                if not renew_claim(connection, kind, name, holder=holder, lease_s=lease_s):
-                    lost.set()
-                    return
+    def renew() -> bool:
+        with ledger.write() as connection:
+            return renew_claim(connection, kind, name, holder=holder, lease_s=lease_s)
 
-    thread = threading.Thread(target=renew, name=f"claim-{kind}", daemon=True)
-    thread.start()
+    renewal = Renewal(f"claim-{kind}", renew, lease_s)
     try:
         yield
     finally:
-        ended.set()
-        thread.join()
+        renewal.end()
         with ledger.write() as connection:
             release_claim(connection, kind, name, holder=holder)
-    if lost.is_set():
+    if renewal.is_lost:
         raise StoreError(
             f"Another process has taken over {what}: this one did not renew its claim within {lease_s:g} s. What was paid for is kept."
         )
 
 
-def _take(ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s: float) -> None:
-    try:
+def _wait_for(
+    ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s: float, wait_s: float
+) -> None:
+    give_up_at = time.monotonic() + wait_s
+    while True:
         with ledger.write() as connection:
-            found = read_claim(connection, kind, name)
-            is_free = found is None or found.is_expired or is_dead(found.host, found.process_id)
-            if is_free and take_claim(
-                connection,
-                kind,
-                name,
-                holder=holder,
-                host=platform.node(),
-                process_id=os.getpid(),
-                lease_s=lease_s,
-                instead_of=None if found is None else found.holder,
-            ):
-                return
-    except ConflictError:
-        found = None
-    where = "Another process" if found is None else f"Process {found.process_id} on {found.host}"
-    raise StoreError(f"{where} is {what}. Wait for it, or end it first.")
+            found = _take(connection, kind, name, holder, lease_s)
+        if found is None:
+            return
+        if time.monotonic() >= give_up_at:
+            raise StoreError(
+                f"Process {found.process_id} on {found.host} is {what}. Wait for it, or end it first."
+            )
+        time.sleep(min(POLL_S, max(0.01, give_up_at - time.monotonic())))
+
+
+def _take(connection: Connection, kind: str, name: str, holder: str, lease_s: float) -> Claim | None:
+    """Take the work where nobody living holds it; returns who holds it otherwise, null when it was taken."""
+    while True:
+        found = read_claim(connection, kind, name)
+        if found is not None and not found.is_expired and not is_dead(found.host, found.process_id):
+            return found
+        if take_claim(
+            connection,
+            kind,
+            name,
+            holder=holder,
+            host=platform.node(),
+            process_id=os.getpid(),
+            lease_s=lease_s,
+            instead_of=None if found is None else found.holder,
+        ):
+            return None
+
+
+class SharedWork:
+    """Pieces of work of one kind that several processes share: each piece is one process's at a time.
+
+    An async context manager; whatever is still held at its end is let go of.
+    """
+
+    def __init__(self, ledger: Ledger, kind: str, *, lease_s: float = LEASE_S) -> None:
+        self._ledger = ledger
+        self._kind = kind
+        self._lease_s = lease_s
+        self._holder = uuid4().hex
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+        self._renewal = Renewal(f"claims-{kind}", self._renew, lease_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._renewal.end()
+        for name in sorted(self._held):
+            await self.release(name)
+
+    async def take(self, name: str) -> bool:
+        """Claim a piece; false when a living process has it."""
+        found = await self._ledger.writer.run_async(
+            lambda connection: _take(connection, self._kind, name, self._holder, self._lease_s),
+            name_claim_row(self._kind, name),
+        )
+        if found is None:
+            with self._lock:
+                self._held.add(name)
+        return found is None
+
+    async def find_free(self, names: Sequence[str]) -> set[str]:
+        """Those of the pieces that no other living process has at this moment, by one look at the ledger."""
+        claims = await self._ledger.writer.run_async(lambda connection: list_claims(connection, self._kind))
+        held = {
+            name
+            for name, claim in claims.items()
+            if claim.holder != self._holder
+            and not claim.is_expired
+            and not is_dead(claim.host, claim.process_id)
+        }
+        return set(names) - held
+
+    def holds(self, name: str) -> bool:
+        """Whether a piece is still ours: a process that was stopped for a whole lease may have lost it."""
+        return name in self._held and not self._renewal.is_lost
+
+    async def release(self, name: str) -> None:
+        """Let go of a piece."""
+        with self._lock:
+            self._held.discard(name)
+        await self._ledger.writer.run_async(
+            lambda connection: release_claim(connection, self._kind, name, holder=self._holder),
+            name_claim_row(self._kind, name),
+        )
+
+    def _renew(self) -> bool:
+        with self._lock:
+            before = set(self._held)
+        if before:
+            with self._ledger.write() as connection:
+                kept = renew_claims(connection, holder=self._holder, lease_s=self._lease_s)
+            with self._lock:
+                self._held -= before - {name for _, name in kept}
+        return True
 
 
 def is_dead(host: str, process_id: int) -> bool:

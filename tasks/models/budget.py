@@ -136,6 +136,8 @@ class SharedBudget(Budget):
                     self._reserved += amount_usd
                 return
             if answer is Answer.REFUSED:
+                if self._has_been_raised():
+                    continue
                 way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
                 raise _refuse(self.limit_usd, spent, amount_usd, way_out)
             if answer is Answer.CLOSED:
@@ -161,6 +163,15 @@ class SharedBudget(Budget):
             ),
             name_budget_row(self._run_id),
         )
+
+    def _has_been_raised(self) -> bool:
+        """Whether somebody has let the run spend more since this process began."""
+        with self._ledger.read() as connection:
+            limit = read_limit(connection, self._run_id)
+        if limit is None or limit <= self.limit_usd:
+            return False
+        self.limit_usd = limit
+        return True
 
     def _close_dead(self) -> None:
         """What processes that are no more had set aside counts as spent: it may have been billed."""

@@ -6,13 +6,19 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine import now_text, write_moment
 from warehouse.ledger.tables import work_claims
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+_INSERT = {
+    "sqlite": sqlite.insert(work_claims).on_conflict_do_nothing().returning(work_claims.c.name),
+    "postgresql": postgresql.insert(work_claims).on_conflict_do_nothing().returning(work_claims.c.name),
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,18 @@ def read_claim(connection: Connection, kind: str, name: str) -> Claim | None:
     return None if row is None else Claim(*row)
 
 
+def list_claims(connection: Connection, kind: str) -> dict[str, Claim]:
+    """Who holds what of a kind, by the name of the work."""
+    query = select(
+        work_claims.c.name,
+        work_claims.c.holder,
+        work_claims.c.host,
+        work_claims.c.process_id,
+        work_claims.c.expires_at,
+    ).where(work_claims.c.kind == kind)
+    return {name: Claim(*values) for name, *values in connection.execute(query)}
+
+
 def take_claim(
     connection: Connection,
     kind: str,
@@ -51,10 +69,7 @@ def take_claim(
     lease_s: float,
     instead_of: str | None = None,
 ) -> bool:
-    """Take the work: when nobody holds it, or from the holder `instead_of`; returns whether it was taken.
-
-    Raises IntegrityError (a ConflictError outside) when another process took it at the same time.
-    """
+    """Take the work: when nobody holds it, or from the holder `instead_of`; returns whether it was taken."""
     values = {
         "holder": holder,
         "host": host,
@@ -62,8 +77,8 @@ def take_claim(
         "expires_at": write_moment(time.time() + lease_s),
     }
     if instead_of is None:
-        connection.execute(insert(work_claims).values(kind=kind, name=name, **values))
-        return True
+        first = _INSERT[connection.dialect.name].values(kind=kind, name=name, **values)
+        return connection.execute(first).first() is not None
     taken = connection.execute(
         update(work_claims)
         .where(work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == instead_of)
@@ -80,6 +95,17 @@ def renew_claim(connection: Connection, kind: str, name: str, *, holder: str, le
         .values(expires_at=write_moment(time.time() + lease_s))
     )
     return renewed.rowcount == 1
+
+
+def renew_claims(connection: Connection, *, holder: str, lease_s: float) -> set[tuple[str, str]]:
+    """Hold all work of a holder for another lease; returns what is still held, by kind and name."""
+    renewed = connection.execute(
+        update(work_claims)
+        .where(work_claims.c.holder == holder)
+        .values(expires_at=write_moment(time.time() + lease_s))
+        .returning(work_claims.c.kind, work_claims.c.name)
+    )
+    return {(kind, name) for kind, name in renewed}
 
 
 def release_claim(connection: Connection, kind: str, name: str, *, holder: str) -> None:
