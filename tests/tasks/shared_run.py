@@ -10,16 +10,22 @@ import asyncio
 import json
 import multiprocessing
 import os
+import sys
+import time
 from collections import Counter
-from collections.abc import Callable
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import aiohttp  # noqa: F401 - preloaded for the forks
 import duckdb  # noqa: F401
-import openai  # noqa: F401
+import duckdb_extension_ducklake  # noqa: F401
+import httpx2  # noqa: F401
+import jwt  # noqa: F401
+import openai.resources.chat  # noqa: F401
 import polars as pl
+import psycopg  # noqa: F401
+import pyarrow  # noqa: F401
 
 from deployments.model_server.server import RunningServer
 from schemas.errors import BudgetError
@@ -51,8 +57,6 @@ REGISTRY = "providers:\n  simulated: {base_url: simulated, max_concurrency: 2}\n
 PASSING = frozenset({"latency_ms", "attempts", "landing_unit", "flow_run_id", "code_version", "unit"})
 TABLES = ("runs", "models", "sets", "sessions", "allocations", "responses", "judgements", "llm_calls")
 
-Work = Callable[[dict[str, Any], str, str], None]
-
 
 def fork_context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
@@ -68,10 +72,14 @@ def start_worker(values: dict[str, Any], what: str, notes: Path) -> ForkServerPr
 
 
 def run_worker(values: dict[str, Any], what: str, notes: str) -> None:
-    url = values["simulated_url"]
-    os.environ["PROCTOR_SIMULATED_URL"] = url
+    """In the process: `simulated_url` is where the models are, `backoff_s` the first pause after a failed attempt."""
+    values = dict(values)
+    os.environ["PROCTOR_SIMULATED_URL"] = values.pop("simulated_url")
     os.environ["PROCTOR_QUIET"] = "1"
-    settings = Settings.model_validate({key: value for key, value in values.items() if key != "simulated_url"})
+    if "backoff_s" in values:
+        assert ModelClient.__init__.__kwdefaults__ is not None
+        ModelClient.__init__.__kwdefaults__["backoff_s"] = values.pop("backoff_s")
+    settings = Settings(**values)
     counts: Counter[str] = Counter()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         try:
@@ -85,6 +93,8 @@ def run_worker(values: dict[str, Any], what: str, notes: str) -> None:
         except BudgetError:
             counts["over_budget"] += 1
     Path(notes).write_text(json.dumps(counts), "utf-8")
+    if "PROCTOR_TEST_CPU" in os.environ:
+        print(f"{what}: {time.process_time():.2f} CPU s", file=sys.stderr)
 
 
 async def _sit(ledger: Ledger, lake: Lake, settings: Settings, counts: Counter[str]) -> None:
@@ -133,7 +143,7 @@ def make_values(home: Path, size: int, **changes: Any) -> dict[str, Any]:
         "disciplines": DISCIPLINES,
         "set_size": size,
         "repeats": 2,
-        "prompt_styles": ("zero_shot", "few_shot"),
+        "prompt_styles": ("zero_shot",),
         "lasting_sets": 1,
         "call_concurrency": 2,
         "judges": (JUDGE,),

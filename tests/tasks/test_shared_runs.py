@@ -14,7 +14,6 @@ from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
 from tests.tasks.shared_run import (
     RUN,
-    fork_context,
     make_answerable_bank,
     make_values,
     plan_shared_run,
@@ -31,6 +30,7 @@ from warehouse.ledger.engine import open_ledger
 pytestmark = pytest.mark.slow
 
 PROCESSES = 5
+SESSIONS = 4
 SMALL, LARGE = 6, 60
 
 
@@ -40,11 +40,14 @@ def postgresql() -> Iterator[PostgresqlServer]:
         yield started
 
 
-def work_together(homes: list[dict[str, Any]], url: str, tmp_path: Path, what: str = "both") -> list[Counter[str]]:
+def work_together(
+    homes: list[dict[str, Any]], url: str, tmp_path: Path, what: str = "both"
+) -> list[Counter[str]]:
     """So many processes as homes are named, all at once; what each counted."""
     notes = [tmp_path / f"notes-{number}.json" for number in range(len(homes))]
     workers = [
-        start_worker({**home, "simulated_url": url}, what, path) for home, path in zip(homes, notes, strict=True)
+        start_worker({**home, "simulated_url": url}, what, path)
+        for home, path in zip(homes, notes, strict=True)
     ]
     for worker in workers:
         worker.join()
@@ -62,7 +65,7 @@ def check_shared_run(homes: list[dict[str, Any]], tmp_path: Path, size: int) -> 
         calls, price = counted["sent"], read_billed_usd(server)
         assert calls == sum(server.state.requests.values()) == sum(server.state.repeats.values())
     expected = read_tables(Settings(**alone))
-    assert len(expected["responses"]) == len(expected["judgements"]) == 8 * size
+    assert len(expected["responses"]) == len(expected["judgements"]) == SESSIONS * size
 
     # A quarter more than it costs: far less than all that could be in flight would need at its worst.
     limit = price * 1.25
@@ -75,7 +78,7 @@ def check_shared_run(homes: list[dict[str, Any]], tmp_path: Path, size: int) -> 
     assert read_billed_usd(server) <= limit
     # They shared the work: nobody did it all.
     assert sum(count["sent"] for count in counts) == calls
-    assert sum(count["answers"] for count in counts) == 8 * size
+    assert sum(count["answers"] for count in counts) == SESSIONS * size
     assert max(count["sent"] for count in counts) < calls
     found = read_tables(first)
     for table, rows in expected.items():

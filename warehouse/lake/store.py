@@ -38,7 +38,7 @@ from warehouse.lake.landing import (
     replace_units,
     stage_rows,
 )
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
 from warehouse.lake.sharing import connect_shared, is_shared
@@ -302,6 +302,20 @@ class Lake:
         }
 
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
+        with hold_units(self.settings, [one.batch.landing_unit for one in checked], self.lock_timeout_s):
+            if is_postgres(self.settings.catalog_address):
+                # Another process may have landed the same meanwhile.
+                landed = self._read_landings(one.batch.landing_unit for one in checked)
+                checked = [
+                    one
+                    for one in checked
+                    if (there := landed.get(one.batch.landing_unit)) is None
+                    or there.content_hash != one.content_hash
+                ]
+            if checked:
+                self._write_alone(checked, flow_run_id)
+
+    def _write_alone(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb
 
         for attempt in range(1, CONFLICT_TRIES + 1):
