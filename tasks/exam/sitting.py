@@ -117,7 +117,7 @@ async def sit_sessions(
             """Sit a session; false when it was not begun, since another process sits it, or all stop."""
             name: str = row["session_id"]
             model = candidates[row["model"]]
-            async with room.overall, room.by_provider[model.provider]:
+            async with room.by_limits[_name_limits(model)], room.overall:
                 if stop.is_set() or not await claims.take(name):
                     return False
                 sitter = Sitter(
@@ -189,17 +189,22 @@ def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Mapping[str, Any]]) -
 
 
 class _Room:
-    """How many sessions are under way at once: over all, and for each provider."""
+    """How many sessions are under way at once: over all, and for each provider (or model with limits of its own)."""
 
     def __init__(
         self, settings: Settings, candidates: Mapping[str, RegisteredModel], max_sessions: int
     ) -> None:
         self.overall = asyncio.Semaphore(max_sessions)
-        places: Counter[str] = Counter()
-        for model in candidates.values():
-            wished = SESSIONS_PER_CALL * (model.max_concurrency or settings.call_concurrency)
-            places[model.provider] = max(places[model.provider], wished)
-        self.by_provider = {name: asyncio.Semaphore(count) for name, count in places.items()}
+        self.by_limits = {
+            _name_limits(model): asyncio.Semaphore(
+                SESSIONS_PER_CALL * (model.max_concurrency or settings.call_concurrency)
+            )
+            for model in candidates.values()
+        }
+
+
+def _name_limits(model: RegisteredModel) -> tuple[str, str]:
+    return model.provider, model.name if model.has_own_limits else ""
 
 
 def _read_sessions(

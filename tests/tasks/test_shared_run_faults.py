@@ -7,7 +7,7 @@ import os
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,12 @@ class Fire:
     server: RunningServer
     notes: Path
     luck: random.Random
-    in_flight: int = 0
+    lost: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that were under way at a kill; one that was under way at two kills counts twice."""
+        return len(self.lost)
 
     @property
     def settings(self) -> Settings:
@@ -80,9 +85,11 @@ class Fire:
             assert worker.is_alive(), "the work was over before it could be disturbed"
             worker.kill()
             worker.join()
-            started = self.count_calls()["started"]
-            assert started <= IN_FLIGHT
-            self.in_flight += started
+            before = self.in_flight
+            with open_ledger(self.settings.ledger_address) as ledger, ledger.read() as connection:
+                rows = read_calls(connection, run_id=RUN)
+            self.lost |= {(row["call_key"], row["holder"]) for row in rows if row["status"] == "started"}
+            assert self.in_flight <= before + IN_FLIGHT
         worker = start_worker(self.values, what, self.notes)
         worker.join()
         assert worker.exitcode == 0
@@ -130,7 +137,7 @@ def read_money(settings: Settings) -> tuple[float, float, float]:
 def test_whoever_sits_and_judges_is_killed_again_and_again_and_hardly_anything_is_asked_twice(
     tmp_path: Path,
 ) -> None:
-    check_kills(tmp_path, size=12, kills=10)
+    check_kills(tmp_path, size=12, kills=4)
 
 
 @pytest.mark.long

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
+from tasks.models.accounts import raise_limit
 from tests.tasks.shared_run import (
     RUN,
     make_answerable_bank,
@@ -25,7 +28,7 @@ from tests.tasks.shared_run import (
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.budgets import list_shares
 from warehouse.ledger.calls import count_calls, read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine import now_text, open_ledger
 
 pytestmark = pytest.mark.slow
 
@@ -55,39 +58,69 @@ def work_together(
     return [Counter(json.loads(path.read_text("utf-8"))) for path in notes]
 
 
-def check_shared_run(homes: list[dict[str, Any]], tmp_path: Path, size: int) -> None:
-    """Run it alone, then together with a budget that leaves hardly anything; compare what came of it."""
-    bank = make_answerable_bank(size)
-    alone = make_values(tmp_path / "alone", size)
-    plan_shared_run(Settings(**alone), bank)
-    with start_models(bank) as server:
-        (counted,) = work_together([alone], server.url, tmp_path)
-        calls, price = counted["sent"], read_billed_usd(server)
-        assert calls == sum(server.state.requests.values()) == sum(server.state.repeats.values())
-    expected = read_tables(Settings(**alone))
-    assert len(expected["responses"]) == len(expected["judgements"]) == SESSIONS * size
+@dataclass(frozen=True)
+class Alone:
+    """What one process made of the run: its calls, what they cost, and its tables."""
 
-    # A quarter more than it costs: far less than all that could be in flight would need at its worst.
-    limit = price * 1.25
-    first = Settings(**homes[0])
-    plan_shared_run(first, bank, budget_usd=limit)
+    bank: pl.DataFrame
+    calls: int
+    price_usd: float
+    tables: dict[str, list[dict[str, Any]]]
+
+
+def work_alone(tmp_path: Path, size: int) -> Alone:
+    bank = make_answerable_bank(size)
+    values = make_values(tmp_path / "alone", size)
+    plan_shared_run(Settings(**values), bank)
     with start_models(bank) as server:
+        (counted,) = work_together([values], server.url, tmp_path)
+        check_paid_once(server, counted["sent"])
+        price_usd = read_billed_usd(server)
+    tables = read_tables(Settings(**values))
+    assert len(tables["responses"]) == len(tables["judgements"]) == SESSIONS * size
+    return Alone(bank, counted["sent"], price_usd, tables)
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    return work_alone(tmp_path_factory.mktemp("small"), SMALL)
+
+
+@pytest.fixture(scope="module")
+def large_run(tmp_path_factory: pytest.TempPathFactory) -> Alone:
+    return work_alone(tmp_path_factory.mktemp("large"), LARGE)
+
+
+def check_shared_run(alone: Alone, homes: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Do the same together, with a budget that leaves hardly anything, and compare what came of it."""
+    # A quarter more than it costs: far less than all that could be in flight would need at its worst.
+    limit = alone.price_usd * 1.25
+    first = Settings(**homes[0])
+    plan_shared_run(first, alone.bank, budget_usd=limit)
+    with start_models(alone.bank) as server:
         counts = work_together(homes, server.url, tmp_path)
-        check_paid_once(server, calls)
-        assert read_billed_usd(server) == pytest.approx(price)
-    assert read_billed_usd(server) <= limit
+        check_paid_once(server, alone.calls)
+        assert read_billed_usd(server) == pytest.approx(alone.price_usd)
     # They shared the work: nobody did it all.
-    assert sum(count["sent"] for count in counts) == calls
-    assert sum(count["answers"] for count in counts) == SESSIONS * size
-    assert max(count["sent"] for count in counts) < calls
-    found = read_tables(first)
-    for table, rows in expected.items():
-        assert found[table] == [
-            row | ({"budget_usd": limit} if "budget_usd" in row else {}) for row in rows
-        ], table
-    with open_ledger(first.ledger_address) as ledger, ledger.read() as connection:
-        assert count_calls(connection, RUN) == {"started": 0, "done": calls, "failed": 0}
-        assert read_spent_usd(connection, RUN) == pytest.approx(price)
+    assert sum(count["sent"] for count in counts) == alone.calls
+    assert sum(count["answers"] for count in counts) == len(alone.tables["responses"])
+    assert max(count["sent"] for count in counts) < alone.calls
+    check_tables(alone, first, limit)
+    check_purse(alone, first)
+
+
+def check_tables(alone: Alone, settings: Settings, limit_usd: float) -> None:
+    found = read_tables(settings)
+    for table, rows in alone.tables.items():
+        planned = {"budget_usd": limit_usd} if table == "runs" and "budget_usd" in rows[0] else {}
+        assert found[table] == [row | planned for row in rows], table
+
+
+def check_purse(alone: Alone, settings: Settings) -> None:
+    """All calls are done and booked, and nothing is set aside any more."""
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert count_calls(connection, RUN) == {"started": 0, "done": alone.calls, "failed": 0}
+        assert read_spent_usd(connection, RUN) == pytest.approx(alone.price_usd)
         assert sum(share.reserved_usd for share in list_shares(connection, RUN)) == pytest.approx(0, abs=1e-9)
 
 
@@ -115,23 +148,46 @@ def share_on_postgresql(postgresql: PostgresqlServer, tmp_path: Path, size: int)
 
 @pytest.mark.service
 def test_five_processes_of_two_homes_share_a_run_on_postgresql(
-    postgresql: PostgresqlServer, tmp_path: Path
+    small_run: Alone, postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
-    check_shared_run(share_on_postgresql(postgresql, tmp_path, SMALL), tmp_path, SMALL)
+    check_shared_run(small_run, share_on_postgresql(postgresql, tmp_path, SMALL), tmp_path)
 
 
-def test_five_processes_share_a_run_on_sqlite(tmp_path: Path) -> None:
-    check_shared_run([make_values(tmp_path / "home", SMALL)] * PROCESSES, tmp_path, SMALL)
+def test_five_processes_share_a_run_on_sqlite(small_run: Alone, tmp_path: Path) -> None:
+    check_shared_run(small_run, [make_values(tmp_path / "home", SMALL)] * PROCESSES, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.service
 def test_five_processes_of_two_homes_share_a_large_run_on_postgresql(
-    postgresql: PostgresqlServer, tmp_path: Path
+    large_run: Alone, postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
-    check_shared_run(share_on_postgresql(postgresql, tmp_path, LARGE), tmp_path, LARGE)
+    check_shared_run(large_run, share_on_postgresql(postgresql, tmp_path, LARGE), tmp_path)
 
 
 @pytest.mark.long
-def test_five_processes_share_a_large_run_on_sqlite(tmp_path: Path) -> None:
-    check_shared_run([make_values(tmp_path / "home", LARGE)] * PROCESSES, tmp_path, LARGE)
+def test_five_processes_share_a_large_run_on_sqlite(large_run: Alone, tmp_path: Path) -> None:
+    check_shared_run(large_run, [make_values(tmp_path / "home", LARGE)] * PROCESSES, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.service
+def test_five_processes_stop_at_one_budget_and_finish_when_it_is_raised(
+    small_run: Alone, postgresql: PostgresqlServer, tmp_path: Path
+) -> None:
+    homes = share_on_postgresql(postgresql, tmp_path, SMALL)
+    first = Settings(**homes[0])
+    limit = small_run.price_usd * 0.7
+    plan_shared_run(first, small_run.bank, budget_usd=limit)
+    with start_models(small_run.bank) as server:
+        stopped = work_together(homes, server.url, tmp_path)
+        assert 0 < read_billed_usd(server) <= limit
+        assert any(count["over_budget"] for count in stopped)
+        with open_ledger(first.ledger_address) as ledger:
+            raise_limit(
+                ledger, RUN, small_run.price_usd * 2, reason="too small", set_by="somebody", now=now_text()
+            )
+        work_together(homes, server.url, tmp_path)
+        check_paid_once(server, small_run.calls)
+    check_tables(small_run, first, limit)
+    check_purse(small_run, first)

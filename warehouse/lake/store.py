@@ -30,6 +30,7 @@ from warehouse.lake.faults import CONFLICT_TRIES, is_conflict
 from warehouse.lake.landing import (
     Batch,
     CheckedBatch,
+    HashedBatch,
     Landing,
     check_batches,
     check_rules,
@@ -208,20 +209,7 @@ class Lake:
         check_batches(batches)
         landed = self._read_landings(batch.landing_unit for batch in batches)
         hashed = hash_batches(batches, ignore)
-        changed = [
-            one
-            for one in hashed
-            if (before := landed.get(one.batch.landing_unit)) is None
-            or before.content_hash != one.content_hash
-        ]
-        if frozen := [
-            one.batch.landing_unit
-            for one in changed
-            if get_table(one.batch.table).is_frozen and one.batch.landing_unit in landed
-        ]:
-            raise StoreError(
-                f"{', '.join(sorted(frozen)[:3])} was published and is frozen. Publish a new revision instead."
-            )
+        changed = _list_changed(hashed, landed)
         answers = {
             name: Landing(batch.table, batch.unit, there.row_count, there.rejected_count, is_unchanged=True)
             for batch in batches
@@ -306,12 +294,7 @@ class Lake:
             if is_postgres(self.settings.catalog_address):
                 # Another process may have landed the same meanwhile.
                 landed = self._read_landings(one.batch.landing_unit for one in checked)
-                checked = [
-                    one
-                    for one in checked
-                    if (there := landed.get(one.batch.landing_unit)) is None
-                    or there.content_hash != one.content_hash
-                ]
+                checked = _list_changed(checked, landed)
             if checked:
                 self._write_alone(checked, flow_run_id)
 
@@ -336,6 +319,27 @@ class Lake:
                         "written. Check free disk space and that the catalog answers, then run again."
                     ) from None
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+
+_One = TypeVar("_One", HashedBatch, CheckedBatch)
+
+
+def _list_changed(batches: Sequence[_One], landed: Mapping[str, _Landed]) -> list[_One]:
+    """Those that the lake does not have as they are; raises StoreError for another content of what is frozen."""
+    changed = [
+        one
+        for one in batches
+        if (there := landed.get(one.batch.landing_unit)) is None or there.content_hash != one.content_hash
+    ]
+    if frozen := [
+        one.batch.landing_unit
+        for one in changed
+        if get_table(one.batch.table).is_frozen and one.batch.landing_unit in landed
+    ]:
+        raise StoreError(
+            f"{', '.join(sorted(frozen)[:3])} was published and is frozen. Publish a new revision instead."
+        )
+    return changed
 
 
 def _refuse_holes(checked: Sequence[CheckedBatch]) -> None:
