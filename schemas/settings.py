@@ -63,7 +63,8 @@ class Settings(BaseSettings):
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under home.")
     secrets: Path | None = Field(
-        None, description="Folder of the installation's keys; default `secrets` under home. Its homes share one."
+        None,
+        description="Folder of the installation's keys; default `secrets` under home. Its homes share one.",
     )
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under home."

@@ -10,74 +10,21 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from uuid import uuid4
 
-from schemas.errors import ProctorError, StoreError
-from warehouse.ledger.claims import (
-    list_claims,
-    read_claim,
-    release_claim,
-    renew_claim,
-    renew_claims,
-    take_claim,
-)
+from schemas.errors import StoreError
+from warehouse.ledger.claims import Claim, list_claims, release_claim, renew_claim, renew_claims, take_free
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.writer import name_claim_row
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from warehouse.ledger.claims import Claim
+from warehouse.ledger.renewal import Renewal
+from warehouse.ledger.writer import Operation, name_claim_row
 
 LEASE_S = 90.0
 # How often who waits for a piece of work asks again.
 POLL_S = 0.5
-
-
-class Renewal:
-    """A thread that renews something every third of a lease; what the ledger refuses is tried again, sooner.
-
-    Args:
-        renew: one renewal; false when there is nothing to renew any more, which ends the thread.
-        lease_s: seconds that a renewal holds.
-    """
-
-    def __init__(self, name: str, renew: Callable[[], bool], lease_s: float) -> None:
-        self._renew = renew
-        self._lease_s = lease_s
-        self._renewed_at = time.monotonic()
-        self._ended = threading.Event()
-        self._lost = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether it is no longer ours, or was not renewed for a whole lease and so may be another's."""
-        return self._lost or time.monotonic() - self._renewed_at > self._lease_s
-
-    def end(self) -> None:
-        """Stop renewing; returns when the thread has ended."""
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        from sqlalchemy.exc import SQLAlchemyError
-
-        pause_s = self._lease_s / 3
-        while not self._ended.wait(pause_s):
-            begun = time.monotonic()
-            try:
-                if not self._renew():
-                    self._lost = True
-                    return
-                self._renewed_at, pause_s = begun, self._lease_s / 3
-            except (ProctorError, SQLAlchemyError):
-                pause_s = self._lease_s / 20
 
 
 @contextmanager
@@ -115,7 +62,7 @@ def _wait_for(
     give_up_at = time.monotonic() + wait_s
     while True:
         with ledger.write() as connection:
-            found = _take(connection, kind, name, holder, lease_s)
+            found = _take(kind, name, holder, lease_s)(connection)
         if found is None:
             return
         if time.monotonic() >= give_up_at:
@@ -125,23 +72,18 @@ def _wait_for(
         time.sleep(min(POLL_S, max(0.01, give_up_at - time.monotonic())))
 
 
-def _take(connection: Connection, kind: str, name: str, holder: str, lease_s: float) -> Claim | None:
-    """Take the work where nobody living holds it; returns who holds it otherwise, null when it was taken."""
-    while True:
-        found = read_claim(connection, kind, name)
-        if found is not None and not found.is_expired and not is_dead(found.host, found.process_id):
-            return found
-        if take_claim(
-            connection,
-            kind,
-            name,
-            holder=holder,
-            host=platform.node(),
-            process_id=os.getpid(),
-            lease_s=lease_s,
-            instead_of=None if found is None else found.holder,
-        ):
-            return None
+def _take(kind: str, name: str, holder: str, lease_s: float) -> Operation[Claim | None]:
+    """The operation that takes the work where nobody living holds it; it returns who holds it otherwise."""
+    return lambda connection: take_free(
+        connection,
+        kind,
+        name,
+        holder=holder,
+        host=platform.node(),
+        process_id=os.getpid(),
+        lease_s=lease_s,
+        is_dead=is_dead,
+    )
 
 
 class SharedWork:
@@ -172,7 +114,7 @@ class SharedWork:
     async def take(self, name: str) -> bool:
         """Claim a piece; false when a living process has it."""
         found = await self._ledger.writer.run_async(
-            lambda connection: _take(connection, self._kind, name, self._holder, self._lease_s),
+            _take(self._kind, name, self._holder, self._lease_s),
             name_claim_row(self._kind, name),
         )
         if found is None:

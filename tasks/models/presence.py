@@ -7,9 +7,10 @@ import platform
 import threading
 from uuid import uuid4
 
-from tasks.claims import LEASE_S, Renewal
+from tasks.claims import LEASE_S
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.processes import close_lease, open_lease, renew_lease
+from warehouse.ledger.renewal import Renewal
 
 
 class Presence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,38 @@ def take_claim(
         .values(**values)
     )
     return taken.rowcount == 1
+
+
+def take_free(
+    connection: Connection,
+    kind: str,
+    name: str,
+    *,
+    holder: str,
+    host: str,
+    process_id: int,
+    lease_s: float,
+    is_dead: Callable[[str, int], bool],
+) -> Claim | None:
+    """Take the work where nobody living holds it; returns who holds it otherwise, null when it was taken.
+
+    `is_dead` says of a host and a process whether that process is known to be no more.
+    """
+    while True:
+        found = read_claim(connection, kind, name)
+        if found is not None and not found.is_expired and not is_dead(found.host, found.process_id):
+            return found
+        if take_claim(
+            connection,
+            kind,
+            name,
+            holder=holder,
+            host=host,
+            process_id=process_id,
+            lease_s=lease_s,
+            instead_of=None if found is None else found.holder,
+        ):
+            return None
 
 
 def renew_claim(connection: Connection, kind: str, name: str, *, holder: str, lease_s: float) -> bool:
