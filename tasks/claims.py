@@ -11,7 +11,9 @@ import platform
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
@@ -25,6 +27,8 @@ from warehouse.ledger.writer import Operation, name_claim_row
 LEASE_S = 90.0
 # How often who waits for a piece of work asks again.
 POLL_S = 0.5
+# Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
+_FIRST_SPACE = 0xEFFFFFFC
 
 
 @contextmanager
@@ -79,7 +83,7 @@ def _take(kind: str, name: str, holder: str, lease_s: float) -> Operation[Claim 
         kind,
         name,
         holder=holder,
-        host=platform.node(),
+        host=name_host(),
         process_id=os.getpid(),
         lease_s=lease_s,
         is_dead=is_dead,
@@ -158,9 +162,22 @@ class SharedWork:
         return True
 
 
+@cache
+def name_host() -> str:
+    """The name of this host; in a container, with the number of its processes' own name space.
+
+    A process can be looked for only where its number means the same: two containers may have one name.
+    """
+    with suppress(OSError):
+        space = Path("/proc/self/ns/pid").stat().st_ino
+        if space != _FIRST_SPACE:
+            return f"{platform.node()}/{space}"
+    return platform.node()
+
+
 def is_dead(host: str, process_id: int) -> bool:
     """Whether a process was on this host and is there no more."""
-    if host != platform.node():
+    if host != name_host():
         return False
     try:
         os.kill(process_id, 0)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import platform
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
-from tasks.claims import is_dead
+from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.budgets import (
     Answer,
@@ -108,7 +107,7 @@ class SharedBudget(Budget):
             try:
                 with self._ledger.write() as connection:
                     return open_share(
-                        connection, self._run_id, self._holder, host=platform.node(), process_id=os.getpid(),
+                        connection, self._run_id, self._holder, host=name_host(), process_id=os.getpid(),
                         lease_s=LEASE_S,
                     )  # fmt: skip
             except ConflictError:  # another process opened the run's first share at this moment

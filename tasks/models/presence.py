@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
 import threading
 from uuid import uuid4
 
-from tasks.claims import LEASE_S
+from tasks.claims import LEASE_S, name_host
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.processes import close_lease, open_lease, renew_lease
 from warehouse.ledger.renewal import Renewal
@@ -36,7 +35,7 @@ class Presence:
                     open_lease(
                         connection,
                         holder,
-                        host=platform.node(),
+                        host=name_host(),
                         process_id=os.getpid(),
                         lease_s=self._lease_s,
                     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import platform
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
+from tasks.claims import name_host
 from tasks.models.budget import compute_worst_cost, open_budget
 from tasks.models.client import CallReply, ModelClient
 from tasks.models.limits import Limiter
@@ -96,7 +96,7 @@ def test_the_call_of_a_process_that_is_no_more_is_sent_again_reported_and_booked
     begin_elsewhere(
         two[0],
         compute_key(two[0]),
-        host=platform.node() if is_here else ELSEWHERE,
+        host=name_host() if is_here else ELSEWHERE,
         process_id=child.pid,
         lease_s=60.0 if is_here else -1.0,
     )
