@@ -90,7 +90,7 @@ def find_warnings(settings: Settings) -> list[str]:
     if os.geteuid() == 0:
         warnings.append("it runs as root; give it a user of its own.")
     catalog = settings.catalog_address.removeprefix("sqlite:")
-    for path in (settings.home / "ledger.sqlite", Path(catalog), settings.home / "secrets"):
+    for path in (settings.home / "ledger.sqlite", Path(catalog), settings.secrets_path):
         if path.exists() and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
             warnings.append(f"others on this machine can read {path}; `chmod go-rwx` it.")
     if settings.ledger_url is not None and settings.exam_database_url is not None:

@@ -40,7 +40,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     try:
         home.mkdir(parents=True, exist_ok=True)
         home.chmod(0o700)
-        (home / "secrets").mkdir(mode=0o700, exist_ok=True)
+        settings.secrets_path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
@@ -114,9 +114,9 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
     copied = ["lake", *backup_ledger(settings.ledger_address, folder / "ledger.sqlite")]
-    for name in ("archive", "secrets"):
-        if (settings.home / name).exists():
-            shutil.copytree(settings.home / name, folder / name)
+    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
+        if place.exists():
+            shutil.copytree(place, folder / name)
             copied.append(name)
     if settings.registry_path.exists():
         shutil.copy2(settings.registry_path, folder / "models.yaml")
@@ -141,9 +141,9 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     settings.home.chmod(0o700)
     restore_ledger(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
     restore_lake(settings, folder / "lake")
-    for name in ("archive", "secrets"):
+    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
         if (folder / name).exists():
-            shutil.copytree(folder / name, settings.home / name)
+            shutil.copytree(folder / name, place, dirs_exist_ok=True)
     if (folder / "models.yaml").exists():
         shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}

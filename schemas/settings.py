@@ -67,6 +67,13 @@ class Settings(BaseSettings):
     )
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under home.")
+    secrets: Path | None = Field(
+        None,
+        description="Folder of the installation's keys; default `secrets` under home. Its homes share one.",
+    )
+    archive: Path | None = Field(
+        None, description="Folder of the archived originals; default `archive` under home."
+    )
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
     review_due_days: int = Field(30, ge=1, description="Days an annotator has.")
@@ -224,9 +231,14 @@ class Settings(BaseSettings):
         return self.registry or self.home / "models.yaml"
 
     @property
+    def secrets_path(self) -> Path:
+        """Where the keys of the installation lie."""
+        return self.secrets or self.home / "secrets"
+
+    @property
     def archive_dir(self) -> Path:
         """Where originals lie by content hash, with their TXT and JSON."""
-        return self.home / "archive"
+        return self.archive or self.home / "archive"
 
     @property
     def pages_dir(self) -> Path:
@@ -239,7 +251,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "registry", "lake_data"):
+        for name in ("home", "registry", "secrets", "archive", "lake_data"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

@@ -9,77 +9,175 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 from uuid import uuid4
 
-from schemas.errors import ConflictError, StoreError
-from warehouse.ledger.claims import read_claim, release_claim, renew_claim, take_claim
+from schemas.errors import StoreError
+from warehouse.ledger.claims import Claim, list_claims, release_claim, renew_claim, renew_claims, take_free
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.renewal import Renewal
+from warehouse.ledger.writer import Operation, name_claim_row
 
 LEASE_S = 90.0
+# How often who waits for a piece of work asks again.
+POLL_S = 0.5
+# Inode of the name space of processes that every Linux begins with (PROC_PID_INIT_INO).
+_FIRST_SPACE = 0xEFFFFFFC
 
 
 @contextmanager
 def claim_work(
-    ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S
+    ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S, wait_s: float = 0.0
 ) -> Iterator[None]:
-    """Hold the work `name` of a kind while the block runs.
+    """Hold the work `name` of a kind while the block runs, after waiting for another holder up to `wait_s`.
 
     Raises StoreError when another process holds it (`what` says in words what that one is doing), or has taken it over because
     this one could not renew its lease in time.
     """
     holder = uuid4().hex
-    _take(ledger, kind, name, holder, what, lease_s)
-    ended, lost = threading.Event(), threading.Event()
+    _wait_for(ledger, kind, name, holder, what, lease_s, wait_s)
 
-    def renew() -> None:
-        while not ended.wait(lease_s / 3):
-            with ledger.write() as connection:
-                if not renew_claim(connection, kind, name, holder=holder, lease_s=lease_s):
-                    lost.set()
-                    return
+    def renew() -> bool:
+        with ledger.write() as connection:
+            return renew_claim(connection, kind, name, holder=holder, lease_s=lease_s)
 
-    thread = threading.Thread(target=renew, name=f"claim-{kind}", daemon=True)
-    thread.start()
+    renewal = Renewal(f"claim-{kind}", renew, lease_s)
     try:
         yield
     finally:
-        ended.set()
-        thread.join()
+        renewal.end()
         with ledger.write() as connection:
             release_claim(connection, kind, name, holder=holder)
-    if lost.is_set():
+    if renewal.is_lost:
         raise StoreError(
             f"Another process has taken over {what}: this one did not renew its claim within {lease_s:g} s. What was paid for is kept."
         )
 
 
-def _take(ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s: float) -> None:
-    try:
+def _wait_for(
+    ledger: Ledger, kind: str, name: str, holder: str, what: str, lease_s: float, wait_s: float
+) -> None:
+    give_up_at = time.monotonic() + wait_s
+    while True:
         with ledger.write() as connection:
-            found = read_claim(connection, kind, name)
-            is_free = found is None or found.is_expired or is_dead(found.host, found.process_id)
-            if is_free and take_claim(
-                connection,
-                kind,
-                name,
-                holder=holder,
-                host=platform.node(),
-                process_id=os.getpid(),
-                lease_s=lease_s,
-                instead_of=None if found is None else found.holder,
-            ):
-                return
-    except ConflictError:
-        found = None
-    where = "Another process" if found is None else f"Process {found.process_id} on {found.host}"
-    raise StoreError(f"{where} is {what}. Wait for it, or end it first.")
+            found = _take(kind, name, holder, lease_s)(connection)
+        if found is None:
+            return
+        if time.monotonic() >= give_up_at:
+            raise StoreError(
+                f"Process {found.process_id} on {found.host} is {what}. Wait for it, or end it first."
+            )
+        time.sleep(min(POLL_S, max(0.01, give_up_at - time.monotonic())))
+
+
+def _take(kind: str, name: str, holder: str, lease_s: float) -> Operation[Claim | None]:
+    """The operation that takes the work where nobody living holds it; it returns who holds it otherwise."""
+    return lambda connection: take_free(
+        connection,
+        kind,
+        name,
+        holder=holder,
+        host=name_host(),
+        process_id=os.getpid(),
+        lease_s=lease_s,
+        is_dead=is_dead,
+    )
+
+
+class SharedWork:
+    """Pieces of work of one kind that several processes share: each piece is one process's at a time.
+
+    An async context manager; whatever is still held at its end is let go of.
+    """
+
+    def __init__(self, ledger: Ledger, kind: str, *, lease_s: float = LEASE_S) -> None:
+        self._ledger = ledger
+        self._kind = kind
+        self._lease_s = lease_s
+        self._holder = uuid4().hex
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+        self._renewal = Renewal(f"claims-{kind}", self._renew, lease_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._renewal.end()
+        for name in sorted(self._held):
+            await self.release(name)
+
+    async def take(self, name: str) -> bool:
+        """Claim a piece; false when a living process has it."""
+        found = await self._ledger.writer.run_async(
+            _take(self._kind, name, self._holder, self._lease_s),
+            name_claim_row(self._kind, name),
+        )
+        if found is None:
+            with self._lock:
+                self._held.add(name)
+        return found is None
+
+    async def find_free(self, names: Sequence[str]) -> set[str]:
+        """Those of the pieces that no other living process has at this moment, by one look at the ledger."""
+        claims = await self._ledger.writer.run_async(lambda connection: list_claims(connection, self._kind))
+        held = {
+            name
+            for name, claim in claims.items()
+            if claim.holder != self._holder
+            and not claim.is_expired
+            and not is_dead(claim.host, claim.process_id)
+        }
+        return set(names) - held
+
+    def holds(self, name: str) -> bool:
+        """Whether a piece is still ours: a process that was stopped for a whole lease may have lost it."""
+        return name in self._held and not self._renewal.is_lost
+
+    async def release(self, name: str) -> None:
+        """Let go of a piece."""
+        with self._lock:
+            self._held.discard(name)
+        await self._ledger.writer.run_async(
+            lambda connection: release_claim(connection, self._kind, name, holder=self._holder),
+            name_claim_row(self._kind, name),
+        )
+
+    def _renew(self) -> bool:
+        with self._lock:
+            before = set(self._held)
+        if before:
+            with self._ledger.write() as connection:
+                kept = renew_claims(connection, holder=self._holder, lease_s=self._lease_s)
+            with self._lock:
+                self._held -= before - {name for _, name in kept}
+        return True
+
+
+@cache
+def name_host() -> str:
+    """The name of this host; in a container, with the number of its processes' own name space.
+
+    A process can be looked for only where its number means the same: two containers may have one name.
+    """
+    with suppress(OSError):
+        space = Path("/proc/self/ns/pid").stat().st_ino
+        if space != _FIRST_SPACE:
+            return f"{platform.node()}/{space}"
+    return platform.node()
 
 
 def is_dead(host: str, process_id: int) -> bool:
     """Whether a process was on this host and is there no more."""
-    if host != platform.node():
+    if host != name_host():
         return False
     try:
         os.kill(process_id, 0)

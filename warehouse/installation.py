@@ -28,7 +28,7 @@ _EXPECTED: dict[str, str] = {}
 
 def id_path(settings: Settings) -> Path:
     """The file of a home that holds the id."""
-    return settings.home / "secrets" / ID_FILE
+    return settings.secrets_path / ID_FILE
 
 
 def read_home_id(settings: Settings) -> str | None:

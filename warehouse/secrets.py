@@ -1,4 +1,4 @@
-"""Keys of this home: made on first use, readable by their owner alone, never replaced."""
+"""Keys of the installation: made on first use, readable by their owner alone, never replaced."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LENGTH = 64
 
 
 def read_home_key(settings: Settings, name: str, way_out: str) -> bytes:
-    """The key `secrets/NAME` of the home; made when it is missing, the same for all processes that start at once.
+    """The key NAME of the installation; made when it is missing, the same for all processes that start at once.
 
     Raises StoreError when others may read it or it is too short; `way_out` says what to do then.
     """
-    path = settings.home / "secrets" / name
+    path = settings.secrets_path / name
     if not path.exists():
         create_secret_file(path, secrets.token_hex(LENGTH // 2))
     check_owner_only(path, way_out)

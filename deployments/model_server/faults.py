@@ -8,7 +8,7 @@ from deployments.model_server.draws import draw_uniform
 from deployments.model_server.profile import SimulatedModel
 
 ATTEMPT_FAULTS = ("rate_limit", "server_error", "hang", "cut_stream", "malformed")
-ANSWER_FAULTS = ("empty", "refusal", "truncated")
+ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
 
 
 class FaultDraws:

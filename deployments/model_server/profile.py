@@ -19,7 +19,8 @@ class Faults:
     """How often what goes wrong. Rates are shares of requests, in this order; each request meets one fault at most.
 
     `rate_limit` to `malformed` strike an attempt and may spare the next one; `attempts` is the number of first attempts
-    of one request that they can strike (null: any). `empty`, `refusal` and `truncated` are answers and stay the same.
+    of one request that they can strike (null: any). `empty`, `refusal`, `truncated` and `no_usage` (whole, without a count of
+    tokens) are answers and stay the same.
     """
 
     rate_limit: float = 0.0
@@ -30,6 +31,7 @@ class Faults:
     empty: float = 0.0
     refusal: float = 0.0
     truncated: float = 0.0
+    no_usage: float = 0.0
     attempts: int | None = None
     retry_after_s: float = 1.0
     hang_s: float = 3600.0

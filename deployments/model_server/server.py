@@ -54,7 +54,9 @@ class SimulatedServer:
     """The state of one server: profile, key, what its candidates may remember, and counts of what it was asked.
 
     `requests` counts chat completions by model, `served` those among them that were answered whole, `faults` those that
-    met each fault, `repeats` how often each request (by hash of its body) came.
+    met each fault, `repeats` how often each request (by hash of its body) came, `answered` how often it was answered whole.
+    `billed` counts what a provider would bill: tokens by model and kind of every request that was worked on, whether its reply
+    arrived or not.
     """
 
     def __init__(self, profile: Profile, key: AnswerKey, memory: Memory | None = None) -> None:
@@ -65,6 +67,8 @@ class SimulatedServer:
         self.served: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.repeats: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.billed: Counter[tuple[str, str]] = Counter()
         self._draws = FaultDraws(profile.seed)
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -105,19 +109,23 @@ class SimulatedServer:
             return _refuse(429, "rate_limit_exceeded", {"Retry-After": f"{model.faults.retry_after_s:g}"})
         if fault == "server_error":
             return _refuse(500, "server_error")
+        completion = self._write(model, messages, body, fault)
+        usage = _count_usage(messages, completion, _read_limit(body))
+        for kind in ("prompt_tokens", "completion_tokens"):
+            self.billed[model.name, kind] += usage[kind]
         if fault == "hang":
             await asyncio.sleep(model.faults.hang_s)
         if model.latency_ms > 0:
             spread = model.latency_spread * draw_normal(self.profile.seed, "latency", request_hash)
             await asyncio.sleep(model.latency_ms / 1000 * 2.718281828 ** min(spread, 3.0))
-        completion = self._write(model, messages, body, fault)
-        usage = _count_usage(messages, completion, _read_limit(body))
+        told = None if fault == "no_usage" else usage
         if body.get("stream"):
-            reply = await _send_stream(request, model, completion, usage, is_cut=fault == "cut_stream")
+            reply = await _send_stream(request, model, completion, told, is_cut=fault == "cut_stream")
         else:
-            reply = await _send_whole(request, model, completion, usage, fault)
+            reply = await _send_whole(request, model, completion, told, fault)
         if fault not in ("cut_stream", "malformed"):
             self.served[model.name] += 1
+            self.answered[request_hash] += 1
         return reply
 
     def _write(
@@ -303,7 +311,7 @@ async def _send_whole(
     request: web.BaseRequest,
     model: SimulatedModel,
     completion: Completion,
-    usage: dict[str, int],
+    usage: dict[str, int] | None,
     fault: str | None,
 ) -> web.StreamResponse:
     message: dict[str, Any] = {
@@ -335,7 +343,7 @@ async def _send_stream(
     request: web.BaseRequest,
     model: SimulatedModel,
     completion: Completion,
-    usage: dict[str, int],
+    usage: dict[str, int] | None,
     *,
     is_cut: bool,
 ) -> web.StreamResponse:

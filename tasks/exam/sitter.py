@@ -57,8 +57,12 @@ class Sitter:
         session: Mapping[str, Any],
         progress: Callable[[SittingProgress], None],
         note_error: Callable[[str, int, str], Awaitable[None]] | None = None,
+        is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`note_error` is told of a call that failed for good: session, position, error class."""
+        """`note_error` is told of a call that failed for good: session, position, error class.
+
+        `is_ours` says whether no other process has taken the session over; then this one leaves it.
+        """
         self._door = door
         self._client = client
         self._settings = settings
@@ -70,6 +74,7 @@ class Sitter:
         self._lease_secret = derive_lease_secret(keys.read(), self._session_id)
         self._progress = progress
         self._note_error = note_error
+        self._is_ours = is_ours
         self._token = ""
         self._lease: Lease | None = None
         self._opening = asyncio.Lock()
@@ -107,7 +112,7 @@ class Sitter:
         return puts
 
     async def _answer_all(self, put: Put | None, stop: asyncio.Event) -> None:
-        while put is not None and not stop.is_set():
+        while put is not None and not stop.is_set() and self._is_ours():
             answer = await self._ask(put)
             put = await self._submit(put, answer)
 
@@ -191,7 +196,7 @@ class Sitter:
         try:
             return await operation(self._token, lease)
         except ExamError as error:
-            if error.code not in _RENEWABLE:
+            if error.code not in _RENEWABLE or not self._is_ours():
                 raise
         await self._open(lease)
         return await operation(self._token, self._lease or lease)

@@ -2,33 +2,37 @@
 
 Nothing is kept here that must survive: the ledger knows what was handed out, answered and paid. After `kill -9` the same
 call continues: the pending question is put again, its reply is replayed if it had been paid for, and the rest follows.
+Several processes, on one host or many, may sit one run at once: each session is claimed by one of them at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
+from tasks.claims import POLL_S, SharedWork
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.sitter import Client, Sitter, SittingProgress
-from tasks.holds import hold_work
 from warehouse.ledger import deadlines, exam
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
-    from tasks.models.registry import Registry
+    from tasks.models.registry import RegisteredModel, Registry
 
 
 # The client tries each call several times; a session in which one failed for good is sat once more after all others.
 ROUNDS = 2
+# Sessions under way for each call that its provider may have in flight: more would only keep them from other processes.
+SESSIONS_PER_CALL = 2
 
 
 @dataclass(frozen=True)
@@ -82,69 +86,125 @@ async def sit_sessions(
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
 
-    A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is reported,
-    and what failed is noted in the ledger. `door` defaults to the one that
+    Sessions that another process sits are left to it, and waited for: they are sat here when that process ends without having
+    closed them. A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is
+    reported, and what failed is noted in the ledger. `door` defaults to the one that
     the settings name. `models` sits only the sessions of those. Limits per provider are the client's.
 
-    Raises UsageError for an unknown run, StoreError when another process on this host sits the run, BudgetError when the
-    budget stops it (what was answered is kept).
+    Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """
-    with hold_work(settings, "sit", run_id, what=f"sitting run {run_id}"):
-        rows, outside = _read_sessions(ledger, run_id, models)
-        report = SittingReport(run_id, session_count=len(rows))
-        report.outside_count = sum(row["model"] in outside and row["status"] != "closed" for row in rows)
-        waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
-        candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
-        async with _open_door(ledger, settings, door) as used:
-            keys = open_keys(settings)
-            seats = asyncio.Semaphore(max_sessions)
-            stop = asyncio.Event()
-            failures: dict[str, SittingFailure] = {}
+    rows, outside = _read_sessions(ledger, run_id, models)
+    report = SittingReport(run_id, session_count=len(rows))
+    report.outside_count = sum(row["model"] in outside and row["status"] != "closed" for row in rows)
+    waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
+    candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
+    async with _open_door(ledger, settings, door) as used, SharedWork(ledger, "sit") as claims:
+        room = _Room(settings, candidates, max_sessions)
+        keys = open_keys(settings)
+        stop = asyncio.Event()
 
-            def count(answered: SittingProgress) -> None:
-                report.answer_count += 1
-                if progress is not None:
-                    progress(answered)
+        def count(answered: SittingProgress) -> None:
+            report.answer_count += 1
+            if progress is not None:
+                progress(answered)
 
-            async def note_error(session_id: str, seq: int, error: str) -> None:
-                await ledger.writer.run_async(
-                    lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
+        async def note_error(session_id: str, seq: int, error: str) -> None:
+            await ledger.writer.run_async(
+                lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
+            )
+
+        async def sit(row: Mapping[str, Any]) -> SittingFailure | bool:
+            """Sit a session; false when it was not begun, since another process sits it, or all stop."""
+            name: str = row["session_id"]
+            model = candidates[row["model"]]
+            async with room.by_limits[_name_limits(model)], room.overall:
+                if stop.is_set() or not await claims.take(name):
+                    return False
+                sitter = Sitter(
+                    used, client, settings, keys, model, row, count, note_error, lambda: claims.holds(name)
                 )
+                try:
+                    await sitter.sit(stop)
+                except BudgetError:
+                    stop.set()
+                    raise
+                except ProctorError as error:
+                    return SittingFailure(name, row["model"], str(error))
+                finally:
+                    await claims.release(name)
+            return True
 
-            async def sit(row: Mapping[str, Any]) -> None:
-                async with seats:
-                    if stop.is_set():
-                        return
-                    model = candidates[row["model"]]
-                    sitter = Sitter(used, client, settings, keys, model, row, count, note_error)
-                    try:
-                        await sitter.sit(stop)
-                    except BudgetError:
-                        stop.set()
-                        raise
-                    except ProctorError as error:
-                        failures[row["session_id"]] = SittingFailure(
-                            row["session_id"], row["model"], str(error)
-                        )
-
-            outcomes: list[BaseException | None] = []
-            for _ in range(ROUNDS):
-                failures.clear()
-                outcomes += await asyncio.gather(*(sit(row) for row in waiting), return_exceptions=True)
-                waiting = [row for row in waiting if row["session_id"] in failures]
-                if not waiting or stop.is_set():
-                    break
-            report.failures = list(failures.values())
-        with ledger.read() as connection:
-            counts = exam.count_sessions(connection, run_id)
-        report.closed_count = counts.get("closed", 0)
-        if sum(counts.values()) == report.closed_count:
-            close_run(ledger, run_id)
-            report.is_run_closed = True
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
+        faults, failures = await _sit_in_rounds(ledger, run_id, waiting, sit, claims, stop)
+    with ledger.read() as connection:
+        counts = exam.count_sessions(connection, run_id)
+    left = {row["session_id"] for row in _list_open(ledger, run_id, rows)}
+    report.failures = [failure for failure in failures if failure.session_id in left]
+    report.closed_count = counts.get("closed", 0)
+    if sum(counts.values()) == report.closed_count:
+        close_run(ledger, run_id)
+        report.is_run_closed = True
+    for fault in faults:
+        raise fault
     return report
+
+
+async def _sit_in_rounds(
+    ledger: Ledger,
+    run_id: str,
+    waiting: Sequence[Mapping[str, Any]],
+    sit: Callable[[Mapping[str, Any]], Awaitable[SittingFailure | bool]],
+    claims: SharedWork,
+    stop: asyncio.Event,
+) -> tuple[list[BaseException], list[SittingFailure]]:
+    """Sit until every session is closed, here or by others, or was tried in each round; what was raised, and who failed."""
+    faults: list[BaseException] = []
+    failures: dict[str, SittingFailure] = {}
+    rounds: Counter[str] = Counter()
+    while waiting and not stop.is_set():
+        free = await claims.find_free([row["session_id"] for row in waiting])
+        if not free:
+            await asyncio.sleep(POLL_S)
+        rows = [row for row in waiting if row["session_id"] in free]
+        outcomes = await asyncio.gather(*(sit(row) for row in rows), return_exceptions=True)
+        for row, outcome in zip(rows, outcomes, strict=True):
+            name: str = row["session_id"]
+            if isinstance(outcome, BaseException):
+                faults.append(outcome)
+                rounds[name] = ROUNDS
+            elif isinstance(outcome, SittingFailure):
+                failures[name] = outcome
+                rounds[name] += 1
+            elif outcome:
+                failures.pop(name, None)
+                rounds[name] += 1
+        waiting = [row for row in _list_open(ledger, run_id, waiting) if rounds[row["session_id"]] < ROUNDS]
+    return faults, list(failures.values())
+
+
+def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of the sessions that are not closed now."""
+    with ledger.read() as connection:
+        left = set(deadlines.list_unfinished(connection, target=run_id))
+    return [row for row in rows if row["session_id"] in left]
+
+
+class _Room:
+    """How many sessions are under way at once: over all, and for each provider (or model with limits of its own)."""
+
+    def __init__(
+        self, settings: Settings, candidates: Mapping[str, RegisteredModel], max_sessions: int
+    ) -> None:
+        self.overall = asyncio.Semaphore(max_sessions)
+        self.by_limits = {
+            _name_limits(model): asyncio.Semaphore(
+                SESSIONS_PER_CALL * (model.max_concurrency or settings.call_concurrency)
+            )
+            for model in candidates.values()
+        }
+
+
+def _name_limits(model: RegisteredModel) -> tuple[str, str]:
+    return model.provider, model.name if model.has_own_limits else ""
 
 
 def _read_sessions(

@@ -1,7 +1,11 @@
-"""From landed responses to landed judgements, session by session."""
+"""From landed responses to landed judgements, session by session.
+
+Several processes may judge one run at once: a session is claimed by one of them at a time, for each judge.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -12,7 +16,7 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.claims import claim_work
+from tasks.claims import POLL_S, SharedWork, claim_work
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -32,6 +36,11 @@ from warehouse.ledger.engine import Ledger
 # Landing costs about 0.1 CPU seconds whatever it holds; a kill repeats no paid call, only the landing.
 ROWS_PER_LANDING = 20_000
 SESSIONS_PER_READ = 50
+# At most one of so many parts is claimed at once, so that something is left for other processes.
+SHARES = 8
+
+# Kind of the claims: a unit (a session and a judge), or a run whose unread judgements go from judge to judge.
+CLAIM = "judge"
 
 # A response: its session and its position there.
 Place = tuple[str, int]
@@ -100,12 +109,14 @@ async def judge_landed(
             budget = open_budget(ledger, settings.budget_usd, run)
             async with ModelClient(ledger, settings, budget=budget) as client:
                 judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
-                # Two judges of one run at once would pay for the same calls.
-                with claim_work(ledger, "judge", run, what=f"judging run {run}"):
-                    if not only_unparsed:
-                        for judge in judges:
-                            await judging.judge_all(judge, is_named=run_id is not None)
-                    await judging.resolve(chain, is_simulated=kind, asks_again=only_unparsed)
+                if only_unparsed:
+                    # Who asks again pays again: a second process would do so for the same replies.
+                    with claim_work(ledger, CLAIM, run, what=f"judging run {run}"):
+                        await judging.resolve(chain, is_simulated=kind, asks_again=True)
+                else:
+                    for judge in judges:
+                        await judging.judge_all(judge, is_named=run_id is not None)
+                    await judging.resolve_alone(chain, is_simulated=kind)
                 summary.calls.update(client.counts)
     return summary
 
@@ -136,14 +147,50 @@ class RunJudging:
         self._progress = progress
 
     async def judge_all(self, judge: RegisteredModel, *, is_named: bool) -> None:
-        """Every session that the judge has not judged, a few at a time."""
-        waiting = self._list_unjudged(judge, is_named=is_named)
-        for start in range(0, len(waiting), SESSIONS_PER_READ):
-            names = waiting[start : start + SESSIONS_PER_READ]
-            responses = self._read_responses(names)
-            await self._land_judged(judge_responses(self._client, [judge], responses))
-            judged = responses.filter(pl.col("answer_status") != "error")["session_id"]
-            self._land_empty(judge, sorted(set(names) - set(judged)))
+        """Every session that the judge has not judged, a few at a time, beside other processes that judge the run.
+
+        Sessions that others have claimed are waited for: they are judged here when their process ends without having done so.
+        """
+        waiting = self._list_unjudged(judge, list(self._months), is_named=is_named)
+        others: list[str] = []
+        share = min(SESSIONS_PER_READ, -(-len(waiting) // SHARES))
+        async with SharedWork(self._ledger, CLAIM) as claims:
+            while waiting or others:
+                if not waiting:
+                    waiting, others = await self._wait_for_others(claims, judge, others)
+                    continue
+                names, waiting = waiting[:share], waiting[share:]
+                taken = await asyncio.gather(*(claims.take(name_unit(name, judge.name)) for name in names))
+                others += [name for name, is_ours in zip(names, taken, strict=True) if not is_ours]
+                mine = [name for name, is_ours in zip(names, taken, strict=True) if is_ours]
+                # What another process landed between our look at the lake and our claim is done.
+                await self._judge_some(judge, self._list_unjudged(judge, mine, is_named=True))
+                await asyncio.gather(*(claims.release(name_unit(name, judge.name)) for name in mine))
+
+    async def _wait_for_others(
+        self, claims: SharedWork, judge: RegisteredModel, others: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """What others had claimed, after a while: what is free now and not judged, and what they still have."""
+        await asyncio.sleep(POLL_S)
+        free = await claims.find_free([name_unit(name, judge.name) for name in others])
+        left = [name for name in others if name_unit(name, judge.name) in free]
+        held = [name for name in others if name_unit(name, judge.name) not in free]
+        return self._list_unjudged(judge, left, is_named=True), held
+
+    async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
+        if not names:
+            return
+        responses = self._read_responses(names)
+        await self._land_judged(judge_responses(self._client, [judge], responses))
+        judged = responses.filter(pl.col("answer_status") != "error")["session_id"]
+        self._land_empty(judge, sorted(set(names) - set(judged)))
+
+    async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
+        """The same as `resolve`, without asking anybody again; while another process does so, it is waited for."""
+        async with SharedWork(self._ledger, CLAIM) as claims:
+            while not await claims.take(self._run_id):  # noqa: ASYNC110 - no event reaches over processes
+                await asyncio.sleep(POLL_S)
+            await self.resolve(chain, is_simulated=is_simulated, asks_again=False)
 
     async def resolve(
         self, chain: Sequence[RegisteredModel], *, is_simulated: bool, asks_again: bool
@@ -206,14 +253,15 @@ class RunJudging:
                 [Batch("judgements", name_unit(name, judge.name), empty) for name in names], stage="judge"
             )
 
-    def _list_unjudged(self, judge: RegisteredModel, *, is_named: bool) -> list[str]:
-        """The sessions of the run that wait for the judge, in order.
+    def _list_unjudged(self, judge: RegisteredModel, names: Sequence[str], *, is_named: bool) -> list[str]:
+        """Those of the sessions that wait for the judge, in order.
 
         A run that was not named waits only where some session was never judged; it is then judged whole by one version.
         """
-        names = list(self._months)
+        if not names:
+            return []
         if not is_named:
-            found = self._lake.read("judged_sessions", {"judge": judge.name, "session_ids": names})
+            found = self._lake.read("judged_sessions", {"judge": judge.name, "session_ids": list(names)})
             if found.height == len(names):
                 return []
         units = {name_unit(name, judge.name): name for name in names}

@@ -158,7 +158,7 @@ def find_claim(lake: Lake, settings: Settings, league_id: str) -> Claim | None:
     key = _read_key(settings, league_id)
     if hashlib.sha256(key).hexdigest() != row["seed_hash"]:
         raise StoreError(
-            f"The key in {settings.home / 'secrets' / 'league'} is not the one that league {league_id} was claimed with. "
+            f"The key in {settings.secrets_path / 'league'} is not the one that league {league_id} was claimed with. "
             "Restore the folder `secrets` of the home that claimed it."
         )
     rules = _parse_rules(row["settings"])

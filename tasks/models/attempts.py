@@ -6,11 +6,13 @@ import asyncio
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from schemas.errors import BudgetError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
-from tasks.models.limits import Limiter
+from tasks.models.paces import Pace
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply
 from tasks.models.transport import Failure, send_request
@@ -33,11 +35,16 @@ class Sent(NamedTuple):
     latency_ms: float
 
 
+def _book_nothing(_usd: float) -> None:
+    pass
+
+
 @dataclass
 class Flight:
-    """Whether a request is on its way at this moment."""
+    """Whether a request is on its way at this moment; `book` is told the most that each attempt without a bill may have cost."""
 
     is_sent: bool = False
+    book: Callable[[float], None] = field(default=_book_nothing)
 
 
 class Sender:
@@ -61,7 +68,7 @@ class Sender:
     async def send(
         self,
         endpoint: AsyncOpenAI,
-        limiter: Limiter,
+        pace: Pace,
         model: RegisteredModel,
         body: dict[str, Any],
         flight: Flight,
@@ -80,7 +87,7 @@ class Sender:
                 await budget.reserve(worst)
             spent = 0.0
             try:
-                await limiter.bucket.acquire()
+                await pace.acquire()
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
@@ -88,6 +95,8 @@ class Sender:
                 flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)
+                if _is_bill_unknown(model, outcome):
+                    flight.book(estimate_worst_cost(model, body))
             finally:
                 if budget is not None:
                     budget.settle(worst, spent)
@@ -95,7 +104,7 @@ class Sender:
                 return Sent(outcome, attempt, latency_ms)
             delay = self._compute_delay(outcome, attempt)
             if outcome.status_code == 429 and outcome.retry_after_s is not None:
-                limiter.bucket.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
+                await pace.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
             if delay is None:
                 return Sent(outcome, attempt, latency_ms)
             self._counts["retried"] += 1
@@ -113,8 +122,22 @@ class Sender:
         return max(backoff, wished * random.uniform(1.0, 1.1))
 
 
+def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> float:
+    """The most that one attempt can cost, in USD; 0 where that cannot be known (no price, or no limit of tokens)."""
+    try:
+        return compute_worst_cost(model, body["messages"], body)
+    except BudgetError:
+        return 0.0
+
+
 def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:
     if isinstance(outcome, Failure):
         return worst if outcome.is_bill_unknown else 0.0
     cost = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
     return worst if cost is None else cost
+
+
+def _is_bill_unknown(model: RegisteredModel, outcome: ParsedReply | Failure) -> bool:
+    if isinstance(outcome, Failure):
+        return outcome.is_bill_unknown
+    return compute_cost(model, outcome.input_tokens, outcome.output_tokens) is None

@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import platform
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
-from tasks.claims import is_dead
+from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.budgets import (
     Answer,
@@ -108,7 +107,7 @@ class SharedBudget(Budget):
             try:
                 with self._ledger.write() as connection:
                     return open_share(
-                        connection, self._run_id, self._holder, host=platform.node(), process_id=os.getpid(),
+                        connection, self._run_id, self._holder, host=name_host(), process_id=os.getpid(),
                         lease_s=LEASE_S,
                     )  # fmt: skip
             except ConflictError:  # another process opened the run's first share at this moment
@@ -136,6 +135,8 @@ class SharedBudget(Budget):
                     self._reserved += amount_usd
                 return
             if answer is Answer.REFUSED:
+                if self._has_been_raised():
+                    continue
                 way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
                 raise _refuse(self.limit_usd, spent, amount_usd, way_out)
             if answer is Answer.CLOSED:
@@ -161,6 +162,15 @@ class SharedBudget(Budget):
             ),
             name_budget_row(self._run_id),
         )
+
+    def _has_been_raised(self) -> bool:
+        """Whether somebody has let the run spend more since this process began."""
+        with self._ledger.read() as connection:
+            limit = read_limit(connection, self._run_id)
+        if limit is None or limit <= self.limit_usd:
+            return False
+        self.limit_usd = limit
+        return True
 
     def _close_dead(self) -> None:
         """What processes that are no more had set aside counts as spent: it may have been billed."""

@@ -1,7 +1,8 @@
 """The one door to LLMs: `openai.AsyncOpenAI` against any compatible endpoint, with a ledger of what was paid for.
 
 A call is known by the hash of what it asks. A `started` row is committed before it is sent and its reply before it is
-used, so that after a kill only calls then in flight are sent again. Keys and question text stay out of logs and errors.
+used, so that after a kill only calls then in flight are sent again. A call that another living process has under way is
+waited for, and its reply replayed. Keys and question text stay out of logs and errors.
 """
 
 from __future__ import annotations
@@ -18,19 +19,33 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
-from tasks.models.attempts import BACKOFF_S, MOST_ATTEMPTS, Flight, Sender, Sent
+from tasks.claims import is_dead
+from tasks.models.attempts import BACKOFF_S, MOST_ATTEMPTS, Flight, Sender, Sent, estimate_worst_cost
 from tasks.models.budget import Budget, compute_cost
 from tasks.models.endpoints import Endpoints
 from tasks.models.limits import get_limiter
+from tasks.models.paces import Pace, Pauses
+from tasks.models.presence import Presence
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import SIMULATED_FINGERPRINT, compute_status
 from tasks.models.transport import Failure
-from warehouse.ledger.calls import FinishedCall, FoundCall, NewCall, finish_call, start_call
+from warehouse.ledger.calls import (
+    FinishedCall,
+    FoundCall,
+    NewCall,
+    add_extra_usd,
+    find_call,
+    finish_call,
+    start_call,
+)
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.writer import LockedRow, Operation, name_call_row
 
 if TYPE_CHECKING:
-    pass
+    from openai import AsyncOpenAI
+
+# How often a call that another process has under way is looked at.
+WAIT_S = 0.5
 
 CallStatus = Literal["answered", "empty", "refused", "truncated", "error"]
 
@@ -96,8 +111,9 @@ class CallReply:
 class ModelClient:
     """Sends calls within the limits of their providers and the budget of the run; an async context manager.
 
-    `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger), `repeated` (in flight when an
-    earlier process was killed, so perhaps billed twice), `retried` (attempts beyond the first), `failed`.
+    `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger), `awaited` (under way in another
+    process), `repeated` (in flight when an earlier process was killed, so perhaps billed twice), `retried` (attempts beyond
+    the first), `failed`.
     """
 
     def __init__(
@@ -121,6 +137,8 @@ class ModelClient:
             most_attempts=most_attempts,
             backoff_s=backoff_s,
         )
+        self._presence = Presence(ledger)
+        self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
 
     async def __aenter__(self) -> ModelClient:
@@ -132,8 +150,9 @@ class ModelClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections to all endpoints."""
+        """Close the connections to all endpoints; what is still under way may then be sent by others."""
         await self._endpoints.close()
+        await asyncio.to_thread(self._presence.close)
 
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         """The model's reply: from the ledger where it was paid for before, else from its endpoint.
@@ -168,32 +187,70 @@ class ModelClient:
     ) -> CallReply:
         endpoint = self._endpoints.open(model)
         limiter = get_limiter(model, self._settings.call_concurrency)
-        call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name)
-        async with limiter.slots:
-            found = await self._ledger.writer.run_async(
-                lambda connection: start_call(connection, call), name_call_row(key)
+        holder = self._presence.holder
+        call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
+        body = _build_body(model, request, parameters)
+        has_waited = False
+        while True:
+            async with limiter.slots:
+                found = await self._start(call, model, body)
+                if found is not None and found.status == "done":
+                    self.counts["replayed"] += 1
+                    return _replay(key, found)
+                if found is None or found.held_by is None:
+                    self.counts["repeated"] += found is not None and found.status == "started"
+                    pace = Pace(self._ledger, limiter, self._pauses, model)
+                    return await self._send(key, endpoint, pace, model, body)
+            self.counts["awaited"] += not has_waited
+            has_waited = True
+            await asyncio.sleep(WAIT_S)
+
+    async def _start(self, call: NewCall, model: RegisteredModel, body: dict[str, Any]) -> FoundCall | None:
+        """Begin the call, unless it is done, or another living process makes it: then `held_by` says which."""
+        run = self._ledger.writer.run_async
+        row = name_call_row(call.call_key)
+
+        def price_lost() -> float:
+            return estimate_worst_cost(model, body)
+
+        found = await run(lambda connection: start_call(connection, call, price_lost=price_lost), row)
+        if found is None or found.held_by is None:
+            return found
+        dead = found.held_by
+        if not is_dead(dead.host, dead.process_id):
+            return found
+        return await run(
+            lambda connection: start_call(connection, call, instead_of=dead.holder, price_lost=price_lost),
+            row,
+        )
+
+    async def _send(
+        self, key: str, endpoint: AsyncOpenAI, pace: Pace, model: RegisteredModel, body: dict[str, Any]
+    ) -> CallReply:
+
+        def book(usd: float) -> None:
+            self._ledger.writer.submit(
+                lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
             )
-            if found is not None and found.status == "done":
-                self.counts["replayed"] += 1
-                return _replay(key, found)
-            self.counts["repeated"] += found is not None and found.status == "started"
-            flight = Flight()
-            try:
-                sent = await self._sender.send(
-                    endpoint, limiter, model, _build_body(model, request, parameters), flight
+
+        flight = Flight(book=book)
+        holder = self._presence.holder
+        try:
+            sent = await self._sender.send(endpoint, pace, model, body, flight)
+        except BudgetError:
+            if not flight.is_sent:
+                refused = FinishedCall(key, "failed", error="budget", holder=holder)
+                await self._ledger.writer.run_async(*_finish(refused))
+            raise
+        except asyncio.CancelledError:
+            # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+            # Who is cancelled does not wait.
+            if not flight.is_sent:
+                self._ledger.writer.submit(
+                    *_finish(FinishedCall(key, "failed", error="cancelled", holder=holder))
                 )
-            except BudgetError:
-                if not flight.is_sent:
-                    refused = FinishedCall(key, "failed", error="budget")
-                    await self._ledger.writer.run_async(*_finish(refused))
-                raise
-            except asyncio.CancelledError:
-                # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
-                # Who is cancelled does not wait.
-                if not flight.is_sent:
-                    self._ledger.writer.submit(*_finish(FinishedCall(key, "failed", error="cancelled")))
-                raise
-            return await self._record(key, model, sent)
+            raise
+        return await self._record(key, model, sent)
 
     async def _record(
         self,
@@ -202,14 +259,14 @@ class ModelClient:
         sent: Sent,
     ) -> CallReply:
         outcome, attempts, latency_ms = sent
-        run = self._ledger.writer.run_async
+        run, holder = self._ledger.writer.run_async, self._presence.holder
+
+        def fail(error: str) -> FinishedCall:
+            return FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error=error, holder=holder)
+
         if isinstance(outcome, Failure):
             self.counts["failed"] += 1
-            await run(
-                *_finish(
-                    FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error=outcome.error[:200])
-                )
-            )
+            await run(*_finish(fail(outcome.error[:200])))
             raise CallFailed(
                 f"{model.name!r} at {model.provider!r} gave no reply after {attempts} attempt(s): {outcome.error}. "
                 f"{outcome.advise(model)}",
@@ -218,52 +275,33 @@ class ModelClient:
                 attempts=attempts,
             )
         if outcome.fingerprint == SIMULATED_FINGERPRINT and not model.is_simulated:
-            await run(
-                *_finish(FinishedCall(key, "failed", attempts, latency_ms=latency_ms, error="mislabelled"))
-            )
+            await run(*_finish(fail("mislabelled")))
             raise RegistryError(
                 f"Model {model.name!r} is registered as real, but {model.provider!r} answers as a simulation. "
                 "Set `is_simulated: true` on the provider, or correct its base_url: simulated answers must never "
                 "enter a leaderboard."
             )
-        status = compute_status(outcome)
-        cost_usd = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
-        stored = {
-            "text": outcome.text,
-            "reasoning": outcome.reasoning,
-            "finish_reason": outcome.finish_reason,
-            "status": status,
-            "fingerprint": outcome.fingerprint,
-        }
-        await run(
-            *_finish(
-                FinishedCall(
-                    key,
-                    "done",
-                    attempts,
-                    stored,
-                    outcome.input_tokens,
-                    outcome.output_tokens,
-                    cost_usd,
-                    latency_ms,
-                )
-            )
-        )
-        return CallReply(
+        reply = CallReply(
             call_key=key,
             text=outcome.text,
             reasoning=outcome.reasoning,
             finish_reason=outcome.finish_reason,
-            status=status,
+            status=compute_status(outcome),
             input_tokens=outcome.input_tokens,
             output_tokens=outcome.output_tokens,
-            cost_usd=cost_usd,
+            cost_usd=compute_cost(model, outcome.input_tokens, outcome.output_tokens),
             latency_ms=latency_ms,
             attempts=attempts,
             error=None,
             is_replayed=False,
             fingerprint=outcome.fingerprint,
         )
+        if await run(*_finish(_describe_done(reply))):
+            return reply
+        # Another process took the call for a dead one's and was answered first: its reply is the one in use.
+        self.counts["replayed"] += 1
+        first = await run(lambda connection: find_call(connection, key), name_call_row(key))
+        return reply if first is None else _replay(key, first)
 
 
 def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]) -> str:
@@ -297,7 +335,27 @@ def _compute_seed(request: CallRequest) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def _finish(call: FinishedCall) -> tuple[Operation[None], LockedRow]:
+def _describe_done(reply: CallReply) -> FinishedCall:
+    stored = {
+        "text": reply.text,
+        "reasoning": reply.reasoning,
+        "finish_reason": reply.finish_reason,
+        "status": reply.status,
+        "fingerprint": reply.fingerprint,
+    }
+    return FinishedCall(
+        reply.call_key,
+        "done",
+        reply.attempts,
+        stored,
+        reply.input_tokens,
+        reply.output_tokens,
+        reply.cost_usd,
+        reply.latency_ms,
+    )
+
+
+def _finish(call: FinishedCall) -> tuple[Operation[bool], LockedRow]:
     """The operation that writes what came of a call, and the row that it locks."""
     return lambda connection: finish_call(connection, call), name_call_row(call.call_key)
 

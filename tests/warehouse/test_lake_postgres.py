@@ -114,6 +114,34 @@ def test_writers_need_no_lock(catalog: str, tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.lock")) == []
 
 
+def test_a_unit_that_several_land_at_once_is_there_once(catalog: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)  # type: ignore[arg-type]
+    open_lake(settings).close()
+    values = {"home": settings.home, "lake_catalog": catalog}
+    writers = [
+        fork_context().Process(
+            target=run_writer, args=(values, "same", 3, str(tmp_path / f"{n}.acknowledged"))
+        )
+        for n in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    assert [writer.exitcode for writer in writers] == [0] * WRITERS
+    with open_lake(settings, read_only=True) as reader:
+        for table in ("sessions", "allocations"):
+            assert reader.query(
+                f"""
+                SELECT landing_unit, count(*) FROM {table} GROUP BY landing_unit
+                EXCEPT
+                SELECT unit, row_count FROM landings WHERE table_name = '{table}'
+                """
+            ).is_empty()
+        assert reader.query("SELECT count(*) FROM landings").item() == 4
+
+
 def test_a_backup_moves_between_postgresql_and_the_embedded_lake(catalog: str, tmp_path: Path) -> None:
     served = Settings(home=tmp_path / "served", lake_catalog=catalog)  # type: ignore[arg-type]
     embedded = Settings(home=tmp_path / "embedded")

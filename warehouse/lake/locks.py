@@ -1,8 +1,9 @@
-"""The right to write to a lake whose catalog is a SQLite file: one writer at a time."""
+"""The right to write to a lake: one writer at a time with a catalog in SQLite, one writer of a unit with PostgreSQL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from schemas.errors import StoreError
@@ -10,6 +11,11 @@ from schemas.settings import Settings
 from warehouse.lake.attach import catalog_path, is_postgres
 
 LOCK_TIMEOUT_S = 120.0
+
+# Units share so many locks: a large landing takes them all, two small ones rarely meet.
+_STRIPES = 32
+# The first half of every advisory lock of ours: others may use the same database.
+_CLASS = zlib.crc32(b"proctor lake unit") >> 1
 
 
 @contextmanager
@@ -43,3 +49,38 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold the right to write these units of a lake with its catalog in PostgreSQL; in SQLite every writer is alone anyway.
+
+    Two processes that landed one unit at once would both find nothing to replace, and its rows would be there twice. The
+    server gives the right back when its holder dies. Raises StoreError after `timeout_s`.
+    """
+    catalog = settings.catalog_address
+    if not is_postgres(catalog):
+        yield
+        return
+    import psycopg
+
+    stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
+    try:
+        connection = psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True)
+    except psycopg.Error as error:
+        raise StoreError(
+            f"The lake's catalog in PostgreSQL does not answer ({type(error).__name__}). Check PROCTOR_LAKE_CATALOG and that "
+            "the server runs."
+        ) from None
+    with connection:
+        try:
+            connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}".encode())
+            # In one order, the same in every process: no two wait for each other.
+            for stripe in stripes:
+                connection.execute("SELECT pg_advisory_lock(%s, %s)", (_CLASS, stripe))
+        except psycopg.Error as error:
+            raise StoreError(
+                f"Another process has been landing the same units for {timeout_s:g} s ({type(error).__name__}). Wait for it, or "
+                "end it; then run again."
+            ) from None
+        yield

@@ -33,6 +33,7 @@ from warehouse.lake.landing import (
     OWN_TABLES,
     Batch,
     CheckedBatch,
+    HashedBatch,
     Landing,
     check_batches,
     check_rules,
@@ -41,7 +42,7 @@ from warehouse.lake.landing import (
     replace_units,
     stage_rows,
 )
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
 from warehouse.lake.sharing import connect_shared, is_shared
@@ -213,20 +214,7 @@ class Lake:
         check_batches(batches)
         landed = self._read_landings(batch.landing_unit for batch in batches)
         hashed = hash_batches(batches, ignore)
-        changed = [
-            one
-            for one in hashed
-            if (before := landed.get(one.batch.landing_unit)) is None
-            or before.content_hash != one.content_hash
-        ]
-        if frozen := [
-            one.batch.landing_unit
-            for one in changed
-            if get_table(one.batch.table).is_frozen and one.batch.landing_unit in landed
-        ]:
-            raise StoreError(
-                f"{', '.join(sorted(frozen)[:3])} was published and is frozen. Publish a new revision instead."
-            )
+        changed = _list_changed(hashed, landed)
         answers = {
             name: Landing(batch.table, batch.unit, there.row_count, there.rejected_count, is_unchanged=True)
             for batch in batches
@@ -315,6 +303,15 @@ class Lake:
         }
 
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
+        with hold_units(self.settings, [one.batch.landing_unit for one in checked], self.lock_timeout_s):
+            if is_postgres(self.settings.catalog_address):
+                # Another process may have landed the same meanwhile.
+                landed = self._read_landings(one.batch.landing_unit for one in checked)
+                checked = _list_changed(checked, landed)
+            if checked:
+                self._write_alone(checked, flow_run_id)
+
+    def _write_alone(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb
 
         tables = {one.batch.table for one in checked} | set(OWN_TABLES)
@@ -336,6 +333,27 @@ class Lake:
                         "written. Check free disk space and that the catalog answers, then run again."
                     ) from None
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+
+_One = TypeVar("_One", HashedBatch, CheckedBatch)
+
+
+def _list_changed(batches: Sequence[_One], landed: Mapping[str, _Landed]) -> list[_One]:
+    """Those that the lake does not have as they are; raises StoreError for another content of what is frozen."""
+    changed = [
+        one
+        for one in batches
+        if (there := landed.get(one.batch.landing_unit)) is None or there.content_hash != one.content_hash
+    ]
+    if frozen := [
+        one.batch.landing_unit
+        for one in changed
+        if get_table(one.batch.table).is_frozen and one.batch.landing_unit in landed
+    ]:
+        raise StoreError(
+            f"{', '.join(sorted(frozen)[:3])} was published and is frozen. Publish a new revision instead."
+        )
+    return changed
 
 
 def _refuse_holes(checked: Sequence[CheckedBatch]) -> None:

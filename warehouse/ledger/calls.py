@@ -1,5 +1,7 @@
 """Paid LLM calls: started before they are sent, done with their reply, failed with an error class.
 
+A call that is under way belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
+
 Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
 engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
 """
@@ -7,14 +9,15 @@ engine and sent as driver SQL: SQLAlchemy's own execution would cost more than S
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, bindparam, func, select, union, update
+from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine import now_text
+from warehouse.ledger.processes import ProcessLease, read_lease
 from warehouse.ledger.statements import HotStatement, iter_chunks
 from warehouse.ledger.tables import NOT_EXAM, llm_calls, runs
 
@@ -29,11 +32,15 @@ class NewCall:
     unit: str | None
     endpoint: str
     model: str
+    holder: str | None = None
 
 
 @dataclass(frozen=True)
 class FoundCall:
-    """What the ledger already knew of a call: `done` with its reply, `started` (killed in flight) or `failed`."""
+    """What the ledger already knew of a call: `done` with its reply, `started` (killed in flight) or `failed`.
+
+    `held_by` is the process that makes the call at this moment: it is not the caller's then.
+    """
 
     status: str
     reply: dict[str, Any] | None
@@ -42,6 +49,8 @@ class FoundCall:
     cost_usd: float | None
     latency_ms: float | None
     attempts: int
+    holder: str | None
+    held_by: ProcessLease | None = None
 
 
 @dataclass(frozen=True)
@@ -57,48 +66,84 @@ class FinishedCall:
     cost_usd: float | None = None
     latency_ms: float | None = None
     error: str | None = None
+    holder: str | None = None
 
 
 _CALLS = llm_calls.c
 _BY_KEY = _CALLS.call_key == bindparam("key")
+_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name != "held_by")
 _FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
-_LAST = (*(name for name in FinishedCall.__dataclass_fields__ if name != "call_key"), "finished_at")
-_FIND = HotStatement(select(*(_CALLS[name] for name in FoundCall.__dataclass_fields__)).where(_BY_KEY))
+_LAST = (
+    *(name for name in FinishedCall.__dataclass_fields__ if name not in ("call_key", "holder")),
+    "finished_at",
+)
+_FIND = HotStatement(select(*(_CALLS[name] for name in _FOUND)).where(_BY_KEY))
 _START = {
     dialect: HotStatement(
         insert(llm_calls).values({name: bindparam(name) for name in _FIRST}).on_conflict_do_nothing()
     )
     for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
 }
-_RESTART = HotStatement(
-    update(llm_calls).values(status=bindparam("new_status"), error=bindparam("new_error")).where(_BY_KEY)
-)
-_FINISH = HotStatement(
+_NEW: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in _LAST}
+_FINISH = HotStatement(update(llm_calls).values(_NEW).where(_BY_KEY, _CALLS.status != bindparam("done")))
+_FAIL = HotStatement(
     update(llm_calls)
-    .values({name: bindparam(f"new_{name}") for name in _LAST})
-    .where(_BY_KEY, _CALLS.status != bindparam("done"))
+    .values(_NEW)
+    .where(
+        _BY_KEY,
+        _CALLS.status == bindparam("started"),
+        _CALLS.holder.is_not_distinct_from(bindparam("holder")),
+    )
 )
 
 
-def start_call(connection: Connection, call: NewCall) -> FoundCall | None:
+def start_call(
+    connection: Connection,
+    call: NewCall,
+    *,
+    instead_of: str | None = None,
+    price_lost: Callable[[], float] = float,
+) -> FoundCall | None:
     """Write the `started` row and return what was there before: null for a new call.
 
-    A `done` call is returned with its reply and left as it is: it must not be sent again.
+    A `done` call is returned with its reply and left as it is: it must not be sent again. So is one that a living process has
+    under way, with `held_by`; `instead_of` names a holder that is known to be dead. What `price_lost` says is booked where the
+    call was in flight when its process ended: the most that it may have cost.
     """
-    found = _find_call(connection, call.call_key)
-    if found is None:
-        values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
-        if _START[connection.dialect.name].run(connection, values).rowcount == 1:
-            return None
-        # Another process wrote the row since, and the insert waited for its commit.
-        found = _find_call(connection, call.call_key)
-        assert found is not None
-    if found.status != "done":
-        _RESTART.run(connection, {"new_status": "started", "new_error": None, "key": call.call_key})
-    return found
+    while True:
+        found = find_call(connection, call.call_key)
+        if found is None:
+            values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
+            if _START[connection.dialect.name].run(connection, values).rowcount == 1:
+                return None
+            # Another process wrote the row since, and the insert waited for its commit.
+            continue
+        if found.status == "done":
+            return found
+        if found.status == "started" and found.holder not in (None, call.holder, instead_of):
+            lease = read_lease(connection, str(found.holder))
+            if lease is not None and not lease.is_expired:
+                return replace(found, held_by=lease)
+        if _take_over(connection, call, found, price_lost() if found.status == "started" else 0.0):
+            return found
 
 
-def _find_call(connection: Connection, call_key: str) -> FoundCall | None:
+def _take_over(connection: Connection, call: NewCall, found: FoundCall, extra_usd: float) -> bool:
+    """Start the call once more; false where another process did so since it was found."""
+    taken = connection.execute(
+        update(llm_calls)
+        .where(
+            _CALLS.call_key == call.call_key,
+            _CALLS.status == found.status,
+            _CALLS.holder.is_not_distinct_from(found.holder),
+        )
+        .values(status="started", error=None, holder=call.holder, extra_usd=_CALLS.extra_usd + extra_usd)
+    )
+    return taken.rowcount == 1
+
+
+def find_call(connection: Connection, call_key: str) -> FoundCall | None:
+    """What the ledger knows of a call; null for nothing."""
     row = _FIND.run(connection, {"key": call_key}).first()
     if row is None:
         return None
@@ -106,12 +151,31 @@ def _find_call(connection: Connection, call_key: str) -> FoundCall | None:
     return replace(found, reply=json.loads(found.reply)) if isinstance(found.reply, str) else found
 
 
-def finish_call(connection: Connection, call: FinishedCall) -> None:
-    """Write what came of a call; a call that is already done is left as it is: its reply is the one in use."""
-    values = {f"new_{name}": value for name, value in vars(call).items() if name != "call_key"}
+def finish_call(connection: Connection, call: FinishedCall) -> bool:
+    """Write what came of a call; returns whether that is what the ledger now says.
+
+    A call that is already done is left as it is, since its reply is the one in use: what the later one cost is booked beside it.
+    A failure is written by whoever has the call under way, nobody else.
+    """
+    values = {
+        f"new_{name}": value for name, value in vars(call).items() if name not in ("call_key", "holder")
+    }
     values["new_reply"] = None if call.reply is None else json.dumps(call.reply, ensure_ascii=False)
-    values |= {"new_finished_at": now_text(), "key": call.call_key, "done": "done"}
-    _FINISH.run(connection, values)
+    values |= {"new_finished_at": now_text(), "key": call.call_key}
+    if call.status != "done":
+        values |= {"started": "started", "holder": call.holder}
+        return _FAIL.run(connection, values).rowcount == 1
+    if _FINISH.run(connection, values | {"done": "done"}).rowcount == 1:
+        return True
+    add_extra_usd(connection, call.call_key, call.cost_usd or 0.0)
+    return False
+
+
+def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
+    """Book what a call may have cost beyond its reply: attempts of unknown bill at their most, a reply that came second."""
+    connection.execute(
+        update(llm_calls).where(_CALLS.call_key == call_key).values(extra_usd=_CALLS.extra_usd + extra_usd)
+    )
 
 
 def read_calls(
@@ -182,8 +246,9 @@ def read_call_months(connection: Connection, units: Sequence[str], *, without_pu
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:
-    """What the calls of a run have cost so far."""
-    query = select(func.coalesce(func.sum(llm_calls.c.cost_usd), 0.0)).where(llm_calls.c.run_id == run_id)
+    """What the calls of a run have cost so far, attempts of unknown bill at the most that they could."""
+    cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
+    query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
     return float(connection.execute(query).scalar_one())
 
 

@@ -472,6 +472,14 @@ llm_calls = Table(
     Column("error", String(200)),
     Column("started_at", String(32), nullable=False),
     Column("finished_at", String(32)),
+    Column("holder", String(40), comment="Who sent it last."),
+    Column(
+        "extra_usd",
+        Float,
+        nullable=False,
+        server_default="0",
+        comment="The most that attempts without a bill, and replies that came second, have cost.",
+    ),
     CheckConstraint("status in ('started','done','failed')", name="status"),
     Index("ix_llm_calls_run", "run_id"),
     Index("ix_llm_calls_unit", "unit"),
@@ -497,13 +505,33 @@ work_claims = Table(
     "work_claims",
     metadata,
     Column(
-        "kind", String(40), primary_key=True, comment="Kind of work: judge, drift, errors, contamination."
+        "kind",
+        String(40),
+        primary_key=True,
+        comment="Kind of work: judge, drift, errors, contamination.",
     ),
     Column("name", String(300), primary_key=True, comment="Which: a run, a sample."),
     Column("holder", String(40), nullable=False, comment="Drawn anew for each claim."),
     Column("host", String(255), nullable=False),
     Column("process_id", Integer, nullable=False),
     Column("expires_at", String(32), nullable=False, comment="Renewed while the work goes on."),
+)
+
+process_leases = Table(
+    "process_leases",
+    metadata,
+    Column("holder", String(40), primary_key=True, comment="Drawn for each client of models."),
+    Column("host", String(255), nullable=False),
+    Column("process_id", Integer, nullable=False),
+    Column("expires_at", String(32), nullable=False, comment="Renewed while the process works."),
+)
+
+provider_paces = Table(
+    "provider_paces",
+    metadata,
+    Column("name", String(300), primary_key=True, comment="A provider, or a model with limits of its own."),
+    Column("next_at", Float, nullable=False, comment="Unix time of the first moment that is free."),
+    Column("paused_until", Float, nullable=False, comment="Unix time; nobody sends before it."),
 )
 
 run_budgets = Table(

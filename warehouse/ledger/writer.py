@@ -57,6 +57,16 @@ def name_budget_row(run_id: str) -> LockedRow:
     return LockedRow(2, run_id)
 
 
+def name_pace_row(name: str) -> LockedRow:
+    """The row of a provider's pace."""
+    return LockedRow(3, name)
+
+
+def name_claim_row(kind: str, name: str) -> LockedRow:
+    """The row of a claim on a piece of work."""
+    return LockedRow(4, f"{kind}/{name}")
+
+
 @dataclass(frozen=True)
 class _Work:
     operation: Operation[Any]

@@ -112,8 +112,8 @@ class KeyFile:
 
 
 def open_keys(settings: Settings) -> KeyFile:
-    """The signing keys of this home, `secrets/exam-keys.json`."""
-    return KeyFile(settings.home / "secrets" / "exam-keys.json", settings.token_longest_s)
+    """The signing keys of the installation, `exam-keys.json` among its secrets."""
+    return KeyFile(settings.secrets_path / "exam-keys.json", settings.token_longest_s)
 
 
 def rotate_keys(settings: Settings, *, ends_former: bool, now: float) -> KeySet:

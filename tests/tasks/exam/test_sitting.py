@@ -10,15 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from deployments.exam_api.app import create_app
-from schemas.errors import BudgetError, ProctorError, StoreError, UsageError
+from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
+from tasks.claims import claim_work
 from tasks.exam import sitting
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
@@ -173,17 +174,27 @@ def test_outside_candidates_are_left_to_their_own_client(ledger: Ledger, tmp_pat
     assert [row["pending_window"] for row in world.sessions()] == [1]
 
 
-def test_a_second_sitter_of_a_run_on_this_host_is_refused(crowd: World) -> None:
-    import hashlib
+def test_a_session_that_another_process_sits_is_left_to_it_and_waited_for(crowd: World) -> None:
+    held = crowd.sessions()[0]["session_id"]
+    client = AnsweringClient()
+    seen: list[int] = []
 
-    name = f"sit-{hashlib.sha256(crowd.plan.run_id.encode()).hexdigest()[:16]}.lock"
-    folder = crowd.settings.home / "locks"
-    folder.mkdir(parents=True)
-    with (
-        FileLock(folder / name, thread_local=False),
-        pytest.raises(StoreError, match="Another process on this host is sitting run"),
-    ):
-        sit(crowd, AnsweringClient())
+    def sit_slowly() -> None:
+        with (
+            open_ledger(crowd.ledger.engine.url.render_as_string()) as other,
+            claim_work(other, "sit", held, what="sitting"),
+        ):
+            time.sleep(1.0)
+            # Everything else was sat meanwhile, and nothing of this one.
+            seen.extend([len(client.requests), len(crowd.answers(held))])
+
+    with ThreadPoolExecutor(1) as pool:
+        sitting_elsewhere = pool.submit(sit_slowly)
+        time.sleep(0.2)
+        report = sit(crowd, client)
+        sitting_elsewhere.result()
+    assert seen == [66, 0]
+    assert (report.is_run_closed, report.answer_count, len(client.requests)) == (True, 72, 72)
 
 
 def test_an_unknown_run_is_a_usage_error(crowd: World) -> None:

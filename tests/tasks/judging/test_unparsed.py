@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from schemas.errors import RegistryError, StoreError, UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.claims import claim_work
+from tasks.judging.judge import name_unit
 from tasks.judging.landing import JudgingSummary, judge_landed
 from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.progress import Progress
@@ -154,7 +157,7 @@ def test_what_nobody_could_be_read_of_keeps_n_and_is_not_published(
         assert room.judge().calls == {}
 
 
-def test_while_another_process_judges_the_run_nothing_is_asked(
+def test_while_another_process_asks_again_nobody_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_room(tmp_path, monkeypatch, first_judge=SOUND) as room:
@@ -163,9 +166,30 @@ def test_while_another_process_judges_the_run_nothing_is_asked(
             claim_work(other, "judge", "run-1", what="judging run run-1"),
             pytest.raises(StoreError, match="is judging run run-1"),
         ):
-            room.judge()
+            room.judge(only_unparsed=True)
         assert dict(room.requests) == {}
         assert room.judge().judged == QUESTIONS
+
+
+def test_a_session_that_another_process_judges_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        open_room(tmp_path, monkeypatch, first_judge=SOUND) as room,
+        open_ledger(room.settings.ledger_address) as other,
+    ):
+        unit = name_unit("s1", "first-judge")
+
+        def judge_slowly() -> None:
+            with claim_work(other, "judge", unit, what="judging s1"):
+                time.sleep(0.8)
+
+        with ThreadPoolExecutor(1) as pool:
+            judging = pool.submit(judge_slowly)
+            time.sleep(0.2)
+            # The other one ended without having judged it.
+            assert room.judge().judged == QUESTIONS
+            assert judging.done()
 
 
 def test_unparsed_asks_every_judge_again_and_keeps_what_was_there(

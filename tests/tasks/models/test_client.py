@@ -47,7 +47,9 @@ def test_a_reply_carries_text_usage_and_cost_and_is_in_the_ledger(ledger: Ledger
     assert reply.input_tokens and reply.output_tokens
     assert reply.cost_usd == pytest.approx((reply.input_tokens + 2 * reply.output_tokens) / 1e6)
     row = read_row(ledger)
-    assert row | {"started_at": "", "finished_at": ""} == {
+    assert row | {"started_at": "", "finished_at": "", "holder": ""} == {
+        "holder": "",
+        "extra_usd": 0.0,
         "call_key": reply.call_key,
         "purpose": "exam",
         "run_id": "run-1",

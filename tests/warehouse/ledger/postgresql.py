@@ -35,6 +35,12 @@ class PostgresqlServer:
         self._create(name, "TEMPLATE ledger_template")
         return self.url(name)
 
+    def new_catalog(self) -> str:
+        """An empty database for a lake's catalog, as PROCTOR_LAKE_CATALOG names it."""
+        name = f"lake_{next(_numbers)}"
+        self._create(name)
+        return f"postgres:host={self._folder} user=postgres dbname={name}"
+
     def _create(self, name: str, options: str = "") -> None:
         import psycopg
 

@@ -1,0 +1,209 @@
+"""Two processes that want the same call, and the pace that all of them keep: on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from tasks.claims import name_host
+from tasks.models.budget import compute_worst_cost, open_budget
+from tasks.models.client import CallReply, ModelClient
+from tasks.models.limits import Limiter
+from tasks.models.paces import Pace, Pauses
+from tasks.models.registry import RegisteredModel
+from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger.budgets import Limit, insert_limit
+from warehouse.ledger.calls import NewCall, read_spent_usd, start_call
+from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.paces import pause_provider, read_pauses, take_moment
+from warehouse.ledger.processes import open_lease
+
+ELSEWHERE = "another-host"
+WORST = compute_worst_cost(make_model(), make_request(0).messages, PARAMETERS)
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])
+def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, Ledger]]:
+    """One ledger, opened by two."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    else:
+        url = request.getfixturevalue("postgresql").new_ledger_url()
+    with ExitStack() as stack:
+        yield stack.enter_context(open_ledger(url)), stack.enter_context(open_ledger(url))
+
+
+def open_client(ledger: Ledger, url: str) -> ModelClient:
+    return ModelClient(ledger, Settings(home=Path("unused")), simulated_url=url, backoff_s=0.01)
+
+
+def test_a_call_that_another_has_under_way_is_waited_for_and_its_reply_replayed(
+    two: tuple[Ledger, Ledger],
+) -> None:
+    async def run(url: str) -> tuple[list[CallReply], list[dict[str, int]]]:
+        async with open_client(two[0], url) as one, open_client(two[1], url) as other:
+            replies = await asyncio.gather(
+                *(client.complete(make_model(), make_request()) for client in (one, other))
+            )
+            return replies, [dict(client.counts) for client in (one, other)]
+
+    with start_server(sim={"latency_ms": 300}) as server:
+        replies, counts = asyncio.run(run(server.url))
+        assert server.state.requests == {"sim": 1}
+    assert replies[0].text == replies[1].text
+    assert sorted(reply.is_replayed for reply in replies) == [False, True]
+    assert (
+        sum(count.get("sent", 0) for count in counts) == sum(count.get("awaited", 0) for count in counts) == 1
+    )
+
+
+def begin_elsewhere(ledger: Ledger, key: str, *, host: str, process_id: int, lease_s: float) -> None:
+    """A call that somebody has under way."""
+    with ledger.write() as connection:
+        open_lease(connection, "somebody", host=host, process_id=process_id, lease_s=lease_s)
+        start_call(connection, NewCall(key, "exam", "run-1", "session-1", "p", "sim", "somebody"))
+
+
+def compute_key(ledger: Ledger) -> str:
+    from tasks.models.client import compute_call_key
+
+    del ledger
+    return compute_call_key(make_model(), make_request(), PARAMETERS)
+
+
+@pytest.mark.parametrize("ended", ["killed here", "silent elsewhere"])
+def test_the_call_of_a_process_that_is_no_more_is_sent_again_reported_and_booked(
+    two: tuple[Ledger, Ledger], ended: str
+) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    child.wait()
+    is_here = ended == "killed here"
+    begin_elsewhere(
+        two[0],
+        compute_key(two[0]),
+        host=name_host() if is_here else ELSEWHERE,
+        process_id=child.pid,
+        lease_s=60.0 if is_here else -1.0,
+    )
+
+    async def run(url: str) -> tuple[CallReply, dict[str, int]]:
+        async with open_client(two[1], url) as client:
+            return await client.complete(make_model(), make_request()), dict(client.counts)
+
+    with start_server() as server:
+        reply, counts = asyncio.run(run(server.url))
+    assert (counts["sent"], counts["repeated"], counts.get("awaited", 0)) == (1, 1, 0)
+    with two[0].read() as connection:
+        assert read_spent_usd(connection, "run-1") == pytest.approx((reply.cost_usd or 0.0) + WORST)
+
+
+def test_a_call_under_way_on_another_host_is_waited_for_until_its_lease_ends(
+    two: tuple[Ledger, Ledger],
+) -> None:
+    begin_elsewhere(two[0], compute_key(two[0]), host=ELSEWHERE, process_id=1, lease_s=1.2)
+    begun = time.monotonic()
+
+    async def run(url: str) -> dict[str, int]:
+        async with open_client(two[1], url) as client:
+            await client.complete(make_model(), make_request())
+            return dict(client.counts)
+
+    with start_server() as server:
+        counts = asyncio.run(run(server.url))
+    assert time.monotonic() - begun > 1.0
+    assert (counts["awaited"], counts["repeated"], counts["sent"]) == (1, 1, 1)
+
+
+def test_of_two_replies_the_first_is_everybodys_and_both_are_booked(two: tuple[Ledger, Ledger]) -> None:
+    async def run(url: str) -> list[CallReply]:
+        async with open_client(two[0], url) as slow, open_client(two[1], url) as other:
+            first = asyncio.create_task(slow.complete(make_model(), make_request()))
+            await asyncio.sleep(0.3)
+            # A process that was stopped for longer than its lease: the others take it for dead.
+            slow._presence.close()
+            second = await other.complete(make_model(), make_request())
+            return [await first, second]
+
+    with start_server(sim={"latency_ms": 900}) as server:
+        replies = asyncio.run(run(server.url))
+        assert server.state.requests == {"sim": 2}
+    assert replies[0].text == replies[1].text
+    costs = sum(reply.cost_usd or 0.0 for reply in replies)
+    with two[0].read() as connection:
+        # And the attempt that was thought lost at its most, since it might never have come back.
+        assert read_spent_usd(connection, "run-1") == pytest.approx(costs + WORST)
+
+
+def make_pace(ledger: Ledger, model: RegisteredModel) -> Pace:
+    """The pace as a process of its own has it."""
+    return Pace(ledger, Limiter(model.requests_per_minute, 8), Pauses(ledger), model)
+
+
+def test_two_processes_together_keep_the_rate_of_a_provider(two: tuple[Ledger, Ledger]) -> None:
+    model = make_model(requests_per_minute=1200.0)  # 20 a second, and a burst of 20
+
+    async def run() -> list[float]:
+        sent: list[float] = []
+
+        async def send(pace: Pace) -> None:
+            for _ in range(25):
+                await pace.acquire()
+                sent.append(time.monotonic())
+
+        await asyncio.gather(*(send(make_pace(ledger, model)) for ledger in two))
+        return sorted(sent)
+
+    sent = asyncio.run(run())
+    # 50 moments at 20 a second: those beyond the burst take a second and a half, not half of it.
+    assert sent[-1] - sent[0] >= 1.4
+
+
+def test_a_pause_that_one_process_was_asked_for_holds_in_all(two: tuple[Ledger, Ledger]) -> None:
+    model = make_model()
+
+    async def run() -> float:
+        one, other = make_pace(two[0], model), make_pace(two[1], model)
+        await one.acquire()
+        await one.pause(0.8)
+        begun = time.monotonic()
+        await asyncio.gather(one.acquire(), other.acquire())
+        return time.monotonic() - begun
+
+    assert 0.7 <= asyncio.run(run()) < 3.0
+
+
+def test_a_longer_pause_stays_and_a_clock_that_was_set_back_stops_nobody(two: tuple[Ledger, Ledger]) -> None:
+    with two[0].write() as connection:
+        pause_provider(connection, "p", 50.0)
+        pause_provider(connection, "p", 5.0)
+        assert 49.0 < read_pauses(connection)["p"] <= 50.0
+        assert 49.0 < take_moment(connection, "p", interval_s=1.0, slack_s=0.0) <= 50.0
+        # A moment a day ahead was noted by a clock that was wrong.
+        assert take_moment(connection, "q", interval_s=86_400.0, slack_s=0.0) <= 0.0
+        assert take_moment(connection, "q", interval_s=1.0, slack_s=0.0) <= 0.0
+
+
+def test_who_works_when_a_budget_is_raised_goes_on(two: tuple[Ledger, Ledger]) -> None:
+    budget = open_budget(two[0], 1.0, "run-1")
+    assert budget is not None
+    asyncio.run(budget.reserve(0.9))
+    budget.settle(0.9, 0.9)
+    with two[1].write() as connection:
+        insert_limit(connection, "run-1", Limit(2.0, "one more", "somebody", "2026-11-01"))
+    asyncio.run(budget.reserve(0.9))
+    assert budget.limit_usd == 2.0

@@ -1,0 +1,51 @@
+"""A thread that renews a lease in the ledger as long as the work goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from schemas.errors import ProctorError
+
+
+class Renewal:
+    """A thread that renews something every third of a lease; what the ledger refuses is tried again, sooner.
+
+    Args:
+        renew: one renewal; false when there is nothing to renew any more, which ends the thread.
+        lease_s: seconds that a renewal holds.
+    """
+
+    def __init__(self, name: str, renew: Callable[[], bool], lease_s: float) -> None:
+        self._renew = renew
+        self._lease_s = lease_s
+        self._renewed_at = time.monotonic()
+        self._ended = threading.Event()
+        self._lost = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is no longer ours, or was not renewed for a whole lease and so may be another's."""
+        return self._lost or time.monotonic() - self._renewed_at > self._lease_s
+
+    def end(self) -> None:
+        """Stop renewing; returns when the thread has ended."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        pause_s = self._lease_s / 3
+        while not self._ended.wait(pause_s):
+            begun = time.monotonic()
+            try:
+                if not self._renew():
+                    self._lost = True
+                    return
+                self._renewed_at, pause_s = begun, self._lease_s / 3
+            except (ProctorError, SQLAlchemyError):
+                pause_s = self._lease_s / 20
