@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -24,10 +25,11 @@ _LETTER_SHAPE = re.compile(
 _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
-def write_letters(pieces: list[Piece]) -> list[Piece]:
+def write_letters(lines: IndexedLines) -> IndexedLines:
     """Write the letters of a shape that runs A B C below several questions as `A. `: `a>`, `A-`, `A]`, `A。`, `A　`."""
-    if not _opens_unusual(pieces):
-        return pieces
+    if not _opens_unusual(lines):
+        return lines
+    pieces = lines.pieces
     shapes: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for index, piece in enumerate(pieces):
         for match in _LETTER_SHAPE.finditer(piece.text):
@@ -45,8 +47,8 @@ def write_letters(pieces: list[Piece]) -> list[Piece]:
             for index, match in (one for group in sets for one in group):
                 wanted.setdefault(index, []).append(match)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
-        return pieces
-    changed = list(pieces)
+        return lines
+    changed: dict[int, Piece] = {}
     for index, matches in wanted.items():
         piece = pieces[index]
         for match in sorted(matches, key=lambda one: -one.start()):
@@ -55,7 +57,7 @@ def write_letters(pieces: list[Piece]) -> list[Piece]:
             lead = "  " if piece.text[:begin].strip() else ""
             piece = rewrite(piece, match.end("close"), f"{lead}{match.group('letter').upper()}. ", begin)
         changed[index] = piece
-    return changed
+    return lines.replace(changed)
 
 
 def _name_shape(match: re.Match[str]) -> str:
@@ -64,11 +66,15 @@ def _name_shape(match: re.Match[str]) -> str:
     return f"{match.group('open')}{case}{close}"
 
 
-def _opens_unusual(pieces: Sequence[Piece]) -> bool:
+def _may_open_first(first: str) -> bool:
+    return first in "Aa" or is_sign(first)
+
+
+def _opens_unusual(lines: IndexedLines) -> bool:
     """Whether at least two lines begin with an A in one shape that is read nowhere else: no other shape has sets to write."""
     counts: Counter[str] = Counter()
-    for piece in pieces:
-        text = piece.text
+    for index in lines.open_where(_may_open_first):
+        text = lines.pieces[index].text
         lead = len(text) - len(text.lstrip())
         if "A" not in text[lead : lead + 3] and "a" not in text[lead : lead + 3]:
             continue
@@ -138,29 +144,30 @@ _DEMANDS = re.compile(
 _HAS_LETTERS = re.compile(r"(?:^|\s)[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
 
 
-def write_digits(pieces: list[Piece]) -> list[Piece]:
+def write_digits(lines: IndexedLines) -> IndexedLines:
     """Write options that are numbered 1 2 3 4 below each question with letters; `A.` … are read in their place.
 
     A paper does so throughout: most questions have a list that starts at 1 again, ends right before the next number,
     asks nothing, is mostly of one length, and no letters stand anywhere.
     """
-    pieces = _part_cells(pieces)
-    lists = _find_lists(pieces)
+    lines = _part_cells(lines)
+    pieces = lines.pieces
+    lists = _find_lists(lines)
     if len(lists) < 3:
-        return pieces
+        return lines
     inside = [pieces[index].text for group in lists for index in group]
     if sum(
         1 for text in inside if _ASKS.search(text) or _DEMANDS.match(_DIGIT.sub("", text, count=1))
     ) > 0.1 * len(inside):
-        return pieces
+        return lines
     lengths = [len(group) for group in lists]
     usual = max(set(lengths), key=lengths.count)
     if lengths.count(usual) < 0.4 * len(lists) or not 2 <= usual <= 7:
-        return pieces
-    if sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists):
-        return pieces
+        return lines
+    if _count_lettered(lines) > 0.2 * len(lists):
+        return lines
     if sum(len(text) for text in inside) > 90 * len(inside):
-        return pieces
+        return lines
     changed = list(pieces)
     for group in lists:
         for place, index in enumerate(group):
@@ -174,17 +181,31 @@ def write_digits(pieces: list[Piece]) -> list[Piece]:
             re.IGNORECASE,
         ):
             changed[above] = replace(changed[above], text="", sources=())
-    return [piece for piece in changed if piece.text.strip()]
+    return IndexedLines([piece for piece in changed if piece.text.strip()])
+
+
+_LETTER_STARTS = frozenset("（([ABCDabcd")
+
+
+def _count_lettered(lines: IndexedLines) -> int:
+    """How many lines begin with the letter of an option."""
+    return sum(1 for index in lines.open_with(_LETTER_STARTS) if _HAS_LETTERS.match(lines.pieces[index].text))
 
 
 _CELL = re.compile(r"(?:^|(?<=\s\s)|(?<=\t))\s*[（(]?(?P<number>\d)[)）][.．、]?\s*(?=\S)")
 
 
-def _part_cells(pieces: list[Piece]) -> list[Piece]:
+def _may_open_cell(first: str) -> bool:
+    return first in "（(" or first.isdecimal()
+
+
+def _part_cells(lines: IndexedLines) -> IndexedLines:
     """Give `1) river   2) valley` a line for each, where a paper does so several times and has no letters."""
+    pieces = lines.pieces
     cells = {
         index: marks
-        for index, piece in enumerate(pieces)
+        for index in lines.open_where(_may_open_cell)
+        for piece in [pieces[index]]
         if piece.kind != "table" and piece.text.count(")") + piece.text.count("）") > 1
         for marks in [list(_CELL.finditer(piece.text))]
         if len(marks) > 1
@@ -194,9 +215,8 @@ def _part_cells(pieces: list[Piece]) -> list[Piece]:
         )
     }
     long = sum(1 for index, marks in cells.items() if len(pieces[index].text) > 8 * len(marks))
-    lettered = sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text))
-    if long < 3 or long < 0.8 * len(cells) or lettered > 0.2 * long:
-        return pieces
+    if long < 3 or long < 0.8 * len(cells) or _count_lettered(lines) > 0.2 * long:
+        return lines
     parted: list[Piece] = []
     for index, piece in enumerate(pieces):
         marks = cells.get(index, [])
@@ -205,19 +225,17 @@ def _part_cells(pieces: list[Piece]) -> list[Piece]:
         parted.extend(
             [piece.cut(start, stop) for start, stop in zip(starts, stops, strict=True)] if marks else [piece]
         )
-    return parted
+    return IndexedLines(parted)
 
 
-def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
+_LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")
+
+
+def _find_lists(lines: IndexedLines) -> list[list[int]]:
     """The lines of every list 1 2 3 … that stands inside a question: at least two, and nine in ten questions have one."""
     numbers: list[tuple[int, str, int]] = []
-    for index, piece in enumerate(pieces):
-        label = piece.label
-        if (
-            label is None
-            or piece.kind == "table"
-            or label.style not in ("num", "paren", "nump", "word", "circ", "bracket", "bare")
-        ):
+    for index, label in enumerate(lines.labels):
+        if label is None or lines.pieces[index].kind == "table" or label.style not in _LIST_STYLES:
             continue
         if label.style == "bare" and label.is_weak:
             continue

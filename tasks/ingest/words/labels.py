@@ -120,6 +120,11 @@ for _style, _pattern in _FORMS:
 _WORDS = tuple(_SPELLED.split("|"))
 
 
+def may_label(character: str) -> bool:
+    """Whether a label may begin with this character."""
+    return character in _BY_START or character.isdecimal()
+
+
 @lru_cache(maxsize=1 << 13)
 def parse_label(text: str) -> Label | None:
     """Return the label at the start of `text` (after white space), or None."""
