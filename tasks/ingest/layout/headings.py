@@ -94,8 +94,10 @@ LEADING_MARKS = re.compile(
 )
 
 
+# begins with any of the characters that may end a title and looks back at it: a search skips to them
 _TITLE_END = re.compile(
-    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
+    r"[（(：:。．;；\[【\s.,，—–-](?:(?<=[（(：:。．;；\[【])|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
+    r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|(?<=\s)(?=共?\d+\s*(?:分|小题|题)))"
 )
 
 
@@ -105,6 +107,9 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TWO_LANGUAGES = re.compile(
     r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
 )
+
+
+_LATIN = re.compile("[A-Za-z]")
 
 
 _REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
@@ -275,7 +280,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
         return None
     if _HAN.search(title):
-        mixed = _TWO_LANGUAGES.fullmatch(title)
+        mixed = _TWO_LANGUAGES.fullmatch(title) if _LATIN.search(title) else None
         if mixed:  # `判断题 True/False`, `Short answers 简答题`
             fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
             if fine is not None:
