@@ -10,14 +10,14 @@ from functools import lru_cache
 from tasks.ingest.layout.option_chains import (
     BULLETS,
     LETTERS,
-    MARKERS,
     MAX_OPTIONS,
+    STYLES,
     WEAK,
     Marker,
     ends_wide,
     find_chain,
     find_markers,
-    find_marks,
+    scan_circled,
     scan_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -51,10 +51,6 @@ _BARS = re.compile(r"^\|\s+|\s+\|$")
 _GLUED = re.compile(
     rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
 )
-
-
-# `①砂土 ②壤土`: offered answers only where the section says so and no letters stand
-_CIRCLED_NUMBERS = ("circled_number", re.compile(r"([①-⑩])\s*[.．、]?\s*"))
 
 
 @dataclass
@@ -120,9 +116,7 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] |
     return _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
 
 
-@lru_cache(
-    maxsize=1 << 9
-)  # a question's lines are looked at for its number first, and soon after for its fields
+@lru_cache(maxsize=1 << 13)  # all questions are looked at for their numbers first, and after that for their fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
     scans = [scan_line(text, is_choice) for text in texts]
@@ -130,7 +124,7 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
     for scan in scans:
         for style, marks in scan.items():
             counts[style] = counts.get(style, 0) + len(marks)
-    for style, _ in MARKERS:
+    for style in STYLES:
         count = counts.get(style, 0)
         if count < 2:
             continue  # two options at least
@@ -189,13 +183,7 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
     """Return the circled numbers that offer answers where no letters do."""
-    style, pattern = _CIRCLED_NUMBERS
-    markers = [
-        Marker(index, *mark)
-        for index, text in enumerate(texts)
-        if "①" in text or "②" in text or "③" in text or "④" in text
-        for mark in find_marks(text, style, pattern)
-    ]
+    markers = [Marker(index, *mark) for index, text in enumerate(texts) for mark in scan_circled(text)]
     chain = find_chain(markers, texts) if len(markers) > 1 else []
     return chain if len(chain) > 1 else None
 
