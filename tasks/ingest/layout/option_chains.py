@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.words.cleaning import is_cjk
@@ -70,13 +71,6 @@ _ANY_MARK = re.compile(
 )
 
 
-def find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
-    """The markers of one style in lines that were scanned, in order."""
-    return [
-        Marker(index, *mark) for index, scan in enumerate(scans) if style in scan for mark in scan[style]
-    ]
-
-
 @lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
 def scan_line(text: str, is_choice: bool) -> _Scan:
     """Return begin, end, label, `at_start` and `has_gap` of the markers in a line, by style; never changed."""
@@ -85,7 +79,12 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
     for match in (_ANY_MARK if is_choice else _STRONG_MARK).finditer(text):
         if lead < 0:
             lead = len(text) - len(text.lstrip(BULLETS))
-        for style, begin, end in _list_styles(match, is_choice):
+        letter, close = match[1], match[3]
+        if close is not None and close in ".．、:：" and letter <= "J" and not (is_choice and match[2]):
+            styles = [("stopped", match.start(), match.end(4))]  # most of them
+        else:
+            styles = _list_styles(match, is_choice)
+        for style, begin, end in styles:
             at_start = begin <= lead
             has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
             if at_start or has_gap:
@@ -95,11 +94,11 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
                     continue
             elif style in WEAK or not _is_boundary(text[begin - 1], style):
                 continue
-            mark = (begin, end, _read_token(match[1]), at_start, has_gap)
+            label = letter if letter <= "J" else _read_token(letter)
             if style in found:
-                found[style].append(mark)
+                found[style].append((begin, end, label, at_start, has_gap))
             else:
-                found[style] = [mark]
+                found[style] = [(begin, end, label, at_start, has_gap)]
     return found or _NOTHING
 
 
@@ -185,6 +184,12 @@ def _is_boundary(last: str, style: str) -> bool:
 
 def find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
     """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
+    if (
+        4 <= len(markers) <= MAX_OPTIONS
+        and "".join([mark.label for mark in markers]) == LETTERS[: len(markers)]
+        and all(_has_text(texts, *pair) for pair in pairwise(markers))
+    ):
+        return list(markers)  # as most questions print them
     by_label: dict[str, list[int]] = {}
     for index, mark in enumerate(markers):
         by_label.setdefault(mark.label, []).append(index)

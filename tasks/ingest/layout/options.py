@@ -16,7 +16,6 @@ from tasks.ingest.layout.option_chains import (
     Marker,
     ends_wide,
     find_chain,
-    find_markers,
     scan_circled,
     scan_line,
 )
@@ -119,30 +118,29 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] |
 @lru_cache(maxsize=1 << 13)  # all questions are looked at for their numbers first, and after that for their fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
-    scans = [scan_line(text, is_choice) for text in texts]
-    counts: dict[str, int] = {}
-    for scan in scans:
-        for style, marks in scan.items():
-            counts[style] = counts.get(style, 0) + len(marks)
-    for style in STYLES:
-        count = counts.get(style, 0)
+    found: dict[str, list[Marker]] = {}
+    for index, text in enumerate(texts):
+        for style, marks in scan_line(text, is_choice).items():
+            found.setdefault(style, []).extend([Marker(index, *mark) for mark in marks])
+    for style in STYLES if found else ():
+        count = len(found.get(style, ()))
         if count < 2:
             continue  # two options at least
         handicap = 0.9 if style in WEAK else 0
         if best is not None and count * 1.3 - handicap <= best[0]:
             continue  # even all of them together read no better
-        chain = find_chain(find_markers(scans, style), texts)
+        chain = find_chain(found[style], texts)
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
             len(chain) == 2 and all(mark.at_start for mark in chain)
         ):
             continue
-        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - handicap
+        score = len(chain) + sum([0.3 for mark in chain if mark.at_start]) - handicap
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is not None:
-        return tuple(_add_lone_first(best[2], find_markers(scans, best[1])))
+        return tuple(_add_lone_first(best[2], found[best[1]]))
     if is_choice:
         return tuple(_find_circled(texts) or _find_glued(texts)) or None
     return None
