@@ -13,6 +13,8 @@ from tasks.ingest.words.lexicon import (
     find_type_by_pattern,
     find_type_in_title,
     match_exactly,
+    may_match_pattern,
+    may_name,
     simplify,
 )
 from tasks.questions.blanks import has_blank
@@ -60,12 +62,17 @@ _CAPITALS = "(（ABCDEFGHIVX"
 _CAPITAL = re.compile(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])")
 
 
+_CAPITAL_SECONDS = frozenset("ABCDEFGH.)-–:") | frozenset(filter(str.isspace, map(chr, range(0x3001))))
+
+
 _ROMAN_WORD = re.compile(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])")
 
 
 _CAPITAL_TITLE = re.compile(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)")
 
 
+# what the pattern below may begin with, in either script
+_LEADS = "本大题題型:：以下"
 _TITLE_LEAD = re.compile(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?")
 
 
@@ -76,6 +83,9 @@ _ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
 
 
 _SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
+
+
+_SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
 
 _BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
@@ -130,7 +140,13 @@ INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
 STRONG_STYLES = ("cn", "part", "roman", "cnp")
 
 
+_LABELS = (*STRONG_STYLES, "num", "word", "nump")
+
+
 _ENGLISH_LIMIT = 110
+# the longest title in Chinese, with a number before it and without
+_TITLE_LIMIT, _BARE_TITLE_LIMIT = 18, 12
+_PROSE = re.compile(rf"[\u4e00-\u9fff、“”‘’]{{{_TITLE_LIMIT + 1}}}")
 
 
 @dataclass(frozen=True)
@@ -158,13 +174,17 @@ def read_heading(text: str) -> Heading | None:
     from tasks.ingest.words.labels import parse_label
 
     stripped = text.lstrip("#* \t").strip()
-    offset = text.find(stripped) if stripped else 0
     label = parse_label(stripped)
-    if label is not None and label.style not in (*STRONG_STYLES, "num", "word", "nump"):
+    if label is not None and label.style not in _LABELS:
         label = None
     if label is None:
         label = _read_capital(stripped) or _read_spaced(stripped)
     body = stripped[label.end :] if label else stripped
+    if _PROSE.match(body) is not None and (
+        label is None or label.style not in ("word", "num") or not may_match_pattern(body)
+    ):
+        return None  # most lines: a title ends before that, or is told by English words
+    offset = text.find(stripped) if stripped else 0
     shift = offset + (label.end if label else 0)
     unwrapped = body.strip("【】[]《》 \t*")
     if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
@@ -238,10 +258,10 @@ def _read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter, which `find_headings` lets count above a list only."""
     if text[:1] not in _CAPITALS:
         return None
-    match = _CAPITAL.match(text)
+    match = _CAPITAL.match(text) if text[1:2] in _CAPITAL_SECONDS else None
     if match is None:
         # `II Short answer questions`: a numeral without a stop
-        roman = _ROMAN_WORD.match(text)
+        roman = _ROMAN_WORD.match(text) if text[0] in "IVX" else None
         value = read_number(roman.group(1)) if roman else None
         if roman and value:
             return Label("roman", value, roman.end(), roman.group(1))
@@ -254,7 +274,7 @@ def _read_capital(text: str) -> Label | None:
 
 def _read_spaced(text: str) -> Label | None:
     """Read `二 简答题`, `Ⅱ 填空`: a numeral without a stop counts only before the name of a type."""
-    match = _SPACED_NUMERAL.match(text)
+    match = _SPACED_NUMERAL.match(text) if text[:1] in _SPACED_STARTS else None
     if match is None:
         return None
     name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
@@ -285,10 +305,17 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
             fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
             if fine is not None:
                 return fine
-        if len(title) > (18 if is_strong else 12):
+        if len(title) > (_TITLE_LIMIT if is_strong else _BARE_TITLE_LIMIT):
+            return None
+        if (
+            not is_strong
+            and title[0] not in _LEADS
+            and title[-1] not in "题題"
+            and not may_name(title[0], title[-1])
+        ):
             return None
         folded = simplify(title).replace(" ", "")
-        if folded[:1] in "本大题型:：以下":
+        if folded[:1] in _LEADS:
             folded = _TITLE_LEAD.sub("", folded)
         fine = match_exactly(folded)
         if fine is not None:

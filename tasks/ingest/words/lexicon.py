@@ -103,13 +103,13 @@ def match_type_name(text: str) -> FineType | None:
 @lru_cache(maxsize=4096)
 def match_exactly(title: str) -> FineType | None:
     """Return the type whose name a title is, give or take a closing 题, 部分 or `questions`."""
-    if not 0 < len(title) <= 40 or not _may_name(title[0], title[-1]):
+    if not 0 < len(title) <= 40 or not may_name(title[0], title[-1]):
         return None
     return _by_name().get(_fold(title))
 
 
 @lru_cache(maxsize=1 << 14)
-def _may_name(first: str, last: str) -> bool:
+def may_name(first: str, last: str) -> bool:
     """Whether a type's name may begin and end with these characters: most texts do neither."""
     begin, end = _fold(first), _fold(last)
     return not begin or not end or (begin[0], end[-1]) in _ends()
@@ -130,9 +130,14 @@ def find_type_in_title(title: str) -> FineType | None:
 _LETTERS = re.compile("[A-Za-zſ\u212aİı]{3}")
 
 
+def may_match_pattern(title: str) -> bool:
+    """Whether a title holds a word that a pattern may match."""
+    return _LETTERS.search(title) is not None
+
+
 def find_type_by_pattern(title: str) -> FineType | None:
     """Return the type of a title that is a sentence (`Choose the best answer`)."""
-    if _LETTERS.search(title) is None or not _any_pattern().search(title):
+    if not may_match_pattern(title) or not _any_pattern().search(title):
         return None
     return next(
         (fine for fine in read_fine_types() if any(pattern.search(title) for pattern in fine.patterns)), None
