@@ -207,10 +207,8 @@ def read_heading(text: str) -> Heading | None:
     is_strong = label is not None and label.style in (*STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
-        fine = None if re.search(r"[？?]", body) else find_type_by_pattern(body)
-        if fine is not None and fine.question_type in INSTRUCTED:
-            return Heading(label, body, fine, read_marks(body), len(text))
-        return None
+        fine = None if "？" in body or "?" in body else find_type_by_pattern(body, INSTRUCTED)
+        return Heading(label, body, fine, read_marks(body), len(text)) if fine is not None else None
     if fine is None:
         return None
     tail = body[end:]
