@@ -32,10 +32,14 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     mode = "body"
     part_style, last_part = "", 0
     runs_on = False
-    is_corrected = is_answered_beside(pieces)
     for piece in pieces:
         text = piece.text
-        if is_corrected and STUDENT_MARK.match(text.lstrip()) and CORRECT_MARK.search(text) is None:
+        if (
+            "答案" in text
+            and STUDENT_MARK.match(text.lstrip())
+            and CORRECT_MARK.search(text) is None
+            and is_answered_beside(pieces)
+        ):
             mode = "student"  # what somebody answered, beside the right answer
             continue
         # without a colon or a thick bracket only ANSWER_MARK matches anything
