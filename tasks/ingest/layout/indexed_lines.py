@@ -42,7 +42,7 @@ class IndexedLines:
 
     def replace(self, changed: Mapping[int, Piece]) -> IndexedLines:
         """The lines with others in the places that are named."""
-        if not changed:
+        if all(self.pieces[place] is piece for place, piece in changed.items()):
             return self
         pieces = list(self.pieces)
         for place, piece in changed.items():

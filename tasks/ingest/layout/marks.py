@@ -49,7 +49,7 @@ class Mark(NamedTuple):
     end: int
 
 
-def write_marks(pieces: Sequence[Piece]) -> list[Piece]:
+def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
     lines = drop_decoration(write_ticks(write_exports(_drop_idle(IndexedLines(pieces)))))
     lines = drop_upright(part_lines(join_brackets(lines)))
@@ -384,9 +384,9 @@ _KEY_LIKE = re.compile(
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
-def _write_answers(lines: IndexedLines) -> list[Piece]:
+def _write_answers(lines: IndexedLines) -> IndexedLines:
     """Write what opens an answer in the usual way, but below a row of numbers: there it opens a row of keys."""
-    pieces = list(lines.pieces)
+    pieces = lines.pieces
     marked: list[tuple[int, re.Match[str]]] = []
     for place in lines.open_where(may_open_answer):
         piece = pieces[place]
@@ -394,10 +394,13 @@ def _write_answers(lines: IndexedLines) -> list[Piece]:
         if match is not None:
             marked.append((place, match))
     usual = _find_usual_leads([match for _, match in marked])
+    changed: dict[int, Piece] = {}
     for place, match in marked:
-        if place == 0 or not _ROW_OF_NUMBERS.fullmatch(lines.pieces[place - 1].text):
-            pieces[place] = _write_answer(pieces[place], match, usual)
-    return pieces
+        if place == 0 or not _ROW_OF_NUMBERS.fullmatch(pieces[place - 1].text):
+            written = _write_answer(pieces[place], match, usual)
+            if written is not pieces[place]:
+                changed[place] = written
+    return lines.replace(changed)
 
 
 def _find_usual_leads(marks: Sequence[re.Match[str]]) -> set[str]:

@@ -88,9 +88,7 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
             at_start = begin <= lead
             has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
             if at_start or has_gap:
-                if style == "spaced" and not (
-                    at_start or ends_wide(text, begin) or _LETTER_LINE.match(text)
-                ):
+                if style == "spaced" and not (at_start or ends_wide(text, begin) or _LETTER_LINE.match(text)):
                     continue
             elif style in WEAK or not _is_boundary(text[begin - 1], style):
                 continue

@@ -115,7 +115,9 @@ def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] |
     return _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
 
 
-@lru_cache(maxsize=1 << 13)  # all questions are looked at for their numbers first, and after that for their fields
+@lru_cache(
+    maxsize=1 << 13
+)  # all questions are looked at for their numbers first, and after that for their fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
     best: tuple[float, str, list[Marker]] | None = None
     found: dict[str, list[Marker]] = {}

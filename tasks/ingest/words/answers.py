@@ -59,6 +59,8 @@ ANSWER_MARK = re.compile(
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
     r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
+# what the mark of an answer may begin with
+ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPask")
 # `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
 PROGRAM_ANSWER = re.compile(
     r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
