@@ -115,16 +115,19 @@ def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
     return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
 
 
+_MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★ \t"
 
 
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
+    if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
+        return False
     if len(folded) > 8 and folded[0] in _RULES:
         folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
     return (
-        len(folded) <= 48
+        len(folded) <= _MAX_HEADING
         and _names_answers(folded)
         and bool(REGION.match(folded))
         and not _NO_HEADING.search(folded)

@@ -53,6 +53,10 @@ CHAPTER = re.compile(
 )
 
 
+# what a chapter begins with; a further paper has 题 or 卷 in its title
+_CHAPTER_STARTS = frozenset("#第CULMT模试真练测习导绪")
+
+
 _KEY_START = "0123456789第（("
 
 
@@ -163,7 +167,9 @@ class Heading:
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
-    if len(folded) > 40 or not CHAPTER.match(folded):
+    if len(folded) > 40 or not (folded[:1] in _CHAPTER_STARTS or "题" in folded or "卷" in folded):
+        return False
+    if not CHAPTER.match(folded):
         return False
     return not _NO_CHAPTER.search(folded) and not has_blank(folded)
 
@@ -268,6 +274,12 @@ def _read_capital(text: str) -> Label | None:
             return None
     letter = match.group(1) or match.group(2)
     return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
+
+
+def may_open_title(text: str) -> bool:
+    """Whether a line without a label may have a Chinese or Roman numeral all the same: `二 简答题`, `## 一、简答题`."""
+    first = text.lstrip()[:1]
+    return first in _SPACED_STARTS or (first != "" and first in "#*")
 
 
 def _read_spaced(text: str) -> Label | None:

@@ -6,7 +6,6 @@ A line of letters closes ten questions; answers follow at the end without a head
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
