@@ -185,10 +185,13 @@ _KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
 
 
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+
+
 def _name_answer(text: str) -> str:
     """The word that opens an answer on this line, empty where none does."""
     match = ANSWER_MARK.match(text) if text.lstrip()[:1] in ANSWER_STARTS else None
-    word = re.sub(r"[\W\d_]+", "", match.group(0)).casefold() if match is not None else ""
+    word = _NO_LETTERS.sub("", match.group(0)).casefold() if match is not None else ""
     return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
 
 

@@ -92,6 +92,7 @@ _SECTIONS = ("cn", "part", "roman", "cnp")
 _LETTERED = re.compile(r"\s*([A-H])\s*[.．、:：)]\s*(?=[A-Z\u4e00-\u9fff])")
 
 
+_HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
 _HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
 
@@ -105,7 +106,7 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
     for index in lines.open_where(_may_open_heading):
         piece = lines.pieces[index]
         text = piece.text
-        if len(text) > 90 or not re.search(r"[一二三四五六七八九十Ⅰ-Ⅻ]", text[:6]):
+        if len(text) > 90 or not _HEADING_NUMERAL.search(text[:6]):
             continue
         match = _HEADING.match(text)
         if match is None or piece.kind == "table":
@@ -381,6 +382,9 @@ _KEY_LIKE = re.compile(
     r"\s*[（(]?(?:[A-Ja-j](?:[\s,，、;；/&]*(?:and\s*)?[A-Ja-j]){0,9}|√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|T|F)[)）]?\s*[.。]?\s*(?:$|[,，;；(（\n]|\s{2,})",
     re.IGNORECASE,
 )
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
+_ANSWER_NAME = re.compile(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)")
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
@@ -418,7 +422,7 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
     rest = text[match.end() :]
     separator = match.group(1).strip()
     lead = match.group(0)
-    word = "答案：" if re.search(r"[\u4e00-\u9fff]", lead) else "Answer: "
+    word = "答案：" if _HAN.search(lead) else "Answer: "
     if not rest.strip():
         is_mark = (
             _is_separator(separator) and _names_answer(lead) and re.search(r"(?i)\b(?:is|are)\b|[为是]", lead)
@@ -427,7 +431,7 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
     if rest[:1] in "：:":
         return piece
     is_key = _KEY_LIKE.match(rest) is not None
-    has_copula = re.search(r"(?i)\b(?:is|are)\b|[为是选]", lead) is not None
+    has_copula = _COPULA.search(lead) is not None
     if (
         not is_key
         and lead.strip() not in usual
@@ -448,4 +452,4 @@ def _is_separator(text: str) -> bool:
 
 def _names_answer(lead: str) -> bool:
     """`答：` and `解：` open a worked answer whose own words follow: they are read as they stand."""
-    return re.search(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)", lead) is not None
+    return _ANSWER_NAME.search(lead) is not None

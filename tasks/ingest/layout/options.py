@@ -67,7 +67,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
 
     `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
     """
-    chain = _find_best(pieces, is_choice)
+    chain = _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
     if chain is None:
         return _split_boxes(pieces)
     is_glued = not chain[1].has_gap and _GLUED.fullmatch(pieces[chain[0].piece].text) is not None
@@ -82,18 +82,18 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
         else:
             notes.append("option_missing")
     contents = [
-        _slice(pieces, mark, chain[index + 1] if index + 1 < len(chain) else None)
-        for index, mark in enumerate(chain)
+        _slice(pieces, mark, following) for mark, following in zip(chain, (*chain[1:], None), strict=True)
     ]
     if "option_labels_repaired" in notes:
         labels = expected
-    options = sorted(zip(labels, contents, strict=True), key=lambda pair: pair[0])
+    options = list(zip(labels, contents, strict=True))
+    if labels != expected:
+        options.sort(key=lambda pair: pair[0])
     starred = _take_stars(chain, options, pieces)
     first = chain[0]
     stem = list(pieces[: first.piece])
-    head = pieces[first.piece].cut(0, first.begin)
-    if head.text.strip(BULLETS):
-        stem.append(head)
+    if pieces[first.piece].text[: first.begin].strip(BULLETS):
+        stem.append(pieces[first.piece].cut(0, first.begin))
     return OptionSplit(stem, options, notes, starred)
 
 
@@ -110,15 +110,11 @@ def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     return 2 <= len(boxes) <= MAX_OPTIONS and boxes[0] > 0
 
 
-def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] | None:
-    """Return the markers of the style that reads best as options."""
-    return _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
-
-
 @lru_cache(
     maxsize=1 << 13
 )  # all questions are looked at for their numbers first, and after that for their fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
+    """Return the markers of the style that reads best as options in lines with these texts."""
     best: tuple[float, str, list[Marker]] | None = None
     found: dict[str, list[Marker]] = {}
     for index, text in enumerate(texts):
@@ -198,7 +194,7 @@ def _take_stars(
     before = [
         mark.label
         for mark in chain
-        if mark.begin
+        if mark.begin > 0
         and _STARRED.search(pieces[mark.piece].text)
         and _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
         and (mark.at_start or mark.has_gap or mark.begin)
@@ -206,7 +202,7 @@ def _take_stars(
     behind = [
         label
         for label, content in dict(options).items()
-        if any(_MARKED.search(piece.text) for piece in content) and _CORRECT.search(option_text(content))
+        if any([_MARKED.search(piece.text) for piece in content]) and _CORRECT.search(option_text(content))
     ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):
@@ -269,16 +265,17 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
     found = [pieces[mark.piece].cut(mark.end)]
     last = following.piece if following is not None else len(pieces)
     found.extend(pieces[mark.piece + 1 : last])
-    if following is not None:
-        head = pieces[last].cut(0, following.begin)
-        if head.text.strip(BULLETS):
-            found.append(head)
+    if following is not None and pieces[last].text[: following.begin].strip(BULLETS):
+        found.append(pieces[last].cut(0, following.begin))
     return found
 
 
 def option_text(pieces: Sequence[Piece]) -> str:
     """Return the text of one option on one line; the bar of a table cell is dropped."""
-    text = join_pieces([piece for piece in pieces if piece.text.strip()])
+    if len(pieces) == 1:
+        text = pieces[0].text
+    else:
+        text = join_pieces([piece for piece in pieces if piece.text.strip()])
     text = (_BREAK.sub(" ", text) if "\n" in text else text).strip().rstrip("○◯□☐▢ \t")
     if "|" not in text:
         return text.strip()

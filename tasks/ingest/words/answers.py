@@ -247,9 +247,12 @@ def read_bare_truth(line: str) -> str | None:
     return read_truth(match.group(1)) if match else None
 
 
+_ALTERNATIVES = re.compile(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*")
+
+
 def split_alternatives(text: str) -> tuple[str, str | None]:
     """Separate a printed alternative: `C(D)` → `C` and `D`; `44（=30+…）` stays as it is."""
-    match = re.fullmatch(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*", text)
+    match = _ALTERNATIVES.fullmatch(text) if len(text) > 1 else None
     return (match.group(1), match.group(2)) if match else (text, None)
 
 

@@ -118,7 +118,7 @@ def _clean_spaces(line: str) -> str:
         line = _GAPS.sub(" ", line)
     line = line.strip()
     # spaces typed inside Chinese words or before Chinese punctuation carry nothing
-    return line if line.isascii() or " " not in line else _IDLE_SPACE.sub("", line)
+    return line if " " not in line or line.isascii() else _IDLE_SPACE.sub("", line)
 
 
 def match_brackets(text: str, language: str | None) -> str:

@@ -66,9 +66,12 @@ def simplify(text: str) -> str:
     return text.translate(_SIMPLE)
 
 
+_GAP = re.compile(r"[\s_\-]+")
+
+
 def _fold(text: str) -> str:
     text = simplify(text)
-    return re.sub(r"[\s_\-]+", " ", text.casefold()).strip()
+    return _GAP.sub(" ", text.casefold()).strip()
 
 
 @lru_cache(maxsize=1)
@@ -108,16 +111,21 @@ def match_exactly(title: str) -> FineType | None:
     return _by_name().get(_fold(title))
 
 
-@lru_cache(maxsize=1 << 14)
 def may_name(first: str, last: str) -> bool:
     """Whether a type's name may begin and end with these characters: most texts do neither."""
-    begin, end = _fold(first), _fold(last)
-    return not begin or not end or (begin[0], end[-1]) in _ends()
+    return _may_begin_name(first) and _may_end_name(last)
 
 
-@lru_cache(maxsize=1)
-def _ends() -> frozenset[tuple[str, str]]:
-    return frozenset((name[0], name[-1]) for name in _by_name())
+@lru_cache(maxsize=1 << 12)
+def _may_begin_name(character: str) -> bool:
+    folded = _fold(character)
+    return not folded or any(name[0] == folded[0] for name in _by_name())
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_end_name(character: str) -> bool:
+    folded = _fold(character)
+    return not folded or any(name[-1] == folded[-1] for name in _by_name())
 
 
 @lru_cache(maxsize=4096)
