@@ -112,10 +112,10 @@ def _asks_name(text: str) -> bool:
 def _split_part(
     pieces: list[Piece], language: str | None, tables: PaperTables
 ) -> tuple[list[Draft], list[KeySection]]:
-    lines = letter_options(IndexedLines(pieces))
-    if len(pieces) > 2 and lines.pieces[-1].text.strip() == lines.pieces[0].text.strip():
-        lines = IndexedLines(lines.pieces[:-1])  # the title again, above the answers
-    kept = [piece for piece in drop_page_numbers(drop_notices(lines)).pieces if not is_noise(piece)]
+    part = letter_options(IndexedLines(pieces))
+    if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
+        part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
+    kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
     pieces = list(move_tags(move_brackets(IndexedLines(kept))).pieces)
     for index, piece in enumerate(pieces[:6]):
         title = _AFTER_TITLE.match(piece.text)

@@ -95,9 +95,7 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             found.entries.extend(entries)
-        elif not (
-            len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)
-        ):
+        elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
     if pending is not None:
         kept.append(pending[0])

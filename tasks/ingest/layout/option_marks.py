@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
@@ -21,6 +22,36 @@ _LETTER_SHAPE = re.compile(
 )
 
 
+# The same, beginning with the letter and looking back from it: a search skips to letters.
+_SHAPED_LETTER = re.compile(
+    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+)
+
+
+class Lettered(NamedTuple):
+    """A letter with what opens and closes it: where the mark begins, where its text does, its shape, the letter."""
+
+    begin: int
+    end: int
+    shape: str
+    letter: str
+
+
+def _find_lettered(text: str) -> list[Lettered]:
+    """The letters of a line that stand at its start or behind white space, which no mark before them has taken up."""
+    found: list[Lettered] = []
+    last = 0
+    for match in _SHAPED_LETTER.finditer(text):
+        place = match.start()
+        begin = place if place == 0 or text[place - 1].isspace() else place - 1
+        if begin and begin - 1 < last:
+            continue
+        opening, letter = text[begin:place], match["letter"]
+        found.append(Lettered(begin, match.end(), _name_shape(opening, letter, match["close"]), letter))
+        last = match.end()
+    return found
+
+
 # what layout/options.py reads everywhere without help
 _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
@@ -30,12 +61,12 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
     if not _opens_unusual(lines):
         return lines
     pieces = lines.pieces
-    shapes: dict[str, list[tuple[int, re.Match[str]]]] = {}
+    shapes: dict[str, list[tuple[int, Lettered]]] = {}
     for index, piece in enumerate(pieces):
-        for match in _LETTER_SHAPE.finditer(piece.text):
-            shapes.setdefault(_name_shape(match), []).append((index, match))
+        for mark in _find_lettered(piece.text):
+            shapes.setdefault(mark.shape, []).append((index, mark))
     plain = 0
-    wanted: dict[int, list[re.Match[str]]] = {}
+    wanted: dict[int, list[Lettered]] = {}
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
         is_plain = _PLAIN.match(shape) is not None and "A" in shape
@@ -44,26 +75,23 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
         elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            for index, match in (one for group in sets for one in group):
-                wanted.setdefault(index, []).append(match)
+            for index, mark in (one for group in sets for one in group):
+                wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
         return lines
     changed: dict[int, Piece] = {}
-    for index, matches in wanted.items():
+    for index, marks in wanted.items():
         piece = pieces[index]
-        for match in sorted(matches, key=lambda one: -one.start()):
-            begin = match.end("before")
+        for mark in sorted(marks, key=lambda one: -one.begin):
             # wide enough to part options on one line
-            lead = "  " if piece.text[:begin].strip() else ""
-            piece = rewrite(piece, match.end("close"), f"{lead}{match.group('letter').upper()}. ", begin)
+            lead = "  " if piece.text[: mark.begin].strip() else ""
+            piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
     return lines.replace(changed)
 
 
-def _name_shape(match: re.Match[str]) -> str:
-    case = "a" if match.group("letter").islower() else "A"
-    close = match.group("close").strip().translate(_WIDTHS)
-    return f"{match.group('open')}{case}{close}"
+def _name_shape(opening: str, letter: str, close: str) -> str:
+    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(_WIDTHS)}"
 
 
 def _may_open_first(first: str) -> bool:
@@ -80,40 +108,38 @@ def _opens_unusual(lines: IndexedLines) -> bool:
             continue
         match = _LETTER_SHAPE.search(text, max(lead - 1, 0), lead + 12)
         if match is not None and match.group("letter") in "Aa" and not text[: match.end("before")].strip():
-            counts[_name_shape(match)] += 1
+            counts[_name_shape(match["open"], match["letter"], match["close"])] += 1
     return any(count > 1 and not ("A" in shape and _PLAIN.match(shape)) for shape, count in counts.items())
 
 
 def _find_sets(
-    found: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]
-) -> list[list[tuple[int, re.Match[str]]]]:
+    found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
+) -> list[list[tuple[int, Lettered]]]:
     """The sets A B C (D …) of one shape that stand together: from three letters on, on one line or on lines that follow.
 
     Every set begins a line and has a line above it that is no option.
     """
-    sets: list[list[tuple[int, re.Match[str]]]] = []
-    current: list[tuple[int, re.Match[str]]] = []
-    for index, match in found:
-        letter = match.group("letter").upper()
-        at_start = not pieces[index].text[: match.end("before")].strip()
+    sets: list[list[tuple[int, Lettered]]] = []
+    current: list[tuple[int, Lettered]] = []
+    for index, mark in found:
+        letter = mark.letter.upper()
+        at_start = not pieces[index].text[: mark.begin].strip()
         if letter == "A" and at_start:
             if len(current) >= 3:
                 sets.append(current)
-            current = [(index, match)]
+            current = [(index, mark)]
         elif (
-            current
-            and ord(letter) == ord(current[-1][1].group("letter").upper()) + 1
-            and index - current[-1][0] <= 3
+            current and ord(letter) == ord(current[-1][1].letter.upper()) + 1 and index - current[-1][0] <= 3
         ):
-            current.append((index, match))
+            current.append((index, mark))
     if len(current) >= 3:
         sets.append(current)
     return [group for group in sets if group[0][0] > 0]
 
 
-def _offers_answers(sets: Sequence[Sequence[tuple[int, re.Match[str]]]], pieces: Sequence[Piece]) -> bool:
+def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
     """Whether lists of small letters offer answers: they ask nothing, are short, and mostly of one length."""
-    texts = [pieces[index].text[match.end("close") :] for group in sets for index, match in group]
+    texts = [pieces[index].text[mark.end :] for group in sets for index, mark in group]
     lengths = [len(group) for group in sets]
     usual = max(set(lengths), key=lengths.count) if lengths else 0
     asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))

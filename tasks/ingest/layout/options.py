@@ -202,7 +202,8 @@ def _take_stars(
     behind = [
         label
         for label, content in dict(options).items()
-        if any([_MARKED.search(piece.text) for piece in content]) and _CORRECT.search(option_text(content))
+        if any(map(_MARKED.search, [piece.text for piece in content]))
+        and _CORRECT.search(option_text(content))
     ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):

@@ -118,6 +118,8 @@ for _style, _pattern in _FORMS:
     for _character in _STARTS[_style]:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
 _WORDS = tuple(_SPELLED.split("|"))
+# forms that count questions without help
+KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
 
 
 def may_label(character: str) -> bool:
