@@ -35,6 +35,7 @@ _CORRECT = re.compile(
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
 
 
+_CORRECT_ENDS = frozenset(")）]✓✔√★☑*")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 
 
@@ -203,7 +204,7 @@ def _take_stars(
         label
         for label, content in dict(options).items()
         if any(map(_MARKED.search, [piece.text for piece in content]))
-        and _CORRECT.search(option_text(content))
+        and _is_marked_correct(option_text(content))
     ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):
@@ -220,6 +221,12 @@ def _take_stars(
                 options[place] = (label, [*content[:-1], content[-1].cut(0, end.start())])
         return behind
     return []
+
+
+def _is_marked_correct(text: str) -> bool:
+    """Whether what marks a right option closes its text; it ends with few characters or begins with an arrow."""
+    may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
+    return may_close and _CORRECT.search(text) is not None
 
 
 def _find_glued(texts: Sequence[str]) -> list[Marker]:
