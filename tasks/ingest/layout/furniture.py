@@ -319,7 +319,7 @@ _MAY_OPEN_NOISE = frozenset(_RULE_STARTS) | frozenset(_END_STARTS)
 def is_noise(piece: Piece) -> bool:
     """Whether a line is a score table, a form to fill in, a rule, a page number or the end of the paper."""
     text = piece.text.strip()
-    if text[0] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
+    if text[:1] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
         return False
     if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers

@@ -260,7 +260,7 @@ def read_marks(body: str) -> float | None:
 
 def _read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter, which `find_headings` lets count above a list only."""
-    if text[:1] not in _CAPITALS:
+    if not text or text[0] not in _CAPITALS:
         return None
     match = _CAPITAL.match(text) if text[1:2] in _CAPITAL_SECONDS else None
     if match is None:

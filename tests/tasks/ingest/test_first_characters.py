@@ -80,6 +80,11 @@ def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
     assert [line for line in matched if not may_open(line.lstrip()[0])] == []
 
 
+@pytest.mark.parametrize("line", ["", " ", "# ", "****", "【】", "##\t*"])
+def test_a_line_of_nothing_but_signs_is_no_heading(line: str) -> None:
+    assert headings.read_heading(line) is None
+
+
 def test_no_label_is_passed_over() -> None:
     labelled = [line for line in LINES if labels.parse_label(line) is not None]
     assert [line for line in labelled if not labels.may_label(line.lstrip()[0])] == []
