@@ -66,8 +66,14 @@ def may_open_answer(character: str) -> bool:
 
 
 def _is_start(character: str, *names: str) -> bool:
-    words = (word for name in names for word in _read()[name])
-    return any(re.match(re.escape(word[0]), character, re.IGNORECASE) is not None for word in words)
+    return _starts(names).match(character) is not None
+
+
+@lru_cache(maxsize=8)
+def _starts(names: tuple[str, ...]) -> re.Pattern[str]:
+    """The first characters of these words, in either case."""
+    firsts = {word[0] for name in names for word in _read()[name]}
+    return re.compile(f"[{re.escape(''.join(sorted(firsts)))}]", re.IGNORECASE)
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -99,7 +105,12 @@ def _may_begin(two: str) -> bool:
     if len(two) < 2 or not first.isalpha() or len(first) > 1:
         return True
     folded = _fold_status(f"{two}x")
-    return any(line[:2] == folded[:2] for line in _status()[0])
+    return folded[:2] in _status_beginnings()
+
+
+@lru_cache(maxsize=1)
+def _status_beginnings() -> frozenset[str]:
+    return frozenset(line[:2] for line in _status()[0])
 
 
 def is_status_line(text: str) -> bool:

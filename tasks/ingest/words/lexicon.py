@@ -119,13 +119,19 @@ def may_name(first: str, last: str) -> bool:
 @lru_cache(maxsize=1 << 12)
 def _may_begin_name(character: str) -> bool:
     folded = _fold(character)
-    return not folded or any(name[0] == folded[0] for name in _by_name())
+    return not folded or folded[0] in _ends()[0]
 
 
 @lru_cache(maxsize=1 << 12)
 def _may_end_name(character: str) -> bool:
     folded = _fold(character)
-    return not folded or any(name[-1] == folded[-1] for name in _by_name())
+    return not folded or folded[-1] in _ends()[1]
+
+
+@lru_cache(maxsize=1)
+def _ends() -> tuple[frozenset[str], frozenset[str]]:
+    """The characters that names begin with, and those that they end with."""
+    return frozenset(name[0] for name in _by_name()), frozenset(name[-1] for name in _by_name())
 
 
 @lru_cache(maxsize=4096)
