@@ -30,8 +30,9 @@ from tasks.ingest.layout.furniture import (
     is_noise,
     letter_options,
     move_brackets,
-    move_tag,
+    move_tags,
 )
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.numbers import last_number
@@ -111,11 +112,11 @@ def _asks_name(text: str) -> bool:
 def _split_part(
     pieces: list[Piece], language: str | None, tables: PaperTables
 ) -> tuple[list[Draft], list[KeySection]]:
-    pieces = letter_options(pieces)
-    if len(pieces) > 2 and pieces[-1].text.strip() == pieces[0].text.strip():
-        pieces = pieces[:-1]  # the title again, above the answers
-    kept = [piece for piece in drop_page_numbers(drop_notices(pieces)) if not is_noise(piece, language)]
-    pieces = [move_tag(piece) for piece in move_brackets(kept)]
+    part = letter_options(IndexedLines(pieces))
+    if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
+        part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
+    kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
+    pieces = list(move_tags(move_brackets(IndexedLines(kept))).pieces)
     for index, piece in enumerate(pieces[:6]):
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:

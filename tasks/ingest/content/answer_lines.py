@@ -9,6 +9,7 @@ from tasks.ingest.content.programs import match_program
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
+    ANSWER_STARTS,
     CORRECT_MARK,
     EXPLANATION_MARK,
     IGNORED_MARK,
@@ -19,6 +20,9 @@ from tasks.ingest.words.answers import (
 )
 
 _OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
+
+
+_PART_STYLES = ("romanp", "romanl", "letterp", "letter", "nump", "paren", "cnp")
 
 
 def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
@@ -32,10 +36,14 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     mode = "body"
     part_style, last_part = "", 0
     runs_on = False
-    is_corrected = is_answered_beside(pieces)
     for piece in pieces:
         text = piece.text
-        if is_corrected and STUDENT_MARK.match(text.lstrip()) and CORRECT_MARK.search(text) is None:
+        if (
+            "答案" in text
+            and STUDENT_MARK.match(text.lstrip())
+            and CORRECT_MARK.search(text) is None
+            and is_answered_beside(pieces)
+        ):
             mode = "student"  # what somebody answered, beside the right answer
             continue
         # without a colon or a thick bracket only ANSWER_MARK matches anything
@@ -43,7 +51,9 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
         if is_marked and IGNORED_MARK.match(text) and (mode != "body" or body):
             continue
         # a line that only continues the sentence before it opens nothing
-        answer_mark = ANSWER_MARK.fullmatch(text) if runs_on else ANSWER_MARK.match(text)
+        answer_mark = None
+        if text.lstrip()[:1] in ANSWER_STARTS:
+            answer_mark = ANSWER_MARK.fullmatch(text) if runs_on else ANSWER_MARK.match(text)
         if answer_mark is None and is_marked and not runs_on:
             answer_mark = match_program(piece, pieces, body)
         explanation_mark = EXPLANATION_MARK.match(text.lstrip()) if is_marked and not runs_on else None
@@ -72,20 +82,13 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
             mode = "body"
         if (
             mode != "body"
+            and "A" in text
             and _OPTION_A.match(text)
             and not any(_OPTION_A.match(other.text) for other in body)
         ):
             mode = "body"  # the key stood on the stem's line, the options follow
         if mode == "body":
-            if label is not None and label.style in (
-                "romanp",
-                "romanl",
-                "letterp",
-                "letter",
-                "nump",
-                "paren",
-                "cnp",
-            ):
+            if label is not None and label.style in _PART_STYLES:
                 if not part_style and label.value == 1:
                     part_style = label.style
                 last_part = label.value if label.style == part_style else last_part

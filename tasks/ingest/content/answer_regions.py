@@ -18,7 +18,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.signs import has_options_ahead
-from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 
 
@@ -95,12 +95,7 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             found.entries.extend(entries)
-        elif not (
-            is_region_heading(piece.text)
-            and len(piece.text) < 10
-            and kept is not None
-            and _is_last(section, piece)
-        ):
+        elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
     if pending is not None:
         kept.append(pending[0])
@@ -125,8 +120,10 @@ def _find_block(section: Section) -> tuple[int, int] | None:
                 first = label
             seen += label.style == first.style and label.value == first.value + seen
             continue
+        if first is None or seen < 2 or piece.text.lstrip()[:1] not in ANSWER_STARTS:
+            continue
         mark = ANSWER_MARK.match(piece.text)
-        if mark is None or first is None or seen < 2:
+        if mark is None:
             continue
         rest = piece.cut(mark.end())
         follows = rest if rest.text.strip() else None
@@ -143,7 +140,3 @@ def _find_block(section: Section) -> tuple[int, int] | None:
         if goes_on or (follows is rest and len(split_inline(rest)) > 1):
             return index, mark.end()
     return None
-
-
-def _is_last(section: Section, piece: Piece) -> bool:
-    return bool(section.pieces) and section.pieces[-1] is piece

@@ -30,14 +30,15 @@ _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     """Set the options of a draft from the lines that were recognised as such, and keep a bare key behind the last of them apart."""
     draft.notes.extend(split.notes)
-    last_by_place = max(split.options, key=lambda option: option[1][0].start)
-    kept, trailing = _cut_trailing(last_by_place[1], "".join(label for label, _ in split.options))
-    split.options[:] = [
-        (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
-    ]
+    last_by_place = max(split.options, key=_find_start)
+    kept, trailing = _cut_trailing(last_by_place[1], "".join([label for label, _ in split.options]))
+    if trailing:
+        split.options[:] = [
+            (label, kept if label == last_by_place[0] else pieces) for label, pieces in split.options
+        ]
     draft.unmarked = trailing
     # a picture on a line of its own behind the last option belongs to the question
-    pictures = [piece for piece in kept[1:] if piece.text.strip() == IMAGE]
+    pictures = [piece for piece in kept[1:] if piece.text.strip() == IMAGE] if len(kept) > 1 else []
     if pictures and kept[-1] in pictures:
         split.stem.extend(pictures)
         split.options[:] = [
@@ -45,29 +46,20 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
         ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
-    place = next(index for index, (label, _) in enumerate(split.options) if label == last_by_place[0])
+    place = [label for label, _ in split.options].index(last_by_place[0])
     # the closing bracket first: few options have one
-    bare = _KEY_PLACE.sub("", texts[place]) if texts[place].rstrip()[-1:] in ")）］]" else texts[place]
+    bare = _KEY_PLACE.sub("", texts[place]) if texts[place][-1:] in ")）］]" else texts[place]
     if bare != texts[place] and bare and not any(_KEY_PLACE.search(text) for text in texts[:place]):
         draft.options[place] = (
             last_by_place[0],
             bare,
         )  # `D. 自身调节   （   ）`: where the letter is to be written
     draft.starred = sorted(split.starred)
-    draft.option_places = [
-        (
-            label,
-            [source for piece in pieces for source in _place_letters(piece)],
-        )
-        for label, pieces in split.options
-    ]
+    draft.option_pieces = split.options
 
 
-def _place_letters(piece: Piece) -> Sequence[int]:
-    if piece.text.isalnum():
-        return piece.sources[: len(piece.text)]
-    pairs = zip(piece.text, piece.sources, strict=False)
-    return [source for character, source in pairs if character.isalnum()]
+def _find_start(option: tuple[str, list[Piece]]) -> int:
+    return option[1][0].start
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
@@ -76,13 +68,13 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
         if index and (
             read_bare_key(piece.text, labels) is not None or read_bare_truth(piece.text) is not None
         ):
-            return list(pieces[:index]), list(pieces[index:])
+            return pieces[:index], pieces[index:]
     if pieces:
         tail = _KEY_TAIL.search(pieces[-1].text) if pieces[-1].text.rstrip()[-1:] in "ABCDEFGHIJ)）" else None
         if tail and read_key(tail.group(1), labels) is not None and pieces[-1].text[: tail.start()].strip():
             last = pieces[-1]
             return [*pieces[:-1], last.cut(0, tail.start())], [last.cut(tail.start(1), tail.end(1))]
-    return list(pieces), []
+    return pieces, []
 
 
 def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:

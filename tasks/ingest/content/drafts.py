@@ -33,5 +33,5 @@ class Draft:
     unmarked: list[Piece] = field(default_factory=list)
     number_keys: list[int] = field(default_factory=list)
     starred: list[str] = field(default_factory=list)
-    # where the letters of every option stand in the raw text
-    option_places: list[tuple[str, list[int]]] = field(default_factory=list)
+    # the lines of every option, which know where they stand in the raw text
+    option_pieces: list[tuple[str, list[Piece]]] = field(default_factory=list)

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 
@@ -26,7 +27,7 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     for line, start in zip(lines, starts, strict=True):
         for first, last, kind in line.emphasis:
             spans.setdefault(kind, []).append((start + first, start + last))
-    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_places]
+    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
     is_open = sum(1 for draft in asked if not draft.answer) >= MIN_QUESTIONS
     if not spans or not is_open:
         return  # too few questions lack a key
@@ -68,16 +69,22 @@ def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> 
 
     choices: list[list[str] | None] = []
     for draft in drafts:
-        shares = [
-            sum(1 for place in places if stands_out(place)) / max(len(places), 1)
-            for _, places in draft.option_places
-        ]
+        shares: list[float] = []
+        for _, pieces in draft.option_pieces:
+            places = [place for piece in pieces for place in _list_letters(piece)]
+            shares.append(sum(1 for place in places if stands_out(place)) / max(len(places), 1))
         labels = [
-            label for (label, _), share in zip(draft.option_places, shares, strict=True) if share >= _FULL
+            label for (label, _), share in zip(draft.option_pieces, shares, strict=True) if share >= _FULL
         ]
         is_clear = all(share >= _FULL or share <= _NONE for share in shares)
         choices.append(labels if is_clear and len(labels) < len(shares) else None)
     return choices
+
+
+def _list_letters(piece: Piece) -> list[int]:
+    """Where the letters and digits of a line stand in the raw text."""
+    pairs = zip(piece.text, piece.sources, strict=False)
+    return [source for character, source in pairs if character.isalnum()]
 
 
 def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:

@@ -86,12 +86,12 @@ def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
     return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
 
 
-def _answers_parts(label: Label, before: Sequence[Label]) -> bool:
+def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
     """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
-    if (
-        label.style not in ("nump", "romanp", "letterp")
-        or sum(1 for other in before if other.style == "num") < 2
-    ):
+    if label.style not in ("nump", "romanp", "letterp"):
+        return False
+    before = [piece.label for piece in pieces if piece.label is not None]
+    if sum(1 for other in before if other.style == "num") < 2:
         return False
     for place, other in enumerate(reversed(before)):
         if other.style != label.style:
@@ -115,16 +115,19 @@ def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
     return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
 
 
+_MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★ \t"
 
 
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
+    if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
+        return False
     if len(folded) > 8 and folded[0] in _RULES:
         folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
     return (
-        len(folded) <= 48
+        len(folded) <= _MAX_HEADING
         and _names_answers(folded)
         and bool(REGION.match(folded))
         and not _NO_HEADING.search(folded)
@@ -191,9 +194,12 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
                 if not is_only:
                     return False
                 # the numbers of an answer part look like those of the questions, and there is more than one question
-                styles = [other.label for other in before if other.label is not None]
-                same = [other.value for other in styles if other.style == label.style]
-                return bool(same) and max(same) > 1 and not _answers_parts(label, styles)
+                labels = (other.label for other in before)
+                if not any(
+                    other is not None and other.style == label.style and other.value > 1 for other in labels
+                ):
+                    return False
+                return not _answers_parts(label, before)
             return False
         if is_chapter(text):
             return True

@@ -13,10 +13,10 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.headings import is_chapter, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.warnings import NOT_READ
 
@@ -131,19 +131,21 @@ def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans
                 alike and style in ("num", "word", "bracket") and [label.value for label in alike][:1] != [1]
             ):
                 draft.notes.append("holds_number_of_its_kind")
-        is_short = draft.question_type in ("multiple_choice", "true_false")
-        # `Answer: B` and `Solution: …` are one answer and its reasons
-        answers = Counter(_name_answer(piece.text) for piece in held)
-        answers.pop("", None)
-        if max(answers.values(), default=0) > 1 and is_short:
-            draft.notes.append("holds_second_answer")
-        letters = Counter(match.group(1).upper() for piece in held if (match := _OPTION.match(piece.text)))
-        if min(letters["A"], letters["B"]) > 1 and is_short:
-            draft.notes.append("holds_second_options")
-        if any(_heads_section(piece) for piece in held):
-            draft.notes.append("stem_holds_heading")
+        if len(held) > 1 and draft.question_type in ("multiple_choice", "true_false"):
+            # `Answer: B` and `Solution: …` are one answer and its reasons
+            answers = [name for piece in held if (name := _name_answer(piece.text))]
+            if len(set(answers)) < len(answers):
+                draft.notes.append("holds_second_answer")
+            letters = [match[1].upper() for piece in held if (match := _OPTION.match(piece.text))]
+            if min(letters.count("A"), letters.count("B")) > 1:
+                draft.notes.append("holds_second_options")
+        for piece in held:
+            if _heads_section(piece):
+                draft.notes.append("stem_holds_heading")
+                break
 
 
+_DIGIT = re.compile(r"\d")
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 _MIN_KEYS = 3
 
@@ -156,7 +158,7 @@ def _note_keys_inside(
         return
     holding: list[Draft] = []
     for piece in pieces:
-        if piece.start in answer_parts or piece.kind == "table" or not any(map(str.isdecimal, piece.text)):
+        if piece.start in answer_parts or piece.kind == "table" or _DIGIT.search(piece.text) is None:
             continue
         draft = spans.find_last(piece.start)
         if (
@@ -183,15 +185,21 @@ _KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
 
 
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+
+
 def _name_answer(text: str) -> str:
     """The word that opens an answer on this line, empty where none does."""
-    match = ANSWER_MARK.match(text)
-    word = re.sub(r"[\W\d_]+", "", match.group(0)).casefold() if match is not None else ""
+    match = ANSWER_MARK.match(text) if text.lstrip()[:1] in ANSWER_STARTS else None
+    word = _NO_LETTERS.sub("", match.group(0)).casefold() if match is not None else ""
     return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
 
 
 def _heads_section(piece: Piece) -> bool:
     if len(piece.text) > 60 or piece.kind == "table":
+        return False
+    label = piece.label
+    if label.style not in ("cn", "part") if label is not None else not may_open_title(piece.text):
         return False
     heading = read_heading(piece.text)
     return heading is not None and heading.label is not None and heading.label.style in ("cn", "part")

@@ -22,6 +22,9 @@ _PART_MARKS = re.compile(
 )
 
 
+_DIGIT = re.compile(r"\d")
+
+
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 
 
@@ -36,12 +39,18 @@ _TAIL_TAG = re.compile(r"\s*[\[【]\s*([\u4e00-\u9fff]{1,6}题)\s*[】\]]\s*[*�
 
 def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
-    while len(pieces) > 1 and (outcome := _OUTCOME.fullmatch(pieces[0].text)):
+    while (
+        len(pieces) > 1
+        and pieces[0].text.lstrip()[:1] in _OUTCOME_STARTS
+        and (outcome := _OUTCOME.fullmatch(pieces[0].text))
+    ):
         total = outcome.group("marks")
         draft.marks = float(total) if total and draft.marks is None else draft.marks
         pieces = pieces[1:]
     for _ in range(3):
         first = pieces[0]
+        if first.text.lstrip()[:1] not in _TAG_STARTS:
+            break
         marks = MARKS_GROUP.match(first.text)
         tag = TYPE_TAG.match(first.text)
         if marks and (len(first.text) > marks.end() or len(pieces) > 1):
@@ -72,6 +81,11 @@ _OUTCOME = re.compile(
 )
 
 
+# in either case, with the other letter that a pattern takes for s
+_OUTCOME_STARTS = frozenset("CcPpLlSsſBbDdTtMm[(")
+_TAG_STARTS = frozenset("（([【")
+
+
 def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
     """Take `… of the Otto cycle.      10`: marks in the right margin of a question, behind a wide gap."""
     if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
@@ -88,8 +102,8 @@ def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
 def take_marks(draft: Draft) -> None:
     """Take the marks at the end of a stem, `（10分）` or `5 pts`."""
     last = draft.stem.rstrip()[-1:]
-    if last not in ")）]】.tTsSkKſ\u212a":
-        return  # neither of the two marks below ends so
+    if last not in ")）]】.tTsSkKſ\u212a" or _DIGIT.search(draft.stem) is None:
+        return  # neither of the two marks below ends so, and both have a number
     if len(_PART_MARKS.findall(draft.stem)) > 1:
         return  # marks of the parts stay where they are
     tail = _MARKS_TAIL.search(draft.stem) if last in ")）]】" else None

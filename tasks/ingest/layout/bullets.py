@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _BULLET = re.compile(r"\s*(?P<sign>[•·●▪■◆◇➢❖○◦\uf000-\uf0ff*+\-–])(?:\s+)(?=\S)")
@@ -19,45 +20,44 @@ _TRUTH = re.compile(
     r"(?P<lead>^|\s)(?P<label>[TF√×YN]|true|false|True|False)\s*[.、．)）:：]\s*(?P<word>对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)"
 )
 # without one of these the pattern above, which begins anywhere, matches nothing
-_TRUTH_WORD = re.compile(r"[对错是否]|正确|rue|alse")
+_TRUTH_WORD = re.compile(r"[.、．)）:：]\s*(?:对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)")
 # short signs before or behind an option that some options have and others have not
 _SIGN = re.compile(r"^\s*(?P<before>[#*✓✔√★☑=~@^]{1,3})\s*|\s*(?P<behind>[#*✓✔√★☑@^\uf00c]{1,3})\s*$")
-_SIGN_CHARACTER = re.compile(r"[#*✓✔√★☑=~@^\uf00c]")
+_SIGNS = frozenset("#*✓✔√★☑=~@^\uf00c")
 _OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-J])\s*[)）\].．、:：]\s*")
 
 
-def write_unlettered(pieces: Sequence[Piece]) -> list[Piece]:
+def write_unlettered(lines: IndexedLines) -> IndexedLines:
     """Write options behind bullets, or behind T and F, with letters, and the signs of right options as ticks."""
-    found = _write_truths(list(pieces))
-    found = _write_bullets(found)
-    return _write_signs(found)
+    return _write_signs(_write_bullets(_write_truths(lines)))
 
 
-def _write_truths(pieces: list[Piece]) -> list[Piece]:
+def _write_truths(lines: IndexedLines) -> IndexedLines:
     """Write `T、对` and `F、错`, `true. 正确` and `false. 错误` as the options A and B."""
-    changed: list[Piece] = []
-    for piece in pieces:
+    if _TRUTH_WORD.search(lines.text) is None:
+        return lines
+    changed: dict[int, Piece] = {}
+    for index, piece in enumerate(lines.pieces):
         match = _TRUTH.search(piece.text) if _TRUTH_WORD.search(piece.text) else None
-        if match is None:
-            changed.append(piece)
-            continue
         while match is not None:
             letter = "A" if match.group("label").lower() in ("t", "true", "√", "y") else "B"
             mark = f"{'  ' if match.start('label') else ''}{letter}. "
             piece = rewrite(piece, match.start("word"), mark, match.start("label"))
             match = _TRUTH.search(piece.text, match.start("label") + len(mark))
-        changed.append(piece)
-    return changed
+            changed[index] = piece
+    return lines.replace(changed)
 
 
-def _write_bullets(pieces: list[Piece]) -> list[Piece]:
-    signs = [match.group("sign") if (match := _BULLET.match(piece.text)) else "" for piece in pieces]
-    usual = Counter(sign for sign in signs if sign).most_common(1)
+def _write_bullets(lines: IndexedLines) -> IndexedLines:
+    pieces = lines.pieces
+    marks = {index: _BULLET.match(pieces[index].text) for index in lines.open_with_sign()}
+    signs = {index: match.group("sign") for index, match in marks.items() if match is not None}
+    usual = Counter(signs.values()).most_common(1)
     if not usual or usual[0][1] < 2 * _MIN_GROUPS:
-        return pieces
+        return lines
     sign = usual[0][0]
     groups: list[list[int]] = []
-    for index, own in enumerate(signs):
+    for index, own in signs.items():
         if own != sign:
             continue
         if (groups and groups[-1][-1] == index - 1) or (
@@ -68,14 +68,15 @@ def _write_bullets(pieces: list[Piece]) -> list[Piece]:
             groups.append([index])
     offered = [group for group in groups if 2 <= len(group) <= 8 and group[0] > 0]
     if len(offered) < max(_MIN_GROUPS, 0.7 * len(groups)) or not _ask(offered, pieces):
-        return pieces
-    changed = list(pieces)
-    for group in offered:
-        for place, index in enumerate(group):
-            match = _BULLET.match(pieces[index].text)
-            assert match is not None
-            changed[index] = rewrite(pieces[index], match.end(), f"{_LETTERS[place]}. ")
-    return changed
+        return lines
+    return lines.replace(
+        {
+            index: rewrite(pieces[index], match.end(), f"{_LETTERS[place]}. ")
+            for group in offered
+            for place, index in enumerate(group)
+            if (match := marks[index]) is not None
+        }
+    )
 
 
 _QUESTION = re.compile(
@@ -94,55 +95,58 @@ def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
     return asking >= 0.6 * len(groups) and lettered < len(groups)
 
 
-def _write_signs(pieces: list[Piece]) -> list[Piece]:
+_OPTION_STARTS = frozenset("（([ABCDEFGHIJ")
+
+
+def _write_signs(lines: IndexedLines) -> IndexedLines:
     """Write the sign by which a paper marks right options (`##`, `=`) as a tick behind them.
 
     The same sign stands at some options, never all, in most of the questions that offer any.
     """
-    lists: list[list[int]] = []
-    for index, piece in enumerate(pieces):
-        match = _OPTION.match(piece.text)
+    pieces = lines.pieces
+    lists: list[list[tuple[int, int]]] = []
+    for index in lines.open_with(_OPTION_STARTS):
+        match = _OPTION.match(pieces[index].text)
         if match is None:
             continue
         if match.group("letter") == "A":
-            lists.append([index])
+            lists.append([(index, match.end())])
         elif lists:
-            lists[-1].append(index)
+            lists[-1].append((index, match.end()))
     lists = [group for group in lists if len(group) > 1]
     if len(lists) < _MIN_GROUPS:
-        return pieces
+        return lines
     signs: dict[int, tuple[str, Piece]] = {}
     for group in lists:
-        for index in group:
-            found = _take_sign(pieces[index])
+        for index, end in group:
+            found = _take_sign(pieces[index], end)
             if found is not None:
                 signs[index] = found
     usual = Counter(sign for sign, _ in signs.values()).most_common(1)
     if not usual:
-        return pieces
+        return lines
     sign = usual[0][0]
-    marked = [sum(1 for index in group if index in signs and signs[index][0] == sign) for group in lists]
+    marked = [sum(1 for index, _ in group if index in signs and signs[index][0] == sign) for group in lists]
     partly = sum(1 for group, count in zip(lists, marked, strict=True) if 0 < count < len(group))
     if partly < 0.5 * len(lists) or sum(marked) > 0.7 * sum(map(len, lists)):
-        return pieces
-    changed = list(pieces)
+        return lines
+    changed: dict[int, Piece] = {}
     for index, (own, rest) in signs.items():
         if own == sign:
             text = f"{rest.text.rstrip()} ✓"
             sources = (*rest.sources[: len(text) - 2], *([rest.end - 1] * 2))
             changed[index] = replace(rest, text=text, sources=sources)
-    return changed
+    return lines.replace(changed)
 
 
-def _take_sign(piece: Piece) -> tuple[str, Piece] | None:
-    option = _OPTION.match(piece.text)
-    if option is None:
-        return None
-    rest = piece.text[option.end() :]
-    match = _SIGN.search(rest) if _SIGN_CHARACTER.search(rest) else None
+def _take_sign(piece: Piece, end: int) -> tuple[str, Piece] | None:
+    """The sign before or behind an option whose text begins at `end`, and the line without it."""
+    rest = piece.text[end:]
+    bare = rest.strip()
+    match = _SIGN.search(rest) if bare[:1] in _SIGNS or bare[-1:] in _SIGNS else None
     if match is None or match.end() - match.start() == len(rest):
         return None
     sign = match.group("before") or match.group("behind")
     if match.group("before"):
-        return sign, rewrite(piece, option.end() + match.end(), "", option.end())
-    return sign, rewrite(piece, len(piece.text), "", option.end() + match.start())
+        return sign, rewrite(piece, end + match.end(), "", end)
+    return sign, rewrite(piece, len(piece.text), "", end + match.start())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.words.lexicon import match_type_name
 
@@ -20,14 +21,15 @@ _FIELD = re.compile(
     r"(?i:questions?(?: text)?|stem|prompt|options?|choices|alternatives|(?:question )?type))\s*"
     r"(?(open)[】\]]\s*[:：]?|[:：])\s*"
 )
-_FIELD_STARTS = tuple("【[题试问选备类QqSsPpOoCcAaTt")
+# in either case, with the other letter that a pattern takes for s
+_FIELD_STARTS = frozenset("【[题试问选备类QqSsſPpOoCcAaTt")
 _STEMS = ("题干", "题目内容", "题目", "试题", "问题", "question", "questiontext", "stem", "prompt")
 _TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
 
 
-def write_exports(pieces: Sequence[Piece]) -> list[Piece]:
+def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms; every character keeps its place in the raw text."""
-    found = _write_fields(_drop_bubbles(list(pieces)))
+    found = _write_fields(_drop_bubbles(lines))
     found = _write_type_lines(found)
     return _write_wrapped_keys(_join_letters(found))
 
@@ -35,37 +37,30 @@ def write_exports(pieces: Sequence[Piece]) -> list[Piece]:
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 
-def _drop_bubbles(pieces: list[Piece]) -> list[Piece]:
+def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     """Drop the bubble to fill in before an option, `O A: the learning rate`, where at least four lines begin with one."""
-    found = [
-        index
-        for index, piece in enumerate(pieces)
-        if piece.text.lstrip()[:1] in "Oo" and _BUBBLE.match(piece.text)
-    ]
-    if len(found) < 4:
-        return pieces
-    changed = list(pieces)
-    for index in found:
-        match = _BUBBLE.match(pieces[index].text)
-        if match is not None:
-            changed[index] = rewrite(pieces[index], match.end(), "")
-    return changed
+    found = {
+        index: rewrite(piece, match.end(), "")
+        for index in lines.open_with("Oo")
+        for piece in [lines.pieces[index]]
+        if (match := _BUBBLE.match(piece.text)) is not None
+    }
+    return lines.replace(found) if len(found) >= 4 else lines
 
 
-def _write_fields(pieces: list[Piece]) -> list[Piece]:
+def _write_fields(lines: IndexedLines) -> IndexedLines:
     """Number the stems that a label opens, put their types behind the number, drop the label above the options."""
     marks: dict[int, tuple[str, re.Match[str]]] = {}
-    for index, piece in enumerate(pieces):
-        if piece.text.lstrip()[:1] not in _FIELD_STARTS:
-            continue
-        match = _FIELD.match(piece.text)
-        if match is not None and piece.kind != "table":
+    pieces = lines.pieces
+    for index in lines.open_with(_FIELD_STARTS):
+        match = _FIELD.match(pieces[index].text)
+        if match is not None and pieces[index].kind != "table":
             name = re.sub(r"\s", "", match.group("name")).casefold()
             marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
     stems = [index for index, (role, _) in marks.items() if role == "stem"]
     others = [index for index, (role, _) in marks.items() if role != "stem"]
     if len(stems) < 2 or not others or any(_is_numbered(pieces, index) for index in stems):
-        return pieces
+        return lines
     written: list[Piece] = []
     tag = ""
     count = 0
@@ -85,7 +80,7 @@ def _write_fields(pieces: list[Piece]) -> list[Piece]:
                 written.append(piece)
         elif piece.text[match.end() :].strip():
             written.append(rewrite(piece, match.end(), ""))
-    return written
+    return IndexedLines(written)
 
 
 def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
@@ -99,15 +94,15 @@ _TYPE_LINE = re.compile(
 )
 
 
-def _write_type_lines(pieces: list[Piece]) -> list[Piece]:
+def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag, where such lines count 1, 2, 3 …"""
     found: list[tuple[int, str]] = []
     numbers: list[int] = []
-    for index, piece in enumerate(pieces[:-1]):
-        label = piece.label
+    pieces = lines.pieces
+    for index, label in enumerate(lines.labels[:-1]):
         if label is None or label.style != "word" or label.is_weak or not re.search(r"\d", label.text):
             continue
-        match = _TYPE_LINE.fullmatch(piece.text, label.end)
+        match = _TYPE_LINE.fullmatch(pieces[index].text, label.end)
         if (
             match is not None
             and match_type_name(match.group("name")) is not None
@@ -116,7 +111,7 @@ def _write_type_lines(pieces: list[Piece]) -> list[Piece]:
             found.append((index, match.group("name")))
             numbers.append(label.value)
     if len(found) < 2 or any(right <= left for left, right in pairwise(numbers)):
-        return pieces
+        return lines
     joined: list[Piece] = []
     names = dict(found)
     for index, piece in enumerate(pieces):
@@ -127,13 +122,15 @@ def _write_type_lines(pieces: list[Piece]) -> list[Piece]:
                 piece, text=head.text + piece.text, start=head.start, sources=(*head.sources, *piece.sources), label_length=0
             )  # fmt: skip
         joined.append(piece)
-    return joined
+    return IndexedLines(joined)
 
 
-def _join_letters(pieces: list[Piece]) -> list[Piece]:
+def _join_letters(lines: IndexedLines) -> IndexedLines:
     """Join letters that stand on a line of their own, `A` above `均方误差`, with the options below them."""
-    if sum(1 for piece in pieces if len(piece.text) < 4 and piece.text.strip() == "A") < 2:
-        return pieces
+    pieces = lines.pieces
+    short = (pieces[index].text for index in lines.short)
+    if sum(1 for text in short if len(text) < 4 and text.strip() == "A") < 2:
+        return lines
     sets: list[list[int]] = []
     index = 0
     while index < len(pieces):
@@ -154,7 +151,7 @@ def _join_letters(pieces: list[Piece]) -> list[Piece]:
             sets.append(places)
         index = places[-1] + 1
     if sum(1 for group in sets if len(group) > 2) < 2:
-        return pieces
+        return lines
     lone = {place for group in sets for place in group}
     joined: list[Piece] = []
     for place, piece in enumerate(pieces):
@@ -164,7 +161,7 @@ def _join_letters(pieces: list[Piece]) -> list[Piece]:
             own = pieces[place - 1]
             piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
         joined.append(piece)
-    return joined
+    return IndexedLines(joined)
 
 
 _WRAPPED_KEY = re.compile(
@@ -172,23 +169,23 @@ _WRAPPED_KEY = re.compile(
 )
 
 
-def _write_wrapped_keys(pieces: list[Piece]) -> list[Piece]:
+def _write_wrapped_keys(lines: IndexedLines) -> IndexedLines:
     """Write a key between signs on a line of its own, `##b##`, as an answer, where a paper does so at least three times."""
     found: dict[int, re.Match[str]] = {}
-    for index, piece in enumerate(pieces):
-        is_short = len(piece.text) < 20 and not piece.text[:1].isalnum()
-        match = _WRAPPED_KEY.fullmatch(piece.text) if is_short else None
+    for index in lines.open_with("#*@$%&~=<>!^|"):
+        text = lines.pieces[index].text
+        match = _WRAPPED_KEY.fullmatch(text) if len(text) < 20 else None
         if match is not None:
             found[index] = match
     usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
         1
     )
     if not usual or usual[0][1] < 3:
-        return pieces
-    changed = list(pieces)
-    for index, match in found.items():
-        if f"{match.group('open')} {match.group('close')}" == usual[0][0]:
-            changed[index] = rewrite(
-                pieces[index], len(pieces[index].text), f"答案：{match.group('key').upper()}"
-            )
-    return changed
+        return lines
+    return lines.replace(
+        {
+            index: rewrite(lines.pieces[index], len(match.string), f"答案：{match.group('key').upper()}")
+            for index, match in found.items()
+            if f"{match.group('open')} {match.group('close')}" == usual[0][0]
+        }
+    )

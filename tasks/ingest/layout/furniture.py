@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import is_chapter
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.signs import FORM, has_options_ahead
@@ -96,23 +97,18 @@ _SEAL = re.compile(
 )
 
 
-def _begins(text: str, characters: str) -> bool:
-    """Whether a line begins with one of these characters: most do not, and need no closer look."""
-    return text.lstrip()[:1] in characters
-
-
-def drop_notices(pieces: list[Piece]) -> list[Piece]:
+def drop_notices(lines: IndexedLines) -> IndexedLines:
     """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
     from tasks.ingest.layout.headings import read_heading
 
+    pieces = lines.pieces
+    notices = {place for place in lines.open_with("注考答说NnIiDdİı") if _NOTICE.match(pieces[place].text)}
+    if not notices:
+        return lines
     kept: list[Piece] = []
     index = 0
     while index < len(pieces):
-        if (
-            _begins(pieces[index].text, "注考答说NnIiDdİı")
-            and _NOTICE.match(pieces[index].text)
-            and index < 0.3 * len(pieces) + 3
-        ):
+        if index in notices and index < 0.3 * len(pieces) + 3:
             place = index + 1
             while place < len(pieces) and place < index + 25:
                 if read_heading(pieces[place].text) is not None or has_options_ahead(
@@ -126,38 +122,37 @@ def drop_notices(pieces: list[Piece]) -> list[Piece]:
                 continue
         kept.append(pieces[index])
         index += 1
-    return kept
+    return IndexedLines(kept)
 
 
+_PAGE_WORD = re.compile(r"[Pp]age|PAGE|p\.")
 _PAGE_TAIL = re.compile(
     r"(.{0,60}?)[\s|,–—-]*\b(?:Page|page|PAGE|p\.)\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?\s*"
 )
 
 
-def drop_page_numbers(pieces: list[Piece]) -> list[Piece]:
+def drop_page_numbers(lines: IndexedLines) -> IndexedLines:
     """Leave out the page numbers that a converter left in the text: lone numbers that rise one by one, far apart."""
     furniture: dict[str, list[int]] = {}
-    for index, piece in enumerate(pieces):
-        text = piece.text
-        is_named = "age" in text or "PAGE" in text or "p." in text
-        page = _PAGE_TAIL.fullmatch(text) if is_named and text.rstrip()[-1:].isdecimal() else None
-        if page:
-            furniture.setdefault(page.group(1).strip(), []).append(index)
+    if _PAGE_WORD.search(lines.text) is not None:
+        for index, piece in enumerate(lines.pieces):
+            text = piece.text
+            is_named = text.rstrip()[-1:].isdecimal() and _PAGE_WORD.search(text) is not None
+            page = _PAGE_TAIL.fullmatch(text) if is_named else None
+            if page:
+                furniture.setdefault(page.group(1).strip(), []).append(index)
     running = {index for places in furniture.values() if len(places) > 1 for index in places}
     if running:
-        pieces = [piece for index, piece in enumerate(pieces) if index not in running]
-    lone = [
-        (index, int(piece.text))
-        for index, piece in enumerate(pieces)
-        if len(piece.text.strip()) <= 3 and piece.text.strip().isdecimal()
-    ]
+        lines = IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in running])
+    short = ((index, lines.pieces[index].text.strip()) for index in lines.short)
+    lone = [(index, int(text)) for index, text in short if text.isdecimal()]
     if len(lone) < 2:
-        return pieces
+        return lines
     steps = pairwise(lone)
     if any(number != last + 1 or index - before < 8 for (before, last), (index, number) in steps):
-        return pieces
+        return lines
     dropped = {index for index, _ in lone}
-    return [piece for index, piece in enumerate(pieces) if index not in dropped]
+    return IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in dropped])
 
 
 _NUMBER_KEY = re.compile(
@@ -166,14 +161,15 @@ _NUMBER_KEY = re.compile(
 )
 
 
-def letter_options(pieces: list[Piece]) -> list[Piece]:
+def letter_options(lines: IndexedLines) -> IndexedLines:
     """Write options that are numbered 1 2 3 4, and their key `Answer: 2`, with letters.
 
     Only where a paper does so throughout: a run from 1 stands right before each of several such keys.
     """
     runs: list[tuple[int, list[tuple[int, Label]]]] = []
-    for index, piece in enumerate(pieces):
-        key = _NUMBER_KEY.match(piece.text) if _begins(piece.text, "TtCcAaKk\u212a") else None
+    pieces = lines.pieces
+    for index in lines.open_with("TtCcAaKk\u212a"):
+        key = _NUMBER_KEY.match(pieces[index].text)
         if not key:
             continue
         run: list[tuple[int, Label]] = []
@@ -189,8 +185,8 @@ def letter_options(pieces: list[Piece]) -> list[Piece]:
         if len(run) in (3, 4, 5, 6) and run[0][1].value == 1 and int(key.group(1)) <= len(run):
             runs.append((index, run))
     if len(runs) < 2:
-        return pieces
-    changed = list(pieces)
+        return lines
+    changed: dict[int, Piece] = {}
     for index, run in runs:
         for place, label in run:
             changed[place] = _relabel(pieces[place], pieces[place].text.index(label.text), label.end, label)
@@ -200,7 +196,7 @@ def letter_options(pieces: list[Piece]) -> list[Piece]:
             letter = chr(ord("A") + int(key.group(1)) - 1)
             text = f"{piece.text[: key.start(1)]}{letter}{piece.text[key.end(1) :]}"
             changed[index] = replace(piece, text=text)
-    return changed
+    return lines.replace(changed)
 
 
 def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
@@ -213,19 +209,19 @@ def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
     )
 
 
-def move_brackets(pieces: Sequence[Piece]) -> list[Piece]:
+def move_brackets(lines: IndexedLines) -> IndexedLines:
     """Put answer brackets printed before the number, `（√）1. …`, behind the text, where others print them.
 
     A stem may run on in further lines: the bracket stands behind the last of them.
     """
-    moved = list(pieces)
-    for index, piece in enumerate(pieces):
-        rest, bracket = _cut_bracket(piece)
-        moved[index] = rest
+    found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("T_（([")}
+    bare = lines.replace({index: rest for index, (rest, _) in found.items()})
+    moved: dict[int, Piece] = {}
+    for index, (_, bracket) in found.items():
         if bracket is not None:
-            last = _find_stem_end(pieces, index)
-            moved[last] = _append(moved[last], bracket)
-    return moved
+            last = _find_stem_end(bare.pieces, index)
+            moved[last] = _append(moved.get(last, bare.pieces[last]), bracket)
+    return bare.replace(moved)
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
@@ -253,8 +249,6 @@ def _append(piece: Piece, bracket: Piece) -> Piece:
 
 def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
     """A line without what is printed before its number, and the bracket that is to stand behind its text."""
-    if not _begins(piece.text, "T_（(["):
-        return piece, None
     choice = _LEADING_CHOICE.match(piece.text)
     if choice:
         return piece.cut(choice.end()), None  # `T F 1. …`: one of the two is to be circled
@@ -274,9 +268,13 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
     return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))
 
 
-def move_tag(piece: Piece) -> Piece:
+def move_tags(lines: IndexedLines) -> IndexedLines:
     """Put a type printed before the number, `[单选题]1. …`, behind the number."""
-    match = _LEADING_TAG.match(piece.text) if _begins(piece.text, "【[（(") else None
+    return lines.replace({index: _move_tag(lines.pieces[index]) for index in lines.open_with("【[（(")})
+
+
+def _move_tag(piece: Piece) -> Piece:
+    match = _LEADING_TAG.match(piece.text)
     if not match or match_type_name(match.group(1)) is None:
         return piece
     rest = piece.cut(match.end())
@@ -312,9 +310,17 @@ def _text_at(pieces: Sequence[Piece], index: int) -> str:
     return pieces[index].text if index < len(pieces) else ""
 
 
-def is_noise(piece: Piece, language: str | None) -> bool:
+# what a line of noise holds that most lines do not: marks of a form, of a page, of a marker's box, of a sealing line
+_NOISY = re.compile(r"[:：_页线分人名师]|age")
+_RULE_STARTS = "-—–=*_·.…~"
+_MAY_OPEN_NOISE = frozenset(_RULE_STARTS) | frozenset(_END_STARTS)
+
+
+def is_noise(piece: Piece) -> bool:
     """Whether a line is a score table, a form to fill in, a rule, a page number or the end of the paper."""
     text = piece.text.strip()
+    if text[:1] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
+        return False
     if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
         return not re.search(r"\b1\b.*\b2\b", text)
@@ -333,7 +339,7 @@ def is_noise(piece: Piece, language: str | None) -> bool:
         return True
     if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
         return True
-    if text[0] in "-—–=*_·.…~" and _RULE.fullmatch(text):
+    if text[0] in _RULE_STARTS and _RULE.fullmatch(text):
         return True
     return text[0] in _END_STARTS and _PAPER_END.fullmatch(text) is not None
 

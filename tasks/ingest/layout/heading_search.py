@@ -78,17 +78,18 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     ):
         styles.discard("num")  # the questions are counted in the same style as the sections
     has_numbers = False
-    for index, piece in enumerate(pieces):
+    labels = [piece.label for piece in pieces]
+    for index, label in enumerate(labels):
         if index in typed:
             label = typed[index].label
             if label is not None:
                 last[label.style] = label.value
             continue
-        if piece.kind == "table":
+        if label is None or pieces[index].kind == "table":
             continue
-        label = piece.label
-        has_numbers = has_numbers or (label is not None and label.style in ("num", "word"))
-        if label is None or label.is_weak or label.style == "cnp":
+        piece = pieces[index]
+        has_numbers = has_numbers or label.style in ("num", "word")
+        if label.is_weak or label.style == "cnp":
             continue
         if label.style not in STRONG_STYLES and not (
             label.style in ("word", "num") and label.style in styles
@@ -117,7 +118,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
-    return found | _find_parts(pieces, found)
+    has_parts = any(label is not None and label.style == "cnp" for label in labels)
+    return found | _find_parts(pieces, found) if has_parts else found
 
 
 def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[int, Heading]:

@@ -13,6 +13,8 @@ from tasks.ingest.words.lexicon import (
     find_type_by_pattern,
     find_type_in_title,
     match_exactly,
+    may_match_pattern,
+    may_name,
     simplify,
 )
 from tasks.questions.blanks import has_blank
@@ -51,6 +53,10 @@ CHAPTER = re.compile(
 )
 
 
+# what a chapter begins with; a further paper has 题 or 卷 in its title
+_CHAPTER_STARTS = frozenset("#第CULMT模试真练测习导绪")
+
+
 _KEY_START = "0123456789第（("
 
 
@@ -60,12 +66,17 @@ _CAPITALS = "(（ABCDEFGHIVX"
 _CAPITAL = re.compile(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])")
 
 
+_CAPITAL_SECONDS = frozenset("ABCDEFGH.)-–:") | frozenset(filter(str.isspace, map(chr, range(0x3001))))
+
+
 _ROMAN_WORD = re.compile(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])")
 
 
 _CAPITAL_TITLE = re.compile(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)")
 
 
+# what the pattern below may begin with, in either script
+_LEADS = "本大题題型:：以下"
 _TITLE_LEAD = re.compile(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?")
 
 
@@ -76,6 +87,9 @@ _ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
 
 
 _SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
+
+
+_SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
 
 _BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
@@ -94,8 +108,10 @@ LEADING_MARKS = re.compile(
 )
 
 
+# begins with any of the characters that may end a title and looks back at it: a search skips to them
 _TITLE_END = re.compile(
-    r"[（(：:。．;；\[【]|\s{3,}|\.(?=\s|$)|[,，](?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|\s(?=共?\d+\s*(?:分|小题|题))|[—–-]{2,}"
+    r"[（(：:。．;；\[【\s.,，—–-](?:(?<=[（(：:。．;；\[【])|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
+    r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|(?<=\s)(?=共?\d+\s*(?:分|小题|题)))"
 )
 
 
@@ -105,6 +121,9 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _TWO_LANGUAGES = re.compile(
     r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
 )
+
+
+_LATIN = re.compile("[A-Za-z]")
 
 
 _REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
@@ -125,7 +144,13 @@ INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
 STRONG_STYLES = ("cn", "part", "roman", "cnp")
 
 
+_LABELS = (*STRONG_STYLES, "num", "word", "nump")
+
+
 _ENGLISH_LIMIT = 110
+# the longest title in Chinese, with a number before it and without
+_TITLE_LIMIT, _BARE_TITLE_LIMIT = 18, 12
+_PROSE = re.compile(rf"[\u4e00-\u9fff、“”‘’]{{{_TITLE_LIMIT + 1}}}")
 
 
 @dataclass(frozen=True)
@@ -142,7 +167,9 @@ class Heading:
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
-    if len(folded) > 40 or not CHAPTER.match(folded):
+    if len(folded) > 40 or not (folded[:1] in _CHAPTER_STARTS or "题" in folded or "卷" in folded):
+        return False
+    if not CHAPTER.match(folded):
         return False
     return not _NO_CHAPTER.search(folded) and not has_blank(folded)
 
@@ -153,13 +180,17 @@ def read_heading(text: str) -> Heading | None:
     from tasks.ingest.words.labels import parse_label
 
     stripped = text.lstrip("#* \t").strip()
-    offset = text.find(stripped) if stripped else 0
     label = parse_label(stripped)
-    if label is not None and label.style not in (*STRONG_STYLES, "num", "word", "nump"):
+    if label is not None and label.style not in _LABELS:
         label = None
     if label is None:
         label = _read_capital(stripped) or _read_spaced(stripped)
     body = stripped[label.end :] if label else stripped
+    if _PROSE.match(body) is not None and (
+        label is None or label.style not in ("word", "num") or not may_match_pattern(body)
+    ):
+        return None  # most lines: a title ends before that, or is told by English words
+    offset = text.find(stripped) if stripped else 0
     shift = offset + (label.end if label else 0)
     unwrapped = body.strip("【】[]《》 \t*")
     if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
@@ -182,10 +213,8 @@ def read_heading(text: str) -> Heading | None:
     is_strong = label is not None and label.style in (*STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
-        fine = None if re.search(r"[？?]", body) else find_type_by_pattern(body)
-        if fine is not None and fine.question_type in INSTRUCTED:
-            return Heading(label, body, fine, read_marks(body), len(text))
-        return None
+        fine = None if "？" in body or "?" in body else find_type_by_pattern(body, INSTRUCTED)
+        return Heading(label, body, fine, read_marks(body), len(text)) if fine is not None else None
     if fine is None:
         return None
     tail = body[end:]
@@ -231,12 +260,12 @@ def read_marks(body: str) -> float | None:
 
 def _read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter, which `find_headings` lets count above a list only."""
-    if text[:1] not in _CAPITALS:
+    if not text or text[0] not in _CAPITALS:
         return None
-    match = _CAPITAL.match(text)
+    match = _CAPITAL.match(text) if text[1:2] in _CAPITAL_SECONDS else None
     if match is None:
         # `II Short answer questions`: a numeral without a stop
-        roman = _ROMAN_WORD.match(text)
+        roman = _ROMAN_WORD.match(text) if text[0] in "IVX" else None
         value = read_number(roman.group(1)) if roman else None
         if roman and value:
             return Label("roman", value, roman.end(), roman.group(1))
@@ -247,9 +276,15 @@ def _read_capital(text: str) -> Label | None:
     return Label("capital", ord(letter) - ord("A") + 1, match.end(), match.group(0).strip())
 
 
+def may_open_title(text: str) -> bool:
+    """Whether a line without a label may have a Chinese or Roman numeral all the same: `二 简答题`, `## 一、简答题`."""
+    first = text.lstrip()[:1]
+    return first in _SPACED_STARTS or (first != "" and first in "#*")
+
+
 def _read_spaced(text: str) -> Label | None:
     """Read `二 简答题`, `Ⅱ 填空`: a numeral without a stop counts only before the name of a type."""
-    match = _SPACED_NUMERAL.match(text)
+    match = _SPACED_NUMERAL.match(text) if text[:1] in _SPACED_STARTS else None
     if match is None:
         return None
     name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
@@ -275,15 +310,22 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
         return None
     if _HAN.search(title):
-        mixed = _TWO_LANGUAGES.fullmatch(title)
+        mixed = _TWO_LANGUAGES.fullmatch(title) if _LATIN.search(title) else None
         if mixed:  # `判断题 True/False`, `Short answers 简答题`
             fine = match_exactly(simplify(mixed.group("first") or mixed.group("second")))
             if fine is not None:
                 return fine
-        if len(title) > (18 if is_strong else 12):
+        if len(title) > (_TITLE_LIMIT if is_strong else _BARE_TITLE_LIMIT):
+            return None
+        if (
+            not is_strong
+            and title[0] not in _LEADS
+            and title[-1] not in "题題"
+            and not may_name(title[0], title[-1])
+        ):
             return None
         folded = simplify(title).replace(" ", "")
-        if folded[:1] in "本大题型:：以下":
+        if folded[:1] in _LEADS:
             folded = _TITLE_LEAD.sub("", folded)
         fine = match_exactly(folded)
         if fine is not None:

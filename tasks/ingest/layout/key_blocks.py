@@ -6,12 +6,12 @@ A line of letters closes ten questions; answers follow at the end without a head
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.answers import ANSWER_MARK
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.labels import Label, may_label
 from tasks.ingest.words.lexicon import match_exactly
 
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
@@ -32,21 +32,26 @@ _REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)"
 _MIN_KEYS = 5
 
 
-def write_key_blocks(pieces: Sequence[Piece]) -> list[Piece]:
+def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, and put the heading that is missing above an answer part."""
-    found = _number_blocks(list(pieces))
-    found = _join_rows(found)
-    found = _part_typed_headings(found)
-    return _open_answers(found)
+    return list(_open_answers(_part_typed_headings(_join_rows(_number_blocks(lines)))).pieces)
 
 
-def _number_blocks(pieces: list[Piece]) -> list[Piece]:
+# what the pattern of a block may begin with, and Latin letters before which the pattern is tried
+_BLOCK_STARTS = frozenset("【[（(参标正答AaKk") | ANSWER_STARTS
+
+
+def _may_open_block(first: str) -> bool:
+    return first in _BLOCK_STARTS or may_label(first)
+
+
+def _number_blocks(lines: IndexedLines) -> IndexedLines:
     """Write `参考答案：DACCC CDBAD` below ten questions as `11.D 12.A …`."""
-    changed = list(pieces)
+    changed: dict[int, Piece] = {}
     numbers: list[Label] = []
     answered = 0  # numbers that had an answer of their own below them
-    for index, piece in enumerate(pieces):
-        label = piece.label
+    for index in lines.open_where(_may_open_block):
+        piece, label = lines.pieces[index], lines.labels[index]
         if label is not None and label.style in _STYLES and piece.kind != "table":
             numbers.append(label)
             continue
@@ -70,7 +75,7 @@ def _number_blocks(pieces: list[Piece]) -> list[Piece]:
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
         changed[index] = replace(piece, text=text, sources=(piece.start,) * len(text))
         numbers, answered = [], 0
-    return changed
+    return lines.replace(changed)
 
 
 def _split_block(text: str, available: int) -> list[str] | None:
@@ -93,14 +98,31 @@ _KEY_ROW = re.compile(
 )
 
 
-def _join_rows(pieces: list[Piece]) -> list[Piece]:
+def _may_open_row(first: str) -> bool:
+    return first in "题序N|:：" or first.isdecimal()
+
+
+def _ends_row(text: str) -> bool:
+    last = text.rstrip()[-1:]
+    return last == "|" or last.isdecimal()
+
+
+def _join_rows(lines: IndexedLines) -> IndexedLines:
     """Write a row of numbers and the row of keys below it as one key line."""
+    pieces = lines.pieces
+    rows = {
+        place
+        for place in lines.open_where(_may_open_row)
+        if _ends_row(pieces[place].text) and _NUMBER_ROW.match(pieces[place].text)
+    }
+    if not rows:
+        return lines
     changed: list[Piece] = []
     place = 0
     while place < len(pieces):
         piece = pieces[place]
         below = pieces[place + 1] if place + 1 < len(pieces) else None
-        numbers = _NUMBER_ROW.match(piece.text) if below is not None else None
+        numbers = _NUMBER_ROW.match(piece.text) if below is not None and place in rows else None
         keys = _KEY_ROW.match(below.text) if numbers is not None and below is not None else None
         if numbers is None or keys is None:
             changed.append(piece)
@@ -115,11 +137,14 @@ def _join_rows(pieces: list[Piece]) -> list[Piece]:
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, letters, strict=True))
         changed.append(replace(piece, text=text, sources=(piece.start,) * len(text), kind="body"))
         place += 2
-    return changed
+    return IndexedLines(changed)
 
 
-def _part_typed_headings(pieces: list[Piece]) -> list[Piece]:
+def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
     """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys, where every type has such a line."""
+    if "答案" not in lines.text:
+        return lines
+    pieces = lines.pieces
     found: dict[int, re.Match[str]] = {}
     for index, piece in enumerate(pieces):
         match = (
@@ -128,7 +153,7 @@ def _part_typed_headings(pieces: list[Piece]) -> list[Piece]:
         if match is not None and match_exactly(match.group("title")) is not None:
             found[index] = match
     if not found or any(_OPTION.match(piece.text) for piece in pieces[min(found) :]):
-        return pieces
+        return lines
     changed: list[Piece] = []
     for index, piece in enumerate(pieces):
         heading = found.get(index)
@@ -143,15 +168,16 @@ def _part_typed_headings(pieces: list[Piece]) -> list[Piece]:
         rest = piece.cut(heading.start("rest"))
         if rest.text.strip():
             changed.append(rest)
-    return changed
+    return IndexedLines(changed)
 
 
-def _open_answers(pieces: list[Piece]) -> list[Piece]:
+def _open_answers(lines: IndexedLines) -> IndexedLines:
     """Put `参考答案` above answers that follow the questions without a heading: numbers start over, keys stand behind them."""
+    pieces = lines.pieces
     labelled = [
-        (index, piece.label)
-        for index, piece in enumerate(pieces)
-        if piece.label is not None and piece.label.style in _STYLES and piece.kind != "table"
+        (index, label)
+        for index, label in enumerate(lines.labels)
+        if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
         if label.value != 1 or place < _MIN_KEYS or not _ANSWERS.match(pieces[index].text[label.end :]):
@@ -169,7 +195,7 @@ def _open_answers(pieces: list[Piece]) -> list[Piece]:
             continue
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
-            return pieces
+            return lines
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
-        return [*pieces[:index], opening, *pieces[index:]]
-    return pieces
+        return IndexedLines([*pieces[:index], opening, *pieces[index:]])
+    return lines

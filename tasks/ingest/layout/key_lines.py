@@ -72,6 +72,9 @@ def read_key_line(text: str) -> list[KeyEntry]:
     entries = _read_ranges(stripped)
     if entries:
         return entries
+    foreign = _FOREIGN.search(stripped)
+    if foreign is not None and foreign.end() - foreign.start() > 0.2 * len(stripped) + 2:
+        return []  # most lines: what is left cannot make up four fifths of it
     solid = len("".join(stripped.split()))
     if solid - sum(map(len, _FOREIGN.findall(stripped))) < 0.8 * solid - 2:
         return []

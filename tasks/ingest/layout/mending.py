@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _DECORATION = re.compile(
@@ -14,18 +15,26 @@ _DECORATION = re.compile(
 )
 
 
-def drop_decoration(piece: Piece) -> Piece:
+def drop_decoration(lines: IndexedLines) -> IndexedLines:
     """Drop a picture, a star, a bullet or a rule before a label: `★1.`, `[image]A.`, `____二、`; √ and × stay."""
-    if piece.text[:1].isalnum():
-        return piece
-    match = _DECORATION.match(piece.text)
-    if match is None or any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
-        return piece
-    return replace(piece.cut(match.end()), start=piece.start)
+    changed: dict[int, Piece] = {}
+    for place in lines.open_where(_may_decorate):
+        piece = lines.pieces[place]
+        match = _DECORATION.match(piece.text)
+        if match is not None and not any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
+            changed[place] = replace(piece.cut(match.end()), start=piece.start)
+    return lines.replace(changed)
 
 
-def join_brackets(pieces: list[Piece]) -> list[Piece]:
+def _may_decorate(first: str) -> bool:
+    return first == "_" or is_sign(first)
+
+
+def join_brackets(lines: IndexedLines) -> IndexedLines:
     """Join `（` on a line of its own, as converters leave it, with the line that it opens."""
+    pieces = lines.pieces
+    if not any(pieces[place].text.strip() in ("（", "(", "【", "[") for place in lines.short):
+        return lines
     joined: list[Piece] = []
     for piece in pieces:
         if joined and joined[-1].text.strip() in ("（", "(", "【", "[") and piece.kind != "table":
@@ -36,20 +45,19 @@ def join_brackets(pieces: list[Piece]) -> list[Piece]:
                 sources=(opening.start, *piece.sources[len(piece.text) - len(piece.text.lstrip()) :]), label_length=0,
             )  # fmt: skip
         joined.append(piece)
-    return joined
+    return IndexedLines(joined)
 
 
 _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")
 
 
-def part_lines(pieces: list[Piece]) -> list[Piece]:
+def part_lines(lines: IndexedLines) -> IndexedLines:
     """Begin a line at `第 18 题` inside one, where it is the next number of a paper that counts so."""
-    labels = [piece.label for piece in pieces if piece.label is not None and piece.label.style == "word"]
-    if len(labels) < 5:
-        return pieces
+    if sum(1 for label in lines.labels if label is not None and label.style == "word") < 5:
+        return lines
     parted: list[Piece] = []
     last = 0
-    for piece in pieces:
+    for piece in lines.pieces:
         rest = piece
         while True:
             label = rest.label
@@ -60,31 +68,38 @@ def part_lines(pieces: list[Piece]) -> list[Piece]:
             parted.append(rest.cut(0, inside.start()))
             rest = rest.cut(inside.start())
         parted.append(rest)
-    return parted
+    return IndexedLines(parted)
 
 
-def drop_upright(pieces: list[Piece]) -> list[Piece]:
+_LEAST_UPRIGHT = 4
+
+
+def drop_upright(lines: IndexedLines) -> IndexedLines:
     """Drop what is printed from top to bottom in a page's margin: four lines or more of one character each."""
-    is_single = [len(piece.text.strip()) == 1 and not piece.text.strip().isascii() for piece in pieces]
-    kept: list[Piece] = []
-    place = 0
-    while place < len(pieces):
-        end = place
-        while end < len(pieces) and is_single[end]:
-            end += 1
-        if end - place < 4:
-            kept.extend(pieces[place : max(end, place + 1)])
-        place = max(end, place + 1)
-    return kept
+    runs: list[list[int]] = []
+    for place in lines.short:
+        text = lines.pieces[place].text.strip()
+        if len(text) != 1 or text.isascii():
+            continue
+        if runs and runs[-1][-1] == place - 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    upright = {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run}
+    if not upright:
+        return lines
+    return IndexedLines([piece for place, piece in enumerate(lines.pieces) if place not in upright])
 
 
 _LOOKS_LIKE_ONE = re.compile(r"\s*(?P<one>[Il|丨])\s*[.．、,，]\s*(?=\S)")
 
 
-def mend_first(pieces: list[Piece]) -> list[Piece]:
+def mend_first(lines: IndexedLines) -> IndexedLines:
     """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers: what a scanner makes of a one."""
-    for index, piece in enumerate(pieces):
-        match = _LOOKS_LIKE_ONE.match(piece.text) if piece.text.lstrip()[:1] in "Il|丨" else None
+    pieces = lines.pieces
+    for index in lines.open_with("Il|丨"):
+        piece = pieces[index]
+        match = _LOOKS_LIKE_ONE.match(piece.text)
         if match is None:
             continue
         following = [
@@ -96,5 +111,5 @@ def mend_first(pieces: list[Piece]) -> list[Piece]:
             other.label for other in pieces[:index] if other.label is not None and other.label.style == "num"
         ]
         if following[:2] == [2, 3] and not before:
-            return [*pieces[:index], rewrite(piece, match.end(), "1. "), *pieces[index + 1 :]]
-    return pieces
+            return lines.replace({index: rewrite(piece, match.end(), "1. ")})
+    return lines

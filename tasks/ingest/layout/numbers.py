@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from tasks.ingest.layout.options import offers_options_in
@@ -89,18 +90,21 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
     rows = _find_rows(section, spots) if kind in ("term_explanation", "short_answer") else set()
     marks: list[Mark] = []
+    cases = [index for index, piece in enumerate(section.pieces) if CASE.match(piece.text)]
+    first_stop = _stop(spots[0][2])
     for place, (index, begin, label, is_inline) in enumerate(spots):
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)
         has_options = _shows_options(section.pieces, index, begin + label.end, end, expects_options)
         before = spots[place - 1][0] if place else 0
-        broke = any(before < position <= index for position in section.breaks) or any(
-            CASE.match(piece.text) for piece in section.pieces[before + 1 : index]
-        )
+        broke = any(before < position <= index for position in section.breaks)
+        if cases and not broke:
+            case = bisect_right(cases, before)
+            broke = case < len(cases) and cases[case] < index
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
-        hint = 0.5 if not is_inline and _stop(label) != _stop(spots[0][2]) else 0.0
-        rest = section.pieces[index].text[begin + label.end :]
-        if style == "num" and label.is_weak and not has_options and not _YEAR.match(rest):
-            hint += 1.0  # `3.14` at a line's start is rather a decimal
+        hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
+        if style == "num" and label.is_weak and not has_options:
+            # `3.14` at a line's start is rather a decimal
+            hint += 0.0 if _YEAR.match(section.pieces[index].text[begin + label.end :]) else 1.0
         if is_inline and kind == "term_explanation":
             hint -= 1.0
         if is_inline and is_short_kind and (has_options or not expects_options):
@@ -145,6 +149,8 @@ def _until(label: Label) -> int:
 
 def last_number(label: str) -> int:
     """The last number of a label that counts several questions, `4-6.`; 0 for others."""
+    if "-" not in label and "–" not in label:
+        return 0
     last = label.replace("–", "-").partition("-")[2].strip(" .)")
     return int(last) if last.isdigit() else 0
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.words.cleaning import is_cjk
@@ -16,32 +17,17 @@ MAX_OPTIONS = 10
 LETTERS = "ABCDEFGHIJ"
 
 
-MARKERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("bracketed", re.compile(r"[（(\[【]\s*([A-J])\s*[)）\]】]\s*[.．、:：]?\s*")),
-    ("stopped", re.compile(r"([A-J])\s*[.．、:：]\s*")),
-    ("closed", re.compile(r"([A-J])\s*[)）]\s*[.．、]?\s*")),
-    ("comma", re.compile(r"([A-J])\s*[,，;；]\s*")),
-    ("spaced", re.compile(r"([A-J])(?:\s+|(?=[\u4e00-\u9fff“《]))")),
-    ("small_bracketed", re.compile(r"[（(\[]\s*([a-j])\s*[)）\]]\s*[.．、]?\s*")),
-    ("small_stopped", re.compile(r"([a-j])\s*[.．、:：)）]\s*")),
-    ("circled", re.compile(r"([Ⓐ-Ⓙ])\s*")),
+# `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
+STYLES = (
+    "bracketed",
+    "stopped",
+    "closed",
+    "comma",
+    "spaced",
+    "small_bracketed",
+    "small_stopped",
+    "circled",
 )
-
-
-# of each of these sets a text must hold a character for the markers of a style to stand in it
-_CAPITALS, _SMALL_LETTERS = frozenset("ABCDEFGHIJ"), frozenset("abcdefghij")
-
-
-_NEEDED: dict[str, tuple[frozenset[str], ...]] = {
-    "bracketed": (frozenset("（([【"), frozenset(")）]】"), _CAPITALS),
-    "stopped": (frozenset(".．、:："), _CAPITALS),
-    "closed": (frozenset(")）"), _CAPITALS),
-    "comma": (frozenset(",，;；"), _CAPITALS),
-    "spaced": (_CAPITALS,),
-    "small_bracketed": (frozenset("（(["), frozenset(")）]"), _SMALL_LETTERS),
-    "small_stopped": (frozenset(".．、:：)）"), _SMALL_LETTERS),
-    "circled": (frozenset("ⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿ"),),
-}
 
 
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
@@ -54,10 +40,7 @@ _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 _LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")
 
 
-_SMALL = ("small_bracketed", "small_stopped")
-
-
-WEAK = ("comma", "spaced", *_SMALL)
+WEAK = ("comma", "spaced", "small_bracketed", "small_stopped")
 
 
 class Marker(NamedTuple):
@@ -77,58 +60,97 @@ _Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
 _NOTHING: _Scan = {}
 
 
-# Without one of these a line holds no marker: where no heading announces options, and where one does.
-_ANY_STRONG = re.compile(r"[A-Ja-j]\s*[.．、:：)）\]】]|[Ⓐ-Ⓙ]")
-
-
-_ANY = re.compile(r"[A-J](?:\s|[.．、:：)）\]】,，;；\u4e00-\u9fff“《])|[a-j]\s*[.．、:：)）\]]|[Ⓐ-Ⓙ]")
-
-
-def find_markers(scans: Sequence[_Scan], style: str) -> list[Marker]:
-    """The markers of one style in lines that were scanned, in order."""
-    return [Marker(index, *mark) for index, scan in enumerate(scans) if scan for mark in scan.get(style, ())]
+# A letter and what may close it, in one look for all styles. It begins with the letter: a search skips to letters.
+# Small letters count at the start of a line, behind white space, bullets and brackets.
+_AHEAD = re.escape(BULLETS) + r"\s；;（(\["
+_STRONG_MARK = re.compile(
+    rf"([A-Ja-jⒶ-Ⓙ])(?<![^{_AHEAD}][a-j])(\s*)(?:([.．、:：)）\]】])(\s*)([.．、:：]\s*)?|(?<=[\sⒶ-Ⓙ]))"
+)
+_ANY_MARK = re.compile(
+    rf"([A-Ja-jⒶ-Ⓙ])(?<![^{_AHEAD}][a-j])(\s*)(?:([.．、:：)）\]】,，;；])(\s*)([.．、:：]\s*)?|(?<=[\sⒶ-Ⓙ])|(?=[\u4e00-\u9fff“《]))"
+)
 
 
 @lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
 def scan_line(text: str, is_choice: bool) -> _Scan:
     """Return begin, end, label, `at_start` and `has_gap` of the markers in a line, by style; never changed."""
-    if not (_ANY if is_choice else _ANY_STRONG).search(text):
-        return _NOTHING
     found: _Scan = {}
-    characters = set(text)
-    for style, pattern in MARKERS:
-        if style in WEAK and not is_choice and style != "small_stopped":
-            continue
-        for needed in _NEEDED[style]:
-            if needed.isdisjoint(characters):
-                break
+    lead = -1
+    for match in (_ANY_MARK if is_choice else _STRONG_MARK).finditer(text):
+        if lead < 0:
+            lead = len(text) - len(text.lstrip(BULLETS))
+        letter, close = match[1], match[3]
+        if close is not None and close in ".．、:：" and letter <= "J" and not (is_choice and match[2]):
+            styles = [("stopped", match.start(), match.end(4))]  # most of them
         else:
-            marks = list(find_marks(text, style, pattern))
-            if marks:
-                found[style] = marks
-    return found
+            styles = _list_styles(match, is_choice)
+        for style, begin, end in styles:
+            at_start = begin <= lead
+            has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
+            if at_start or has_gap:
+                if style == "spaced" and not (at_start or ends_wide(text, begin) or _LETTER_LINE.match(text)):
+                    continue
+            elif style in WEAK or not _is_boundary(text[begin - 1], style):
+                continue
+            label = letter if letter <= "J" else _read_token(letter)
+            if style in found:
+                found[style].append((begin, end, label, at_start, has_gap))
+            else:
+                found[style] = [(begin, end, label, at_start, has_gap)]
+    return found or _NOTHING
 
 
-def find_marks(text: str, style: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str, bool, bool]]:
-    """The markers of one style in a line, as `scan_line` returns them."""
+def _list_styles(match: re.Match[str], is_choice: bool) -> list[tuple[str, int, int]]:
+    """The styles in which a letter may be read: where the marker begins, and where its text does."""
+    letter, gap, close, _, second = match.groups()
+    begin = match.start()
+    if letter >= "Ⓐ":
+        return [("circled", begin, match.end(2))]
+    is_capital = letter <= "J"
+    styles: list[tuple[str, int, int]] = []
+    if is_choice and is_capital and (gap or close is None):
+        styles.append(("spaced", begin, match.end(2)))
+    if close is None:
+        return styles
+    if close in ",，;；":
+        if is_capital:
+            styles.append(("comma", begin, match.end(4)))
+        return styles
+    if close in ".．、:：":
+        styles.append(("stopped" if is_capital else "small_stopped", begin, match.end(4)))
+        return styles
+    # behind a closing bracket one more stop belongs to the mark
+    has_stop = second is not None and second[0] in ".．、"
+    ahead = match.string[:begin].rstrip()
+    if is_capital:
+        if ahead[-1:] in ("（", "(", "[", "【"):
+            styles.append(("bracketed", len(ahead) - 1, match.end()))
+        if close in ")）":
+            styles.append(("closed", begin, match.end() if has_stop else match.end(4)))
+    elif close != "】":
+        if is_choice and ahead[-1:] in ("（", "(", "["):
+            styles.append(("small_bracketed", len(ahead) - 1, match.end() if has_stop else match.end(4)))
+        if close != "]":
+            styles.append(("small_stopped", begin, match.end(4)))
+    return styles
+
+
+# `①砂土 ②壤土`: offered answers only where the section says so and no letters stand
+_CIRCLED_NUMBER = re.compile(r"([①-⑩])\s*[.．、]?\s*")
+
+
+def scan_circled(text: str) -> list[tuple[int, int, str, bool, bool]]:
+    """The circled numbers of a line as `scan_line` returns markers."""
+    if not ("①" in text or "②" in text or "③" in text or "④" in text):
+        return []
     lead = len(text) - len(text.lstrip(BULLETS))
-    for match in pattern.finditer(text):
+    found: list[tuple[int, int, str, bool, bool]] = []
+    for match in _CIRCLED_NUMBER.finditer(text):
         begin = match.start()
-        at_start = begin <= lead
         has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
-        if style == "spaced" and not (
-            at_start or (has_gap and (ends_wide(text, begin) or _LETTER_LINE.match(text)))
-        ):
-            continue
-        if style in _SMALL and not at_start and not has_gap:
-            continue
-        if style == "comma" and not at_start and not has_gap:
-            continue
-        if not at_start and not has_gap and not _is_boundary(text[begin - 1], style):
-            continue
-        token = match.group(1)
-        label = _read_token(token)
-        yield begin, match.end(), label, at_start, has_gap
+        if begin <= lead or has_gap or _is_boundary(text[begin - 1], ""):
+            found.append((begin, match.end(), _read_token(match[1]), begin <= lead, has_gap))
+    return found
 
 
 def _read_token(token: str) -> str:
@@ -160,6 +182,12 @@ def _is_boundary(last: str, style: str) -> bool:
 
 def find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
     """Return the run of markers A, B, C … that reads best as options: each with text of its own."""
+    if (
+        4 <= len(markers) <= MAX_OPTIONS
+        and "".join([mark.label for mark in markers]) == LETTERS[: len(markers)]
+        and all(_has_text(texts, *pair) for pair in pairwise(markers))
+    ):
+        return list(markers)  # as most questions print them
     by_label: dict[str, list[int]] = {}
     for index, mark in enumerate(markers):
         by_label.setdefault(mark.label, []).append(index)

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
+from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -20,20 +22,51 @@ _LETTER_SHAPE = re.compile(
 )
 
 
+# The same, beginning with the letter and looking back from it: a search skips to letters.
+_SHAPED_LETTER = re.compile(
+    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+)
+
+
+class Lettered(NamedTuple):
+    """A letter with what opens and closes it: where the mark begins, where its text does, its shape, the letter."""
+
+    begin: int
+    end: int
+    shape: str
+    letter: str
+
+
+def _find_lettered(text: str) -> list[Lettered]:
+    """The letters of a line that stand at its start or behind white space, which no mark before them has taken up."""
+    found: list[Lettered] = []
+    last = 0
+    for match in _SHAPED_LETTER.finditer(text):
+        place = match.start()
+        begin = place if place == 0 or text[place - 1].isspace() else place - 1
+        if begin and begin - 1 < last:
+            continue
+        opening, letter = text[begin:place], match["letter"]
+        found.append(Lettered(begin, match.end(), _name_shape(opening, letter, match["close"]), letter))
+        last = match.end()
+    return found
+
+
 # what layout/options.py reads everywhere without help
 _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
-def write_letters(pieces: list[Piece]) -> list[Piece]:
+def write_letters(lines: IndexedLines) -> IndexedLines:
     """Write the letters of a shape that runs A B C below several questions as `A. `: `a>`, `A-`, `A]`, `A。`, `A　`."""
-    if not _opens_unusual(pieces):
-        return pieces
-    shapes: dict[str, list[tuple[int, re.Match[str]]]] = {}
+    if not _opens_unusual(lines):
+        return lines
+    pieces = lines.pieces
+    shapes: dict[str, list[tuple[int, Lettered]]] = {}
     for index, piece in enumerate(pieces):
-        for match in _LETTER_SHAPE.finditer(piece.text):
-            shapes.setdefault(_name_shape(match), []).append((index, match))
+        for mark in _find_lettered(piece.text):
+            shapes.setdefault(mark.shape, []).append((index, mark))
     plain = 0
-    wanted: dict[int, list[re.Match[str]]] = {}
+    wanted: dict[int, list[Lettered]] = {}
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
         is_plain = _PLAIN.match(shape) is not None and "A" in shape
@@ -42,72 +75,71 @@ def write_letters(pieces: list[Piece]) -> list[Piece]:
         elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            for index, match in (one for group in sets for one in group):
-                wanted.setdefault(index, []).append(match)
+            for index, mark in (one for group in sets for one in group):
+                wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
-        return pieces
-    changed = list(pieces)
-    for index, matches in wanted.items():
+        return lines
+    changed: dict[int, Piece] = {}
+    for index, marks in wanted.items():
         piece = pieces[index]
-        for match in sorted(matches, key=lambda one: -one.start()):
-            begin = match.end("before")
+        for mark in sorted(marks, key=lambda one: -one.begin):
             # wide enough to part options on one line
-            lead = "  " if piece.text[:begin].strip() else ""
-            piece = rewrite(piece, match.end("close"), f"{lead}{match.group('letter').upper()}. ", begin)
+            lead = "  " if piece.text[: mark.begin].strip() else ""
+            piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
-    return changed
+    return lines.replace(changed)
 
 
-def _name_shape(match: re.Match[str]) -> str:
-    case = "a" if match.group("letter").islower() else "A"
-    close = match.group("close").strip().translate(_WIDTHS)
-    return f"{match.group('open')}{case}{close}"
+def _name_shape(opening: str, letter: str, close: str) -> str:
+    return f"{opening}{'a' if letter.islower() else 'A'}{close.strip().translate(_WIDTHS)}"
 
 
-def _opens_unusual(pieces: Sequence[Piece]) -> bool:
+def _may_open_first(first: str) -> bool:
+    return first in "Aa" or is_sign(first)
+
+
+def _opens_unusual(lines: IndexedLines) -> bool:
     """Whether at least two lines begin with an A in one shape that is read nowhere else: no other shape has sets to write."""
     counts: Counter[str] = Counter()
-    for piece in pieces:
-        text = piece.text
+    for index in lines.open_where(_may_open_first):
+        text = lines.pieces[index].text
         lead = len(text) - len(text.lstrip())
         if "A" not in text[lead : lead + 3] and "a" not in text[lead : lead + 3]:
             continue
         match = _LETTER_SHAPE.search(text, max(lead - 1, 0), lead + 12)
         if match is not None and match.group("letter") in "Aa" and not text[: match.end("before")].strip():
-            counts[_name_shape(match)] += 1
+            counts[_name_shape(match["open"], match["letter"], match["close"])] += 1
     return any(count > 1 and not ("A" in shape and _PLAIN.match(shape)) for shape, count in counts.items())
 
 
 def _find_sets(
-    found: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]
-) -> list[list[tuple[int, re.Match[str]]]]:
+    found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
+) -> list[list[tuple[int, Lettered]]]:
     """The sets A B C (D …) of one shape that stand together: from three letters on, on one line or on lines that follow.
 
     Every set begins a line and has a line above it that is no option.
     """
-    sets: list[list[tuple[int, re.Match[str]]]] = []
-    current: list[tuple[int, re.Match[str]]] = []
-    for index, match in found:
-        letter = match.group("letter").upper()
-        at_start = not pieces[index].text[: match.end("before")].strip()
+    sets: list[list[tuple[int, Lettered]]] = []
+    current: list[tuple[int, Lettered]] = []
+    for index, mark in found:
+        letter = mark.letter.upper()
+        at_start = not pieces[index].text[: mark.begin].strip()
         if letter == "A" and at_start:
             if len(current) >= 3:
                 sets.append(current)
-            current = [(index, match)]
+            current = [(index, mark)]
         elif (
-            current
-            and ord(letter) == ord(current[-1][1].group("letter").upper()) + 1
-            and index - current[-1][0] <= 3
+            current and ord(letter) == ord(current[-1][1].letter.upper()) + 1 and index - current[-1][0] <= 3
         ):
-            current.append((index, match))
+            current.append((index, mark))
     if len(current) >= 3:
         sets.append(current)
     return [group for group in sets if group[0][0] > 0]
 
 
-def _offers_answers(sets: Sequence[Sequence[tuple[int, re.Match[str]]]], pieces: Sequence[Piece]) -> bool:
+def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
     """Whether lists of small letters offer answers: they ask nothing, are short, and mostly of one length."""
-    texts = [pieces[index].text[match.end("close") :] for group in sets for index, match in group]
+    texts = [pieces[index].text[mark.end :] for group in sets for index, mark in group]
     lengths = [len(group) for group in sets]
     usual = max(set(lengths), key=lengths.count) if lengths else 0
     asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
@@ -138,29 +170,30 @@ _DEMANDS = re.compile(
 _HAS_LETTERS = re.compile(r"(?:^|\s)[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
 
 
-def write_digits(pieces: list[Piece]) -> list[Piece]:
+def write_digits(lines: IndexedLines) -> IndexedLines:
     """Write options that are numbered 1 2 3 4 below each question with letters; `A.` … are read in their place.
 
     A paper does so throughout: most questions have a list that starts at 1 again, ends right before the next number,
     asks nothing, is mostly of one length, and no letters stand anywhere.
     """
-    pieces = _part_cells(pieces)
-    lists = _find_lists(pieces)
+    lines = _part_cells(lines)
+    pieces = lines.pieces
+    lists = _find_lists(lines)
     if len(lists) < 3:
-        return pieces
+        return lines
     inside = [pieces[index].text for group in lists for index in group]
     if sum(
         1 for text in inside if _ASKS.search(text) or _DEMANDS.match(_DIGIT.sub("", text, count=1))
     ) > 0.1 * len(inside):
-        return pieces
+        return lines
     lengths = [len(group) for group in lists]
     usual = max(set(lengths), key=lengths.count)
     if lengths.count(usual) < 0.4 * len(lists) or not 2 <= usual <= 7:
-        return pieces
-    if sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists):
-        return pieces
+        return lines
+    if _count_lettered(lines) > 0.2 * len(lists):
+        return lines
     if sum(len(text) for text in inside) > 90 * len(inside):
-        return pieces
+        return lines
     changed = list(pieces)
     for group in lists:
         for place, index in enumerate(group):
@@ -174,17 +207,31 @@ def write_digits(pieces: list[Piece]) -> list[Piece]:
             re.IGNORECASE,
         ):
             changed[above] = replace(changed[above], text="", sources=())
-    return [piece for piece in changed if piece.text.strip()]
+    return IndexedLines([piece for piece in changed if piece.text.strip()])
+
+
+_LETTER_STARTS = frozenset("（([ABCDabcd")
+
+
+def _count_lettered(lines: IndexedLines) -> int:
+    """How many lines begin with the letter of an option."""
+    return sum(1 for index in lines.open_with(_LETTER_STARTS) if _HAS_LETTERS.match(lines.pieces[index].text))
 
 
 _CELL = re.compile(r"(?:^|(?<=\s\s)|(?<=\t))\s*[（(]?(?P<number>\d)[)）][.．、]?\s*(?=\S)")
 
 
-def _part_cells(pieces: list[Piece]) -> list[Piece]:
+def _may_open_cell(first: str) -> bool:
+    return first in "（(" or first.isdecimal()
+
+
+def _part_cells(lines: IndexedLines) -> IndexedLines:
     """Give `1) river   2) valley` a line for each, where a paper does so several times and has no letters."""
+    pieces = lines.pieces
     cells = {
         index: marks
-        for index, piece in enumerate(pieces)
+        for index in lines.open_where(_may_open_cell)
+        for piece in [pieces[index]]
         if piece.kind != "table" and piece.text.count(")") + piece.text.count("）") > 1
         for marks in [list(_CELL.finditer(piece.text))]
         if len(marks) > 1
@@ -194,9 +241,8 @@ def _part_cells(pieces: list[Piece]) -> list[Piece]:
         )
     }
     long = sum(1 for index, marks in cells.items() if len(pieces[index].text) > 8 * len(marks))
-    lettered = sum(1 for piece in pieces if _HAS_LETTERS.match(piece.text))
-    if long < 3 or long < 0.8 * len(cells) or lettered > 0.2 * long:
-        return pieces
+    if long < 3 or long < 0.8 * len(cells) or _count_lettered(lines) > 0.2 * long:
+        return lines
     parted: list[Piece] = []
     for index, piece in enumerate(pieces):
         marks = cells.get(index, [])
@@ -205,19 +251,17 @@ def _part_cells(pieces: list[Piece]) -> list[Piece]:
         parted.extend(
             [piece.cut(start, stop) for start, stop in zip(starts, stops, strict=True)] if marks else [piece]
         )
-    return parted
+    return IndexedLines(parted)
 
 
-def _find_lists(pieces: Sequence[Piece]) -> list[list[int]]:
+_LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")
+
+
+def _find_lists(lines: IndexedLines) -> list[list[int]]:
     """The lines of every list 1 2 3 … that stands inside a question: at least two, and nine in ten questions have one."""
     numbers: list[tuple[int, str, int]] = []
-    for index, piece in enumerate(pieces):
-        label = piece.label
-        if (
-            label is None
-            or piece.kind == "table"
-            or label.style not in ("num", "paren", "nump", "word", "circ", "bracket", "bare")
-        ):
+    for index, label in enumerate(lines.labels):
+        if label is None or lines.pieces[index].kind == "table" or label.style not in _LIST_STYLES:
             continue
         if label.style == "bare" and label.is_weak:
             continue

@@ -10,14 +10,13 @@ from functools import lru_cache
 from tasks.ingest.layout.option_chains import (
     BULLETS,
     LETTERS,
-    MARKERS,
     MAX_OPTIONS,
+    STYLES,
     WEAK,
     Marker,
     ends_wide,
     find_chain,
-    find_markers,
-    find_marks,
+    scan_circled,
     scan_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -36,6 +35,7 @@ _CORRECT = re.compile(
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
 
 
+_CORRECT_ENDS = frozenset(")）]✓✔√★☑*")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 
 
@@ -53,10 +53,6 @@ _GLUED = re.compile(
 )
 
 
-# `①砂土 ②壤土`: offered answers only where the section says so and no letters stand
-_CIRCLED_NUMBERS = ("circled_number", re.compile(r"([①-⑩])\s*[.．、]?\s*"))
-
-
 @dataclass
 class OptionSplit:
     """The pieces of a stem, the options in order of their labels, notes, and the labels marked as correct."""
@@ -72,7 +68,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
 
     `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
     """
-    chain = _find_best(pieces, is_choice)
+    chain = _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
     if chain is None:
         return _split_boxes(pieces)
     is_glued = not chain[1].has_gap and _GLUED.fullmatch(pieces[chain[0].piece].text) is not None
@@ -87,18 +83,18 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
         else:
             notes.append("option_missing")
     contents = [
-        _slice(pieces, mark, chain[index + 1] if index + 1 < len(chain) else None)
-        for index, mark in enumerate(chain)
+        _slice(pieces, mark, following) for mark, following in zip(chain, (*chain[1:], None), strict=True)
     ]
     if "option_labels_repaired" in notes:
         labels = expected
-    options = sorted(zip(labels, contents, strict=True), key=lambda pair: pair[0])
+    options = list(zip(labels, contents, strict=True))
+    if labels != expected:
+        options.sort(key=lambda pair: pair[0])
     starred = _take_stars(chain, options, pieces)
     first = chain[0]
     stem = list(pieces[: first.piece])
-    head = pieces[first.piece].cut(0, first.begin)
-    if head.text.strip(BULLETS):
-        stem.append(head)
+    if pieces[first.piece].text[: first.begin].strip(BULLETS):
+        stem.append(pieces[first.piece].cut(0, first.begin))
     return OptionSplit(stem, options, notes, starred)
 
 
@@ -115,40 +111,35 @@ def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     return 2 <= len(boxes) <= MAX_OPTIONS and boxes[0] > 0
 
 
-def _find_best(pieces: Sequence[Piece], is_choice: bool) -> tuple[Marker, ...] | None:
-    """Return the markers of the style that reads best as options."""
-    return _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
-
-
 @lru_cache(
-    maxsize=1 << 9
-)  # a question's lines are looked at for its number first, and soon after for its fields
+    maxsize=1 << 13
+)  # all questions are looked at for their numbers first, and after that for their fields
 def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...] | None:
+    """Return the markers of the style that reads best as options in lines with these texts."""
     best: tuple[float, str, list[Marker]] | None = None
-    scans = [scan_line(text, is_choice) for text in texts]
-    counts: dict[str, int] = {}
-    for scan in scans:
-        for style, marks in scan.items():
-            counts[style] = counts.get(style, 0) + len(marks)
-    for style, _ in MARKERS:
-        count = counts.get(style, 0)
+    found: dict[str, list[Marker]] = {}
+    for index, text in enumerate(texts):
+        for style, marks in scan_line(text, is_choice).items():
+            found.setdefault(style, []).extend([Marker(index, *mark) for mark in marks])
+    for style in STYLES if found else ():
+        count = len(found.get(style, ()))
         if count < 2:
             continue  # two options at least
         handicap = 0.9 if style in WEAK else 0
         if best is not None and count * 1.3 - handicap <= best[0]:
             continue  # even all of them together read no better
-        chain = find_chain(find_markers(scans, style), texts)
+        chain = find_chain(found[style], texts)
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
             len(chain) == 2 and all(mark.at_start for mark in chain)
         ):
             continue
-        score = len(chain) + sum(0.3 for mark in chain if mark.at_start) - handicap
+        score = len(chain) + sum([0.3 for mark in chain if mark.at_start]) - handicap
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is not None:
-        return tuple(_add_lone_first(best[2], find_markers(scans, best[1])))
+        return tuple(_add_lone_first(best[2], found[best[1]]))
     if is_choice:
         return tuple(_find_circled(texts) or _find_glued(texts)) or None
     return None
@@ -189,13 +180,7 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
     """Return the circled numbers that offer answers where no letters do."""
-    style, pattern = _CIRCLED_NUMBERS
-    markers = [
-        Marker(index, *mark)
-        for index, text in enumerate(texts)
-        if "①" in text or "②" in text or "③" in text or "④" in text
-        for mark in find_marks(text, style, pattern)
-    ]
+    markers = [Marker(index, *mark) for index, text in enumerate(texts) for mark in scan_circled(text)]
     chain = find_chain(markers, texts) if len(markers) > 1 else []
     return chain if len(chain) > 1 else None
 
@@ -210,7 +195,7 @@ def _take_stars(
     before = [
         mark.label
         for mark in chain
-        if mark.begin
+        if mark.begin > 0
         and _STARRED.search(pieces[mark.piece].text)
         and _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
         and (mark.at_start or mark.has_gap or mark.begin)
@@ -218,7 +203,8 @@ def _take_stars(
     behind = [
         label
         for label, content in dict(options).items()
-        if any(_MARKED.search(piece.text) for piece in content) and _CORRECT.search(option_text(content))
+        if any(map(_MARKED.search, [piece.text for piece in content]))
+        and _is_marked_correct(option_text(content))
     ]
     if 0 < len(before) < len(chain):
         for place, (label, content) in enumerate(options):
@@ -235,6 +221,12 @@ def _take_stars(
                 options[place] = (label, [*content[:-1], content[-1].cut(0, end.start())])
         return behind
     return []
+
+
+def _is_marked_correct(text: str) -> bool:
+    """Whether what marks a right option closes its text; it ends with few characters or begins with an arrow."""
+    may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
+    return may_close and _CORRECT.search(text) is not None
 
 
 def _find_glued(texts: Sequence[str]) -> list[Marker]:
@@ -281,16 +273,17 @@ def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> l
     found = [pieces[mark.piece].cut(mark.end)]
     last = following.piece if following is not None else len(pieces)
     found.extend(pieces[mark.piece + 1 : last])
-    if following is not None:
-        head = pieces[last].cut(0, following.begin)
-        if head.text.strip(BULLETS):
-            found.append(head)
+    if following is not None and pieces[last].text[: following.begin].strip(BULLETS):
+        found.append(pieces[last].cut(0, following.begin))
     return found
 
 
 def option_text(pieces: Sequence[Piece]) -> str:
     """Return the text of one option on one line; the bar of a table cell is dropped."""
-    text = join_pieces([piece for piece in pieces if piece.text.strip()])
+    if len(pieces) == 1:
+        text = pieces[0].text
+    else:
+        text = join_pieces([piece for piece in pieces if piece.text.strip()])
     text = (_BREAK.sub(" ", text) if "\n" in text else text).strip().rstrip("○◯□☐▢ \t")
     if "|" not in text:
         return text.strip()

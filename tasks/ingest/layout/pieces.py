@@ -71,7 +71,7 @@ def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """Clean the lines of a document; blank lines and page furniture are left out."""
     pieces: list[Piece] = []
-    is_marked_up = sum(1 for line in lines if _HEADING.match(line.text)) >= 2
+    is_marked_up = sum(1 for line in lines if "#" in line.text and _HEADING.match(line.text)) >= 2
     for line, start in zip(lines, starts, strict=True):
         if line.kind == "furniture" or not line.text.strip():
             continue
@@ -84,24 +84,22 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
             continue
         if len(text) > MAX_RUN:
             text, sources = _shorten_runs(text, sources)
-        pieces.extend(
-            _part_long(
-                Piece(
-                    text=text,
-                    start=begin,
-                    end=start + len(line.text),
-                    sources=(
-                        range(start, start + len(sources))
-                        if isinstance(sources, range)
-                        else tuple(start + source for source in sources)
-                    ),
-                    kind="body" if line.kind == "wrapped" else line.kind,
-                    wraps=line.kind == "wrapped",
-                    page=line.page,
-                    label_length=line.label_length,
-                )
-            )
+        piece = Piece(
+            text,
+            begin,
+            start + len(line.text),
+            range(start, start + len(sources))
+            if isinstance(sources, range)
+            else tuple([start + source for source in sources]),
+            "body" if line.kind == "wrapped" else line.kind,
+            line.kind == "wrapped",
+            line.page,
+            line.label_length,
         )
+        if len(text) > MAX_LINE:
+            pieces.extend(_part_long(piece))
+        else:
+            pieces.append(piece)
     return pieces
 
 
@@ -130,8 +128,6 @@ def _shorten_runs(text: str, sources: Sequence[int]) -> tuple[str, Sequence[int]
 
 def _part_long(piece: Piece) -> list[Piece]:
     """Part a line that is longer than any printed one at white space or stops; its parts run on."""
-    if len(piece.text) <= MAX_LINE:
-        return [piece]
     parts: list[Piece] = []
     first = 0
     while len(piece.text) - first > MAX_LINE:

@@ -116,9 +116,9 @@ def _drop_part_heading(lines: list[Piece]) -> list[Piece]:
 
     Below options it stays: there a letter counts an option.
     """
-    if len(lines) < 2 or any(OPTION_A.match(line.text) for line in lines):
+    if len(lines) < 2 or _PART_HEADING.match(lines[-1].text) is None:
         return lines
-    return lines[:-1] if _PART_HEADING.match(lines[-1].text) else lines
+    return lines if any(OPTION_A.match(line.text) for line in lines) else lines[:-1]
 
 
 _LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")

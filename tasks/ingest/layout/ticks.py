@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _LETTERS = "ABCDEFGHIJ"
@@ -14,12 +15,15 @@ _BOX = re.compile(rf"(?:^\s*(?:[-*+]\s+)?|(?<=\s))(?P<box>[{_TICKED}□☐◻▢
 _LABEL = re.compile(r"[（(]?([A-J])\s*(?:[)）.．、:：]\s*|(?=[\s\u4e00-\u9fff]))")
 
 
-def write_ticks(pieces: Sequence[Piece]) -> list[Piece]:
+def write_ticks(lines: IndexedLines) -> IndexedLines:
     """Write the boxes of every question as options `A. …` and, where some of a paper are ticked, a line `答案：B`.
 
     Boxes on a line of their own each that nobody ticked and no letter follows are left to the rules for options.
     """
-    groups = _find_groups(pieces)
+    pieces = lines.pieces
+    groups = _find_groups(lines)
+    if not groups:
+        return lines
     ticked = [group for group in groups if any(box.is_ticked for box in group)]
     is_keyed = len(ticked) >= 0.5 * len(groups) and any(
         not box.is_ticked for group in ticked for box in group
@@ -48,7 +52,7 @@ def write_ticks(pieces: Sequence[Piece]) -> list[Piece]:
         written.append(changed.get(index, piece))
         if index in keys:
             written.append(keys[index])
-    return written
+    return IndexedLines(written)
 
 
 class _Box:
@@ -58,13 +62,16 @@ class _Box:
         self.piece, self.begin, self.end, self.letter, self.is_ticked = piece, begin, end, letter, is_ticked
 
 
-def _find_groups(pieces: Sequence[Piece]) -> list[list[_Box]]:
+_STARTS = frozenset(f"-*+[{_TICKED}□☐◻▢")
+
+
+def _find_groups(lines: IndexedLines) -> list[list[_Box]]:
     """The boxes of every question: on lines that follow each other and begin with one, below a line that does not."""
     groups: list[list[_Box]] = []
     last = -2
-    for index, piece in enumerate(pieces):
-        text = piece.text
-        if text[:1].isalnum() or piece.kind == "table":
+    for index in lines.open_with(_STARTS):
+        text = lines.pieces[index].text
+        if lines.pieces[index].kind == "table":
             continue
         matches = list(_BOX.finditer(text))
         if not matches or text[: matches[0].start("box")].strip(" \t-*+"):

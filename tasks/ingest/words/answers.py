@@ -59,6 +59,8 @@ ANSWER_MARK = re.compile(
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
     r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
+# what the mark of an answer may begin with
+ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPask")
 # `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
 PROGRAM_ANSWER = re.compile(
     r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
@@ -115,12 +117,15 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
 
     With `labels` (the offered ones) every letter must be among them.
     """
-    folded = _WORD_BETWEEN.sub("", text.strip().strip("（()）[]【】"))
+    folded = text.strip().strip("（()）[]【】")
+    if not (folded.isalpha() and folded.isascii()) or folded.casefold() in ("and", "or"):
+        folded = _WORD_BETWEEN.sub("", folded)
     if not folded.isascii() and _CIRCLED.fullmatch(folded):
         folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
-    folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
-    if folded and all(character in "甲乙丙丁戊己" for character in folded):
-        folded = "".join("ABCDEF"["甲乙丙丁戊己".index(character)] for character in folded)
+    if len(folded) > 1 or not folded.isascii():
+        folded = folded.removeprefix("选项").removeprefix("选").removeprefix("option").removeprefix("Option")
+        if folded and not folded.strip("甲乙丙丁戊己"):
+            folded = "".join("ABCDEF"["甲乙丙丁戊己".index(character)] for character in folded)
     if not folded or not _LETTERS_ONLY.fullmatch(folded):
         return None
     letters = folded.upper()
@@ -150,21 +155,22 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     if not _OPENING.search(stem):
         return None
     answer: list[str] = []
+    kept: list[str] = []
+    position = 0
     for match in _BRACKET_KEY.finditer(stem):
         letters = read_key(match.group(2), labels)
         if letters is None or not _is_key_bracket(stem, match):
             continue
-        answer.extend(letter for letter in letters if letter not in answer)
+        answer.extend([letter for letter in letters if letter not in answer])
+        kept += (stem[position : match.end(1)], match.group(3))
+        position = match.end()
     if not answer:
         return None
-
-    def empty(match: re.Match[str]) -> str:
-        is_key = read_key(match.group(2), labels) is not None and _is_key_bracket(stem, match)
-        return f"{match.group(1)}{match.group(3)}" if is_key else match.group(0)
-
-    return Found(sorted(answer), re.sub(r"(?<=____)（）", "", _BRACKET_KEY.sub(empty, stem)))
+    text = "".join([*kept, stem[position:]])
+    return Found(sorted(answer), _FILLED_BLANK.sub("", text) if "____（）" in text else text)
 
 
+_FILLED_BLANK = re.compile(r"(?<=____)（）")
 # `_B___`, `____C____`: the key on the line where it is to be written
 _BLANK_KEY = re.compile(r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6})\s*_+(?![A-Za-z\d_])")
 
@@ -241,9 +247,12 @@ def read_bare_truth(line: str) -> str | None:
     return read_truth(match.group(1)) if match else None
 
 
+_ALTERNATIVES = re.compile(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*")
+
+
 def split_alternatives(text: str) -> tuple[str, str | None]:
     """Separate a printed alternative: `C(D)` → `C` and `D`; `44（=30+…）` stays as it is."""
-    match = re.fullmatch(r"\s*([A-J]{1,8})\s*[（(]\s*([A-J]{1,8})\s*[)）]\s*", text)
+    match = _ALTERNATIVES.fullmatch(text) if len(text) > 1 else None
     return (match.group(1), match.group(2)) if match else (text, None)
 
 

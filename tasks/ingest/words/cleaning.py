@@ -48,8 +48,7 @@ _TABLE: dict[int, str] = {**_SPACES, **_REMOVED, **_WIDE, **_NARROW, **_VARIANTS
 # Characters that become none or several: only they move what stands behind them.
 _UNEVEN = re.compile(f"[{''.join(re.escape(chr(code)) for code, text in _TABLE.items() if len(text) != 1)}]")
 
-# All that vanish are no printable characters; these become several and are.
-_LONGER = re.compile(f"[{''.join(chr(code) for code, text in _TABLE.items() if len(text) > 1)}]")
+_MAPPED = re.compile(f"[{''.join(re.escape(chr(code)) for code in _TABLE)}]")
 
 _CJK = r"\u3400-\u9fff\uf900-\ufaff"
 _GAPS = re.compile(r"[ \t\u3000]{2,}|[\t\u3000]")
@@ -69,8 +68,11 @@ def clean_line(raw: str) -> tuple[str, Sequence[int]]:
     if raw.isascii() and raw.isprintable():
         return raw, range(len(raw))
     composed = unicodedata.normalize("NFC", raw)
-    if len(composed) == len(raw) and not (_LONGER if composed.isprintable() else _UNEVEN).search(composed):
-        return composed.translate(_TABLE), range(len(raw))
+    if len(composed) == len(raw):
+        if _MAPPED.search(composed) is None:
+            return composed, range(len(raw))
+        if _UNEVEN.search(composed) is None:
+            return composed.translate(_TABLE), range(len(raw))
     scale = len(raw) / len(composed) if composed else 1.0
     is_same = len(raw) == len(composed)
     characters: list[str] = []
@@ -116,7 +118,7 @@ def _clean_spaces(line: str) -> str:
         line = _GAPS.sub(" ", line)
     line = line.strip()
     # spaces typed inside Chinese words or before Chinese punctuation carry nothing
-    return line if line.isascii() or " " not in line else _IDLE_SPACE.sub("", line)
+    return line if " " not in line or line.isascii() else _IDLE_SPACE.sub("", line)
 
 
 def match_brackets(text: str, language: str | None) -> str:
@@ -139,7 +141,7 @@ def match_brackets(text: str, language: str | None) -> str:
 def detect_language(text: str) -> str | None:
     """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
     chinese = 0 if text.isascii() else sum(map(len, _HAN_RUN.findall(text)))
-    words = sum(1 for _ in (_WORD.finditer(text) if chinese else islice(_WORD.finditer(text), 2)))
+    words = len(_WORD.findall(text)) if chinese else sum(1 for _ in islice(_WORD.finditer(text), 2))
     if chinese + words < 2:
         return "zh" if chinese else ("en" if words else None)
     # A Chinese character weighs about two thirds of an English word.

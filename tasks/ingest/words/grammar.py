@@ -52,6 +52,30 @@ def _status() -> tuple[frozenset[str], frozenset[str]]:
     return lines, frozenset(line[:1] for line in lines)
 
 
+@lru_cache(maxsize=1 << 12)
+def may_open_number_word(character: str) -> bool:
+    """Whether a word before a question's number may begin with this character."""
+    return character == "第" or _is_start(character, "number_words")
+
+
+@lru_cache(maxsize=1 << 12)
+def may_open_answer(character: str) -> bool:
+    """Whether what `answer_mark` matches may begin with this character."""
+    is_sign = not (character.isalnum() or character == "_")
+    return is_sign or _is_start(character, "answer_leads", "answer_words")
+
+
+def _is_start(character: str, *names: str) -> bool:
+    return _starts(names).match(character) is not None
+
+
+@lru_cache(maxsize=8)
+def _starts(names: tuple[str, ...]) -> re.Pattern[str]:
+    """The first characters of these words, in either case."""
+    firsts = {word[0] for name in names for word in _read()[name]}
+    return re.compile(f"[{re.escape(''.join(sorted(firsts)))}]", re.IGNORECASE)
+
+
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _SIGNS = re.compile(r"[^\w#/]+")
 
@@ -60,18 +84,44 @@ def _fold_status(text: str) -> str:
     return _SIGNS.sub(" ", _NUMBER.sub("#", text.casefold())).strip()
 
 
+@lru_cache(maxsize=1 << 12)
+def may_open_status(character: str) -> bool:
+    """Whether a status line may begin with this character: most lines begin with another."""
+    if character in "(（[":
+        return False
+    _, starts = _status()
+    if character.isdecimal():
+        return "#" in starts
+    # neither case of a letter is written with several characters below U+A000 but ß
+    return not character.isalpha() or any(
+        one in starts or one >= "\ua000" for one in (character, character.lower())
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_begin(two: str) -> bool:
+    """Whether a status line may begin with these two characters; True where the first is no plain letter."""
+    first = two[:1].casefold()
+    if len(two) < 2 or not first.isalpha() or len(first) > 1:
+        return True
+    folded = _fold_status(f"{two}x")
+    return folded[:2] in _status_beginnings()
+
+
+@lru_cache(maxsize=1)
+def _status_beginnings() -> frozenset[str]:
+    return frozenset(line[:2] for line in _status()[0])
+
+
 def is_status_line(text: str) -> bool:
     """Whether a line is what a learning platform or a form prints around questions: `Mark 1.00 out of 1.00`, `得分`."""
-    if (len(text) > 60 and text[:1] not in "-—=*_~") or len(text) > 200 or text[:1] in "(（[":
-        return False
-    lines, starts = _status()
     first = text[:1]
-    if first.isalpha() and first not in starts and first.lower() not in starts and first < "\ua000":
-        return (
-            False  # most lines: neither case of a letter is written with several characters below there but ß
-        )
+    if (len(text) > 60 and first not in "-—=*_~") or len(text) > 200 or not may_open_status(first):
+        return False
+    if not _may_begin(text[:2]):
+        return False  # `A. …` is no `answer saved`
     folded = _fold_status(text)
-    return len(folded) <= 60 and folded in lines
+    return len(folded) <= 60 and folded in _status()[0]
 
 
 _RULES_TITLE = re.compile(

@@ -118,6 +118,16 @@ for _style, _pattern in _FORMS:
     for _character in _STARTS[_style]:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
 _WORDS = tuple(_SPELLED.split("|"))
+# forms that count questions without help
+KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
+
+
+def may_label(character: str) -> bool:
+    """Whether a label may begin with this character."""
+    return character in _BY_START or character.isdecimal()
+
+
+_PLAIN_NUMBER = re.compile(r"(\d{1,4})\s*[、．.](?!\d)\s*")
 
 
 @lru_cache(maxsize=1 << 13)
@@ -126,6 +136,12 @@ def parse_label(text: str) -> Label | None:
     body = text.lstrip()
     lead = len(text) - len(body)
     first = body[:1]
+    plain = _PLAIN_NUMBER.match(body) if first.isdecimal() else None
+    if plain is not None and plain[1].isascii():
+        # most of them; `6. 298 K` is as sure as `6. What`
+        end = plain.end()
+        is_weak = end < len(body) and body[end].isdigit() and not body[end - 1].isspace()
+        return Label("num", int(plain[1]), lead + end, plain[0].strip(), is_weak)
     for style, pattern in _BY_START.get("0" if first.isdecimal() else first, ()):
         match = pattern.match(body)
         if not match:

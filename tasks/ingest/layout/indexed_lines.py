@@ -1,0 +1,90 @@
+"""The lines of a paper with the facts that many rules ask for, gathered in one pass: what each begins with, which are short.
+
+Most rules for marks concern lines that begin with one of a few characters. They go straight to those lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
+
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import Label, may_label
+
+SHORT = 4
+
+
+class IndexedLines:
+    """Lines that are never changed. A rule that rewrites some of them makes new ones; else it returns what it was given.
+
+    `openings` are the places of the lines by their first character behind white space (empty for a blank line),
+    `short` the places of those with fewer than four characters between their white space.
+    """
+
+    __slots__ = ("_labels", "_text", "openings", "pieces", "short")
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
+        self.openings: dict[str, list[int]] = {}
+        self.short: list[int] = []
+        self._labels: list[Label | None] | None = None
+        self._text: str | None = None
+        openings = self.openings
+        for place, piece in enumerate(pieces):
+            body = piece.text.strip()
+            first = body[:1]
+            if first in openings:
+                openings[first].append(place)
+            else:
+                openings[first] = [place]
+            if len(body) < SHORT:
+                self.short.append(place)
+
+    def replace(self, changed: Mapping[int, Piece]) -> IndexedLines:
+        """The lines with others in the places that are named."""
+        if all(self.pieces[place] is piece for place, piece in changed.items()):
+            return self
+        pieces = list(self.pieces)
+        for place, piece in changed.items():
+            pieces[place] = piece
+        return IndexedLines(pieces)
+
+    def open_with(self, characters: Collection[str]) -> list[int]:
+        """The places of the lines that begin with one of these characters, in order."""
+        openings = self.openings
+        if len(characters) < len(openings):
+            found = [openings[first] for first in characters if first in openings]
+        else:
+            found = [places for first, places in openings.items() if first in characters]
+        return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
+
+    def open_where(self, test: Callable[[str], bool]) -> list[int]:
+        """The places of the lines whose first character passes a test, in order; the test must be quick or remember."""
+        return sorted(
+            chain.from_iterable(places for first, places in self.openings.items() if first and test(first))
+        )
+
+    def open_with_sign(self) -> list[int]:
+        """The places of the lines that begin with neither a letter nor a digit nor an underscore, in order."""
+        return self.open_where(is_sign)
+
+    @property
+    def text(self) -> str:
+        """All lines, one below the other: one search in it spares a search in each."""
+        if self._text is None:
+            self._text = "\n".join([piece.text for piece in self.pieces])
+        return self._text
+
+    @property
+    def labels(self) -> list[Label | None]:
+        """The label of every line."""
+        if self._labels is None:
+            self._labels = [None] * len(self.pieces)
+            for place in self.open_where(may_label):
+                self._labels[place] = self.pieces[place].label
+        return self._labels
+
+
+def is_sign(character: str) -> bool:
+    """Whether a character is neither a letter nor a digit nor an underscore; of what is no white space."""
+    return not (character.isalnum() or character == "_")

@@ -1,0 +1,156 @@
+"""Rules go straight to the lines that begin with certain characters: no line that a rule's pattern matches begins with another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+
+import pytest
+
+from tasks.ingest.content import losses, printed_marks
+from tasks.ingest.layout import (
+    answer_marks,
+    bullets,
+    exports,
+    furniture,
+    headings,
+    key_blocks,
+    marks,
+    mending,
+    option_chains,
+    option_marks,
+    ticks,
+)
+from tasks.ingest.words import grammar, labels, lexicon
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tests.benchmarks.ingest_mutations import PAPERS, SIZE, mutate
+from tests.benchmarks.ingest_papers import make_paper
+from tests.tasks.ingest.test_layouts import CASES
+
+# Signs and letters put before a line: most patterns match what begins with some of them.
+_BEFORE = "（([【〔《*#-_·★√×①一二三第题答解Aa1QＫſ\u212aİ 　"
+
+
+def _list_lines() -> list[str]:
+    lines = {line for case in CASES for line in case["paper"].split("\n")}
+    for seed, (language, options, answers) in enumerate(PAPERS):
+        lines.update(
+            line
+            for _, changed in mutate(make_paper(SIZE, seed, language, options, answers))
+            for line in changed[:40]
+        )
+    found = sorted(line for line in lines if line.strip())
+    return [*found, *(sign + line for place, line in enumerate(found) for sign in _BEFORE[place % 7 :: 7])]
+
+
+LINES = _list_lines()
+
+
+def _holds(starts: Collection[str]) -> Callable[[str], bool]:
+    return lambda first: first in starts
+
+
+RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
+    "answer mark": (ANSWER_MARK, _holds(ANSWER_STARTS)),
+    "any answer mark": (grammar.answer_mark(), grammar.may_open_answer),
+    "answer heading": (answer_marks._ANSWER_HEADING, _holds(answer_marks._ANSWER_HEADING_STARTS)),
+    "heading": (marks._HEADING, marks._may_open_heading),
+    "number": (marks._NUMBER_SHAPE, marks._may_open_number),
+    "field": (exports._FIELD, _holds(exports._FIELD_STARTS)),
+    "decoration": (mending._DECORATION, mending._may_decorate),
+    "option": (bullets._OPTION, _holds(bullets._OPTION_STARTS)),
+    "letter": (option_marks._HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
+    "row of numbers": (key_blocks._NUMBER_ROW, key_blocks._may_open_row),
+    "block of keys": (key_blocks._BLOCK, key_blocks._may_open_block),
+    "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
+    "numbered key": (furniture._NUMBER_KEY, _holds("TtCcAaKk\u212a")),
+    "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
+    "tag": (furniture._LEADING_TAG, _holds("【[（(")),
+    "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),
+    "type tag": (printed_marks.TYPE_TAG, _holds(printed_marks._TAG_STARTS)),
+    "marks": (headings.MARKS_GROUP, _holds(printed_marks._TAG_STARTS)),
+    "spaced numeral": (headings._SPACED_NUMERAL, _holds(headings._SPACED_STARTS)),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
+    pattern, may_open = RULES[name]
+    matched = [line for line in LINES if (match := pattern.match(line)) and match.group(0).strip()]
+    assert [line for line in matched if not may_open(line.lstrip()[0])] == []
+
+
+@pytest.mark.parametrize("line", ["", " ", "# ", "****", "【】", "##\t*"])
+def test_a_line_of_nothing_but_signs_is_no_heading(line: str) -> None:
+    assert headings.read_heading(line) is None
+
+
+def test_no_label_is_passed_over() -> None:
+    labelled = [line for line in LINES if labels.parse_label(line) is not None]
+    assert [line for line in labelled if not labels.may_label(line.lstrip()[0])] == []
+    assert len(labelled) > 100
+
+
+def test_no_box_to_tick_is_passed_over() -> None:
+    boxed = [
+        line
+        for line in LINES
+        if (match := ticks._BOX.search(line)) and not line[: match.start("box")].strip(" \t-*+")
+    ]
+    assert [line for line in boxed if line.lstrip()[0] not in ticks._STARTS] == []
+    assert boxed
+
+
+def test_every_name_of_a_type_is_found_by_its_ends() -> None:
+    """In capitals, in traditional characters, and as it stands."""
+    for name in (name for fine in lexicon.read_fine_types() for name in fine.names):
+        for written in (name, name.upper(), name.replace("题", "題").replace("选择", "選擇")):
+            assert lexicon.match_exactly(written) is not None, written
+
+
+def test_every_status_line_is_found() -> None:
+    for line in (line for line in grammar._read()["status_lines"]):
+        for written in (line, line.upper(), line.capitalize(), line.replace("#", "12.5")):
+            assert grammar.is_status_line(written), written
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("CHOOSE THE BEST ANSWER", "single_choice"), ("Select all", "multiple_answer"), ("Decide if it is T or F: say whether T/F", "true_false")],
+)  # fmt: skip
+def test_a_sentence_names_its_type_in_either_case(title: str, name: str) -> None:
+    fine = lexicon.find_type_by_pattern(title)
+    assert fine is not None and fine.name == name
+
+
+def test_a_second_answer_and_a_heading_inside_a_question_are_looked_for_by_first_characters() -> None:
+    for line in LINES:
+        if losses._name_answer(line):
+            assert line.lstrip()[0] in ANSWER_STARTS
+        heading = headings.read_heading(line)
+        if heading is not None and heading.label is not None and heading.label.style in ("cn", "part"):
+            label = labels.parse_label(line)
+            assert headings.may_open_title(line) if label is None else label.style in ("cn", "part"), line
+
+
+@pytest.mark.parametrize(
+    ("line", "is_choice", "styles"),
+    [
+        ("A. river    B. mill", True, {"stopped": "AB"}),
+        ("(A) river (B) mill", True, {"bracketed": "AB"}),
+        ("A river  B mill", True, {"spaced": "AB"}),
+        ("A, river; B, mill", True, {"comma": "AB"}),
+        ("a) river  b) mill", False, {"small_stopped": "AB"}),
+        ("（a）河流 （b）磨坊", True, {"small_bracketed": "AB"}),
+        ("Ⓐ河流 Ⓑ磨坊", False, {"circled": "AB"}),
+        ("The mill, e. g. a river", False, {"small_stopped": "EG"}),
+    ],
+)
+def test_the_letters_of_a_line_are_found_in_one_look(
+    line: str, is_choice: bool, styles: dict[str, str]
+) -> None:
+    found = {
+        style: "".join(mark[2] for mark in marks)
+        for style, marks in option_chains.scan_line(line, is_choice).items()
+    }
+    assert {style: found.get(style) for style in styles} == styles
