@@ -87,7 +87,13 @@ def measure_path(url: str) -> dict[str, float]:
         home = Path(folder)
         disciplines = ("Engineering", "Law")
         settings = make_settings(
-            home, set_size=QUESTIONS // IN_FLIGHT, disciplines=disciplines, call_concurrency=IN_FLIGHT
+            home,
+            set_size=QUESTIONS // IN_FLIGHT,
+            disciplines=disciplines,
+            call_concurrency=IN_FLIGHT,
+            lasting_sets=1,
+            # One set for all: each of the fifty sits the whole of it.
+            set_policy="shared",
         )
         models = [make_model(f"m{number}") for number in range(IN_FLIGHT - 1)]
         models.append(make_model("rho", roles=("candidate", "reference")))
