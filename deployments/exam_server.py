@@ -8,16 +8,22 @@ from schemas.settings import Settings
 
 
 def serve_exam(
-    settings: Settings, host: str, port: int, *, certificate: str | None = None, key: str | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    has_docs: bool = False,
 ) -> None:
-    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken."""
+    """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request; raises UsageError when the address is taken."""
     serve_app(
-        create_app(settings),
+        create_app(settings, has_docs=has_docs),
         "The exam API",
         host,
         port,
         notes=lambda address: [
-            f"The exam API listens on {address} (its description: {address}/openapi.json)",
+            f"The exam API listens on {address} (its description: {address}/{'docs' if has_docs else 'openapi.json'})",
             f"Home: {settings.home.resolve()}",
             "A token for a candidate: proctor exam token USER --session SESSION",
             "Stop with Ctrl-C.",

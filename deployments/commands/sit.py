@@ -133,9 +133,7 @@ def _make_answerer(
     from schemas.settings import load_settings
 
     found = read_registry(load_settings().registry_path).get(model)
-    return EndpointAnswerer(
-        replace(found, parameters={**found.parameters, **chosen}), timeout_s=timeout_s
-    )
+    return EndpointAnswerer(replace(found, parameters={**found.parameters, **chosen}), timeout_s=timeout_s)
 
 
 async def _sit_over_http(
@@ -170,7 +168,9 @@ async def _sit_over_http(
     try:
         async with HttpCaller(url, patience_s=patience_s, longest_wait_s=30.0, advice=advice) as caller:
             chosen = session_id or await credentials.find_session(caller)
-            folder = state or Path("proctor-exam") / "".join(c if c.isalnum() or c in "-_" else "_" for c in chosen)
+            folder = state or Path("proctor-exam") / "".join(
+                c if c.isalnum() or c in "-_" else "_" for c in chosen
+            )
             with SittingState(folder, url, chosen) as kept:
                 sitter = OutsideSitter(
                     caller, credentials, chosen, kept, answerer, key=signing, progress=_Told()

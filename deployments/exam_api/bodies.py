@@ -176,6 +176,21 @@ class AnswerBody(_Body):
     question: QuestionBody | None
 
 
+class PracticeResult(_Body):
+    """How a practice question was answered; `is_correct` is null where only a judge could say."""
+
+    is_correct: bool | None
+    read_as: str | None
+    answer: str
+    explanation: str | None
+
+
+class PracticeAnswerBody(AnswerBody):
+    """The same for a practice question, with its result."""
+
+    result: PracticeResult
+
+
 class QuotaBody(_Body):
     """Questions allocated, pending and completed; limit on those handed out."""
 

@@ -65,7 +65,9 @@ def add_session_routes(app: FastAPI) -> None:
             receipt, put = await protocol.submit_and_next_async(token, lease, body.seq, answer)
         else:
             receipt = await protocol.submit_answer_async(token, lease, body.seq, answer)
-        return bodies.AnswerBody(receipt=bodies.ReceiptBody(**asdict(receipt)), question=describe_question(put))
+        return bodies.AnswerBody(
+            receipt=bodies.ReceiptBody(**asdict(receipt)), question=describe_question(put)
+        )
 
     @app.post("/sessions/{session_id}/release")
     async def release_session(

@@ -87,7 +87,9 @@ class EndpointAnswerer:
         from tasks.models.replies import compute_status
         from tasks.models.transport import Failure
 
-        messages, version = render_prompt(BareQuestion.from_row(question["content"]), question["prompt_style"])
+        messages, version = render_prompt(
+            BareQuestion.from_row(question["content"]), question["prompt_style"]
+        )
         body = {"model": self._model.endpoint_model, "messages": messages, **self._model.parameters}
         endpoint = self._endpoints.open(self._model)
         outcome, attempts, latency_ms = await self._sender.send(
@@ -132,7 +134,9 @@ class CommandAnswerer:
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer; raises NoAnswer when the program failed three times."""
-        messages, version = render_prompt(BareQuestion.from_row(question["content"]), question["prompt_style"])
+        messages, version = render_prompt(
+            BareQuestion.from_row(question["content"]), question["prompt_style"]
+        )
         told = json.dumps({**question, "prompt": messages[-1]["content"]}, ensure_ascii=False).encode()
         pause_s, code = _FIRST_PAUSE_S, 0
         for attempt in range(1, _COMMAND_TRIES + 1):

@@ -128,8 +128,7 @@ class OutsideSitter:
         try:
             await self._open(None)
             async with self._renewing():
-                body = await self._call("GET", "/next")
-                question = body["question"]
+                question = await self._ask_next()
                 while question is not None:
                     self._report.question_count = question["question_count"]
                     question = await self._answer_one(question)
@@ -146,7 +145,9 @@ class OutsideSitter:
         seq = int(question["seq"])
         kept = self._state.find_answer(seq)
         if kept is None:
-            found = {name: value for name, value in (await self._answer(question)).items() if value is not None}
+            found = {
+                name: value for name, value in (await self._answer(question)).items() if value is not None
+            }
             found["response"] = _storable(found["response"])[:LONGEST_RESPONSE]
             self._state.keep_answer(seq, found)
             answer = {"seq": seq, **found}
@@ -162,17 +163,19 @@ class OutsideSitter:
                 raise
             # Stored already, and only the reply was lost; or its time is over. The next question comes in either case.
             self._report.late_count += error.code == "too_late"
-            following: dict[str, Any] | None = (await self._call("GET", "/next"))["question"]
-            return following
+            return await self._ask_next()
         self._report.sent_count += 1
         self._report.replayed_count += kept is not None
         self._note(reply)
         if reply["question"] is None and not reply["receipt"].get("is_closed", False):
             # A quota was reached: the server says which.
-            following = (await self._call("GET", "/next"))["question"]
-            return following
-        following = reply["question"]
+            return await self._ask_next()
+        following: dict[str, Any] | None = reply["question"]
         return following
+
+    async def _ask_next(self) -> dict[str, Any] | None:
+        question: dict[str, Any] | None = (await self._call("GET", "/next"))["question"]
+        return question
 
     def _note(self, reply: dict[str, Any]) -> None:
         receipt = reply["receipt"]

@@ -237,13 +237,15 @@ def test_the_command_killed_and_started_again_asks_nothing_twice(ledger: Ledger,
         f"with open({str(asked)!r}, 'a') as f: f.write(str(q['seq']) + '\\n')\n"
         "time.sleep(0.3 if q['seq'] != 4 else 3)\nprint('answer', q['seq'])\n"
     )
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("PROCTOR_")
-    } | {"PROCTOR_EXAM_TOKEN": world.token(session_id)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PROCTOR_")} | {
+        "PROCTOR_EXAM_TOKEN": world.token(session_id)
+    }
     with serve_app(create_app(world.settings, ledger=ledger)) as url:
         command = [PROCTOR, "exam", "sit", "--url", url, "--state", str(tmp_path / "state"), "--json"]
         command += ["--command", f"{sys.executable} {program}"]
-        first = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, start_new_session=True)
+        first = subprocess.Popen(
+            command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, start_new_session=True
+        )
         give_up_at = time.monotonic() + 60
         while 4 not in map(int, asked.read_text().split() if asked.exists() else []):
             assert first.poll() is None and time.monotonic() < give_up_at
