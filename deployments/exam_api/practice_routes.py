@@ -24,12 +24,12 @@ async def _read_candidate(token: Token, protocol: Exam) -> str:
     return claims.user_id
 
 
-def _read_room(request: Request) -> PracticeRoom:
+async def _read_room(request: Request) -> PracticeRoom:
     room: PracticeRoom = request.app.state.practice
     return room
 
 
-def _read_lease(
+async def _read_lease(
     x_lease_secret: Annotated[bodies.LeaseSecret, Header()],
     x_lease_generation: Annotated[int, Header(ge=1, le=2**31 - 1)],
 ) -> Lease:

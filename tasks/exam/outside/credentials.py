@@ -6,6 +6,7 @@ import base64
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from schemas.errors import UsageError
 from tasks.exam.http_calls import HttpCaller
@@ -50,11 +51,17 @@ class Credentials:
         named = _read_session(self.token)
         if named is not None:
             return named
-        listed = (await caller.call("GET", "/sessions", self.token))["sessions"]
-        waiting = [str(row["session_id"]) for row in listed if row["status"] != "closed"]
-        if not waiting:
-            raise UsageError(f"There is no session to sit: {len(listed)} are closed, none is open.")
-        return waiting[0]
+        closed_count, after = 0, ""
+        while True:
+            reply = await caller.call("GET", f"/sessions{after}", self.token)
+            for row in reply["sessions"]:
+                if row["status"] != "closed":
+                    return str(row["session_id"])
+            closed_count += len(reply["sessions"])
+            # A server that lists a page at a time names the next one.
+            if reply.get("next_after") is None:
+                raise UsageError(f"There is no session to sit: {closed_count} are closed, none is open.")
+            after = f"?after={quote(reply['next_after'], safe='')}"
 
 
 def _read_token(path: Path) -> str:

@@ -172,6 +172,25 @@ def test_a_token_that_ends_is_read_again_from_its_file(ledger: Ledger, tmp_path:
             sit(url, world, tmp_path / "state", think, credentials=gone)
 
 
+def test_a_token_without_a_session_finds_the_first_that_is_not_closed() -> None:
+    pages = {
+        "/sessions": {"sessions": [{"session_id": "s1", "status": "closed"}], "next_after": "s 1"},
+        "/sessions?after=s%201": {
+            "sessions": [{"session_id": "s2", "status": "planned"}],
+            "next_after": None,
+        },
+    }
+
+    class Pages(HttpCaller):
+        async def call(self, method: str, path: str, *_: Any, **__: Any) -> Any:
+            return pages[path]
+
+    assert asyncio.run(Credentials(token="a.b.c").find_session(Pages("http://unused"))) == "s2"
+    pages["/sessions?after=s%201"]["sessions"] = []
+    with pytest.raises(UsageError, match="1 are closed"):
+        asyncio.run(Credentials(token="a.b.c").find_session(Pages("http://unused")))
+
+
 def test_a_folder_of_another_sitting_is_refused_and_one_in_use_is_left_alone(tmp_path: Path) -> None:
     with SittingState(tmp_path / "state", "http://one", "s1") as first:
         assert len(first.lease_secret) >= 32
