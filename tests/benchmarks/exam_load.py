@@ -28,6 +28,7 @@ from typing import Any
 import aiohttp
 import psutil
 
+from tasks.exam.closing import set_deadlines
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
@@ -93,6 +94,7 @@ def measure_load(session_count: int, question_count: int, think_s: float) -> tup
         with open_ledger(settings.ledger_address) as ledger:
             bank = make_bank({"Law": question_count}, variants=0)
             plan = publish(ledger, settings, registry, bank)
+            set_deadlines(ledger, settings, plan.run_id)  # as planning a month does
             with ledger.read() as connection:
                 rows = exam.list_sessions(connection, run_id=plan.run_id)
             sessions = [(row["session_id"], row["user_id"]) for row in rows if row["model"] != "rho"]
