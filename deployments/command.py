@@ -27,6 +27,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "restore": lambda _: True,
     "doctor": lambda _: True,
     "dedupe check": lambda _: True,
+    "exam sit": lambda options: bool(options["url"]),
     "gscore": lambda _: True,
     "agreement": lambda _: True,
     "sql": lambda options: not options["query"],

@@ -27,9 +27,15 @@ _EXAM_VARIABLE = f"{PREFIX}EXAM_DATABASE_URL"
 
 
 def serve_exam(
-    settings: Settings, host: str, port: int, *, certificate: str | None = None, key: str | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    has_docs: bool = False,
 ) -> None:
-    """Serve until Ctrl-C or `kill -TERM`.
+    """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 
     Raises UsageError when the address is taken, StoreError when the exam's database is not ready or shows more than the exam's.
     """
@@ -39,12 +45,12 @@ def serve_exam(
         for warning in find_warnings(settings):
             print_note(f"Warning: {warning}")
         serve_app(
-            create_app(settings, ledger=ledger),
+            create_app(settings, ledger=ledger, has_docs=has_docs),
             _NAME,
             host,
             port,
             notes=lambda address: [
-                f"The exam API listens on {address} (its description: {address}/openapi.json)",
+                f"The exam API listens on {address} (its description: {address}/{'docs' if has_docs else 'openapi.json'})",
                 f"Home: {settings.home.resolve()}",
                 "A token for a candidate: proctor exam token USER --session SESSION",
                 f"It runs as the user {getpass.getuser()!r} and has opened only {show_address(database)}",

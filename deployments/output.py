@@ -117,6 +117,21 @@ def print_records(
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)
 
 
+def render_duration(seconds: float) -> str:
+    """A duration as a person would say it: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes = round(whole / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h"
+
+
 def print_note(text: str) -> None:
     """Tell the person something besides the result: on standard error, so that pipes stay clean."""
     print(text, file=sys.stderr, flush=True)

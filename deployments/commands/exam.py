@@ -1,4 +1,4 @@
-"""The exam step by step: `exam plan|sit|sessions|close|token|audit|serve`, its users and keys."""
+"""The exam step by step: `exam plan|sessions|close|token|audit|serve`, its users and keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deployments.commands.checks import check_registry, check_run
+from deployments.commands.checks import check_run
 from deployments.commands.evaluate import (
     Bridge,
     Candidates,
@@ -18,12 +18,12 @@ from deployments.commands.evaluate import (
     Repetition,
     RunName,
     preview,
-    render_exam,
 )
 from deployments.commands.exam_database import database
 from deployments.commands.keys import keys_app
-from deployments.commands.options import AnyRun, AsJson, Month, NoServer, read_month, split_names
+from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
+from deployments.commands.sit import sit
 from deployments.commands.users import user_app
 
 if TYPE_CHECKING:
@@ -115,26 +115,7 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
         return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
 
 
-@exam_app.command()
-def sit(
-    run_id: Annotated[str, typer.Argument(help="The run.")],
-    no_server: NoServer = False,
-    as_json: AsJson = False,
-) -> None:
-    """Continue a planned run: every in-house session that is not closed.
-
-    Example: proctor exam sit 2026-11
-    """
-    from deployments.flow_runner import run_flow
-    from deployments.output import print_result
-
-    check_registry()
-    check_run(run_id)
-    result = run_flow("evaluate", without_server=no_server, run_id=run_id)
-    then = f"proctor {'exam sit' if result['open_sessions'] else 'judge --run'} {run_id}"
-    print_result(result, as_json=as_json, lines=render_exam(result), then=then)
-    if result["open_sessions"]:
-        raise typer.Exit(1)
+exam_app.command()(sit)
 
 
 @exam_app.command()
@@ -312,6 +293,7 @@ def serve(
     ] = "127.0.0.1",
     certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
     certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
+    docs: Annotated[bool, typer.Option("--docs", help="Show the API's description at /docs.")] = False,
 ) -> None:
     """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
 
@@ -330,4 +312,11 @@ def serve(
     settings = load_settings()
     check_free("The exam API", host, port)
     leave_secrets_behind(settings)
-    serve_exam(settings, host, port, certificate=certificate or None, key=certificate_key or None)
+    serve_exam(
+        settings,
+        host,
+        port,
+        certificate=certificate or None,
+        key=certificate_key or None,
+        has_docs=docs,
+    )

@@ -1,4 +1,4 @@
-"""The registry as it is read: models, organisations."""
+"""The registry as it is read: models, organisations; and whether the models answer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from deployments.command import group_with_default
 from deployments.commands.options import AsJson
 
 _MODEL_COLUMNS = (
@@ -22,15 +23,30 @@ _MODEL_COLUMNS = (
     "has_key",
     "is_simulated",
 )
+_CHECK_COLUMNS = (
+    "model",
+    "is_reachable",
+    "has_key",
+    "is_name_known",
+    "has_price",
+    "latency_ms",
+    "cost_usd",
+)
+
+models_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="The models of the registry, and whether they answer. Without a command: `list`.",
+)
 
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
-    app.command()(models)
+    app.add_typer(models_app, name="models")
     app.command()(organisations)
 
 
-def models(as_json: AsJson = False) -> None:
+@models_app.command(name="list")
+def list_models(as_json: AsJson = False) -> None:
     """List the registry: candidates, judges, prices, and whether each key variable is set (never the key).
 
     Example: proctor models
@@ -62,6 +78,46 @@ def models(as_json: AsJson = False) -> None:
     print_records(_MODEL_COLUMNS, rows, as_json=as_json)
     if not as_json:
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
+
+
+@models_app.command()
+def check(
+    models: Annotated[str, typer.Argument(help="Only these, with commas. Default: all.")] = "",
+    timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait for each.")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every registered model one tiny question: reachable, key set, name known to the endpoint, price registered.
+
+    Costs a fraction of a cent per model, which is said, and stands in the ledger. Exit code 1 when something is to be mended.
+
+    Example: proctor models check lab-2,lab-2-thinking
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from deployments.commands.options import split_names
+    from deployments.output import print_note, print_records, print_result
+    from schemas.settings import load_settings
+    from tasks.models.check import check_models
+    from tasks.models.registry import read_registry
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    chosen = [registry.get(name) for name in split_names(models) or registry.models]
+    with open_ledger(settings.ledger_address) as ledger:
+        found = asyncio.run(check_models(ledger, settings, chosen, timeout_s=timeout_s))
+    cost_usd = sum(one.cost_usd or 0.0 for one in found)
+    bad = [one for one in found if not one.is_well]
+    if as_json:
+        print_result({"models": [asdict(one) for one in found], "cost_usd": cost_usd}, as_json=True)
+    else:
+        print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
+        for one in bad:
+            print_note(f"{one.model}: {one.problem}")
+        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+    if bad:
+        raise typer.Exit(1)
 
 
 def organisations(

@@ -19,6 +19,7 @@ from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
 from deployments.auth.sign_in import PasswordDoor
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
+from deployments.exam_api.practice_routes import add_practice_routes
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
 from schemas.errors import ExamError, UsageError
@@ -48,8 +49,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
-    """The application. It opens the exam's side of the settings' ledger for its life, unless a ledger is given."""
+def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bool = False) -> FastAPI:
+    """The application. It opens the exam's side of the settings' ledger for its life, unless a ledger is given.
+
+    `has_docs` adds a page at `/docs`.
+    """
 
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
@@ -83,8 +87,13 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
     app.add_exception_handler(UsageError, refuse_usage)
     app.add_exception_handler(RequestValidationError, refuse_form)
     app.add_exception_handler(HTTPException, refuse_http)
+    add_practice_routes(app, settings)
     add_session_routes(app)
     add_administration_routes(app, settings)
+    if has_docs:
+        from deployments.exam_api.reference_page import add_reference_page
+
+        add_reference_page(app)
     return app
 
 

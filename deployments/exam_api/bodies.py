@@ -64,8 +64,33 @@ class OpenRequest(_Body):
     lease_secret: LeaseSecret | None = None
 
 
+class ExampleBody(_Body):
+    """A question of a kind, and an answer to it."""
+
+    question_type: str
+    question: str
+    answer: str
+
+
+class GuideBody(_Body):
+    """How the session is sat and graded; by language (`zh`, `en`), `grading` also by question type."""
+
+    prompt_style: str
+    style: dict[str, str]
+    examples: dict[str, list[ExampleBody]]
+    stars: dict[str, str]
+    grading: dict[str, dict[str, str]]
+
+
+class TaskBody(_Body):
+    """What to do with a question and how its answer is graded, in the question's language."""
+
+    instruction: str
+    grading: str
+
+
 class LeaseBody(_Body):
-    """The right to sit a session; the secret is shown here only."""
+    """The right to sit a session; the secret is shown here only. `lease_s`: seconds that it lasts from each call."""
 
     session_id: str
     generation: int
@@ -76,6 +101,8 @@ class LeaseBody(_Body):
     answered_count: int
     deadline_at: str | None
     question_s: float | None
+    lease_s: float | None
+    guide: GuideBody
 
 
 class RenewedLease(_Body):
@@ -89,15 +116,17 @@ class RenewedLease(_Body):
     answered_count: int
     deadline_at: str | None
     question_s: float | None
+    lease_s: float | None
 
 
 class QuestionBody(_Body):
-    """A question: position and bare content."""
+    """A question: position, bare content, and what is asked of an answer to it."""
 
     seq: int
     question_count: int
     prompt_style: str
     content: dict[str, Any]
+    task: TaskBody
     is_repeat: bool
     answer_by: str | None
 
@@ -145,6 +174,21 @@ class AnswerBody(_Body):
 
     receipt: ReceiptBody
     question: QuestionBody | None
+
+
+class PracticeResult(_Body):
+    """How a practice question was answered; `is_correct` is null where only a judge could say."""
+
+    is_correct: bool | None
+    read_as: str | None
+    answer: str
+    explanation: str | None
+
+
+class PracticeAnswerBody(AnswerBody):
+    """The same for a practice question, with its result."""
+
+    result: PracticeResult
 
 
 class QuotaBody(_Body):

@@ -16,23 +16,23 @@ from warehouse.ledger.engine import Ledger
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 
 
-def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+async def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
     return credentials.credentials
 
 
-def _read_protocol(request: Request) -> ExamProtocol:
+async def _read_protocol(request: Request) -> ExamProtocol:
     protocol: ExamProtocol = request.app.state.protocol
     return protocol
 
 
-def _read_ledger(request: Request) -> Ledger:
+async def _read_ledger(request: Request) -> Ledger:
     ledger: Ledger = request.app.state.ledger
     return ledger
 
 
-def _read_lease(
+async def _read_lease(
     session_id: bodies.SessionId,
     x_lease_secret: Annotated[bodies.LeaseSecret, Header()],
     x_lease_generation: Annotated[int, Header(ge=1, le=2**31 - 1)],

@@ -9,7 +9,8 @@ from fastapi import FastAPI, Query
 
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Held, Token
-from tasks.exam.protocol.words import Answer, Put
+from tasks.exam.guide import describe_session, describe_task
+from tasks.exam.protocol.words import Answer, Lease, Put
 
 
 def add_session_routes(app: FastAPI) -> None:
@@ -37,9 +38,9 @@ def add_session_routes(app: FastAPI) -> None:
     async def open_session(
         session_id: bodies.SessionId, token: Token, protocol: Exam, body: bodies.OpenRequest
     ) -> bodies.LeaseBody:
-        """Open a session, or resume it with its lease secret."""
+        """Open a session, or resume it with its lease secret; the reply tells how it is sat and graded."""
         lease = await protocol.open_session_async(token, session_id, body.lease_secret)
-        return bodies.LeaseBody(**asdict(lease))
+        return describe_lease(lease)
 
     @app.post("/sessions/{session_id}/renew")
     async def renew_lease(lease: Held, token: Token, protocol: Exam) -> bodies.RenewedLease:
@@ -51,7 +52,7 @@ def add_session_routes(app: FastAPI) -> None:
     @app.get("/sessions/{session_id}/next")
     async def next_question(lease: Held, token: Token, protocol: Exam) -> bodies.NextBody:
         """The next question, or the pending one again; null when the session is finished."""
-        return bodies.NextBody(question=_describe(await protocol.next_question_async(token, lease)))
+        return bodies.NextBody(question=describe_question(await protocol.next_question_async(token, lease)))
 
     @app.post("/sessions/{session_id}/answers")
     async def submit_answer(
@@ -64,7 +65,9 @@ def add_session_routes(app: FastAPI) -> None:
             receipt, put = await protocol.submit_and_next_async(token, lease, body.seq, answer)
         else:
             receipt = await protocol.submit_answer_async(token, lease, body.seq, answer)
-        return bodies.AnswerBody(receipt=bodies.ReceiptBody(**asdict(receipt)), question=_describe(put))
+        return bodies.AnswerBody(
+            receipt=bodies.ReceiptBody(**asdict(receipt)), question=describe_question(put)
+        )
 
     @app.post("/sessions/{session_id}/release")
     async def release_session(
@@ -74,5 +77,14 @@ def add_session_routes(app: FastAPI) -> None:
         return bodies.StatusBody(**asdict(await protocol.release_session_async(token, session_id)))
 
 
-def _describe(put: Put | None) -> bodies.QuestionBody | None:
-    return None if put is None else bodies.QuestionBody(**put.as_body())
+def describe_lease(lease: Lease) -> bodies.LeaseBody:
+    """A lease as it is sent, with the guide of its session."""
+    guide = bodies.GuideBody.model_validate(describe_session(lease.prompt_style))
+    return bodies.LeaseBody(**asdict(lease), guide=guide)
+
+
+def describe_question(put: Put | None) -> bodies.QuestionBody | None:
+    """A question as it is sent, with its task; null for none."""
+    if put is None:
+        return None
+    return bodies.QuestionBody(**put.as_body(), task=bodies.TaskBody(**describe_task(put.content)))

@@ -5,26 +5,15 @@ Both speak the same interface and raise the same ExamError, so that whoever sits
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import Any, Protocol, Self
 from urllib.parse import quote
 
-from schemas.errors import ExamError, ProctorError
+from tasks.exam.http_calls import HttpCaller
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
-
-if TYPE_CHECKING:
-    import aiohttp
-
-_FIRST_WAIT_S: Final = 0.1
-_LONGEST_WAIT_S: Final = 2.0
-
-
-class DoorError(ProctorError):
-    """The exam API cannot be reached, or answers what is not its protocol."""
 
 
 class Door(Protocol):
@@ -76,35 +65,29 @@ class HttpDoor:
     """
 
     def __init__(self, url: str, *, patience_s: float = 30.0) -> None:
-        self._url = url.rstrip("/")
-        self._patience_s = patience_s
-        self._session: aiohttp.ClientSession | None = None
+        self._caller = HttpCaller(url, patience_s=patience_s)
+        self._call = self._caller.call
 
     async def __aenter__(self) -> Self:
-        import aiohttp
-
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=256), timeout=aiohttp.ClientTimeout(total=60)
-        )
+        await self._caller.__aenter__()
         return self
 
     async def __aexit__(
-        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
+        await self._caller.__aexit__(kind, value, trace)
 
     async def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease:
         """See ExamProtocol.open_session."""
         body = await self._call(
             "POST", f"/sessions/{_segment(session_id)}/open", token, json={"lease_secret": lease_secret}
         )
-        return Lease(**body)
+        return _parse_lease(body, body["secret"])
 
     async def renew_lease(self, token: str, lease: Lease) -> Lease:
         """See ExamProtocol.renew_lease."""
         body = await self._call("POST", f"/sessions/{_segment(lease.session_id)}/renew", token, lease)
-        return Lease(**body, secret=lease.secret)
+        return _parse_lease(body, lease.secret)
 
     async def next_question(self, token: str, lease: Lease) -> Put | None:
         """See ExamProtocol.next_question."""
@@ -150,53 +133,11 @@ class HttpDoor:
             "POST", f"/sessions/{_segment(lease.session_id)}/answers", token, lease, json=body
         )
 
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        token: str,
-        lease: Lease | None = None,
-        json: Mapping[str, Any] | None = None,
-    ) -> Any:
-        import aiohttp
 
-        if self._session is None:
-            raise DoorError("The door to the exam API is closed; enter it with `async with`.")
-        headers = {"Authorization": f"Bearer {token}"}
-        if lease is not None:
-            headers["X-Lease-Secret"] = lease.secret
-            headers["X-Lease-Generation"] = str(lease.generation)
-        loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + self._patience_s
-        wait_s = _FIRST_WAIT_S
-        while True:
-            try:
-                async with self._session.request(
-                    method, self._url + path, headers=headers, json=json
-                ) as reply:
-                    if reply.status < 500:
-                        return _parse_reply(reply.status, await reply.json())
-            except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-                reason = type(error).__name__
-            else:
-                reason = f"status {reply.status}"
-            if loop.time() + wait_s > give_up_at:
-                raise DoorError(
-                    f"The exam API at {self._url} does not answer ({reason}). Start it with `proctor exam serve`, "
-                    "and run this command again: it continues where it stopped."
-                )
-            await asyncio.sleep(wait_s)
-            wait_s = min(_LONGEST_WAIT_S, wait_s * 2)
-
-
-def _parse_reply(status: int, body: Any) -> Any:
-    if status < 400:
-        return body
-    if isinstance(body, dict) and isinstance(body.get("code"), str) and isinstance(body.get("message"), str):
-        raise ExamError(status, body["code"], body["message"])
-    raise DoorError(
-        f"The address of the exam API answers {status} in a way that is not the API's. Check PROCTOR_EXAM_URL."
-    )
+def _parse_lease(body: Mapping[str, Any], secret: str) -> Lease:
+    """The lease in a reply; what else the reply tells candidates is left out."""
+    told = {item.name: body[item.name] for item in fields(Lease) if item.name in body}
+    return Lease(**{**told, "secret": secret})
 
 
 def _parse_status(body: Mapping[str, Any]) -> SessionStatus:

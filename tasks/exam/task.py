@@ -13,6 +13,7 @@ from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
+from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
@@ -118,7 +119,7 @@ async def _sit(
         def count(_: SittingProgress) -> None:
             progress.advance()
 
-        report = await sit_sessions(
-            ledger, settings, read_registry(settings.registry_path), client, run_id, progress=count
-        )
+        registry = read_registry(settings.registry_path)
+        async with writing_progress(ledger, settings.home, run_id):
+            report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
         return report, client.counts

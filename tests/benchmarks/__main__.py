@@ -15,6 +15,7 @@ ALL = (
     "lake_speed",
     "call_speed",
     "exam_speed",
+    "exam_load",
     "reconcile_speed",
     "plan_simulation",
     "demo_stages",

@@ -4,7 +4,7 @@
 
 The path is protocol (next, submit), rendered prompt, call, ledger (every answer and every paid call durable before it is
 acknowledged) and landing. Both sides talk to the same server in another process over aiohttp, 50 calls in flight. The
-aim is the bare loop plus 1 ms. Loading Great Expectations for the first landing is a cost per process, shown apart.
+aim is the bare loop plus 0.5 ms. What the first landing of a process costs once is shown apart.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.benchmarks.call_speed import PROFILE, run_bare
 
 QUESTIONS = 10_000
 IN_FLIGHT = 50
+ROUNDS = 2
 BENCH_ENDPOINT = {
     "endpoint_model": "bench",
     "base_url": "simulated",
@@ -49,8 +50,11 @@ def main() -> None:
         try:
             while not ready.exists():
                 time.sleep(0.05)
-            bare = _run_side("bare", ready.read_text())
-            path = _run_side("path", ready.read_text())
+            # By turns, and the better of each: other work on the machine strikes both sides alike.
+            bare, path = {}, {}
+            for _ in range(ROUNDS):
+                bare = _take_better(bare, _run_side("bare", ready.read_text()), "call_ms")
+                path = _take_better(path, _run_side("path", ready.read_text()), "sit_ms")
         finally:
             server.terminate()
             server.wait()
@@ -62,7 +66,7 @@ def main() -> None:
     print(
         f"whole path                            {whole:6.2f}   bare loop {whole - bare['call_ms']:+.2f} ms, ×{whole / bare['call_ms']:.2f}"
     )
-    print(f"once per process: first landing loads Great Expectations, {path['first_landing_s']:.1f} CPU s")
+    print(f"once per process: the first landing, {path['first_landing_s']:.1f} CPU s")
 
 
 def measure_bare(url: str) -> dict[str, float]:
@@ -77,7 +81,7 @@ def measure_bare(url: str) -> dict[str, float]:
 
 
 def measure_path(url: str) -> dict[str, float]:
-    """A published run of 50 candidates with 40 questions each, sat and landed by the code of the flows."""
+    """A published run of 49 candidates with 200 questions each, sat and landed by the code of the flows."""
     from tasks.exam.landing import land_run
     from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
     from warehouse.lake.store import open_lake
@@ -87,7 +91,13 @@ def measure_path(url: str) -> dict[str, float]:
         home = Path(folder)
         disciplines = ("Engineering", "Law")
         settings = make_settings(
-            home, set_size=QUESTIONS // IN_FLIGHT, disciplines=disciplines, call_concurrency=IN_FLIGHT
+            home,
+            set_size=QUESTIONS // IN_FLIGHT,
+            disciplines=disciplines,
+            call_concurrency=IN_FLIGHT,
+            lasting_sets=1,
+            # One set for all: each of the fifty sits the whole of it.
+            set_policy="shared",
         )
         models = [make_model(f"m{number}") for number in range(IN_FLIGHT - 1)]
         models.append(make_model("rho", roles=("candidate", "reference")))
@@ -135,6 +145,10 @@ def _run_side(kind: str, url: str) -> dict[str, float]:
     script = f"import json; from tests.benchmarks import path_cost as p; print(json.dumps(p.measure_{kind}({url!r})))"
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _take_better(best: dict[str, float], found: dict[str, float], measure: str) -> dict[str, float]:
+    return found if not best or found[measure] < best[measure] else best
 
 
 def _cpu_s() -> float:

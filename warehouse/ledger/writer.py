@@ -8,7 +8,6 @@ they lock run in the order of those rows, the same in every process, so that no 
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 import time
@@ -22,6 +21,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError
 from warehouse.ledger.commits import commit, explain_refusal
+from warehouse.ledger.statements import send_statement
+from warehouse.ledger.wakeups import await_done
 
 T = TypeVar("T")
 Operation = Callable[[Connection], T]
@@ -102,7 +103,7 @@ class GroupCommitWriter:
 
     async def run_async(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> T:
         """The same for a coroutine: other coroutines' operations join the same commit."""
-        return await asyncio.wrap_future(self.submit(operation, row))
+        return await await_done(self.submit(operation, row))
 
     def close(self) -> None:
         """Finish what was queued and stop the thread."""
@@ -165,7 +166,7 @@ class GroupCommitWriter:
         outcomes: list[tuple[bool, Any]] = []
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         for item in work:
-            connection.exec_driver_sql("SAVEPOINT op")
+            send_statement(connection, "SAVEPOINT op")
             try:
                 value = item.operation(connection)
             except Exception as error:
@@ -173,11 +174,11 @@ class GroupCommitWriter:
                     isinstance(error, DBAPIError) and explain_refusal(error) is not None
                 ):
                     raise
-                connection.exec_driver_sql("ROLLBACK TO SAVEPOINT op")
+                send_statement(connection, "ROLLBACK TO SAVEPOINT op")
                 outcomes.append((True, error))
             else:
                 outcomes.append((False, value))
-            connection.exec_driver_sql("RELEASE SAVEPOINT op")
+            send_statement(connection, "RELEASE SAVEPOINT op")
         commit(connection)
         return outcomes
 

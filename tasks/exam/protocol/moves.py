@@ -104,6 +104,7 @@ class Moves:
                 seat.answered_count,
                 seat.deadline_at,
                 seat.question_s,
+                self._lease_s,
             )
 
         return Move("open", token, session_id, operation)
@@ -131,6 +132,7 @@ class Moves:
                 seat.answered_count,
                 seat.deadline_at,
                 seat.question_s,
+                self._lease_s,
             )
 
         return Move("renew", token, lease.session_id, operation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from schemas.errors import ExamError
@@ -28,6 +28,7 @@ class Lease:
         answered_count: questions answered when it was opened.
         deadline_at: moment (UTC, ISO text) after which nothing is taken; null for none.
         question_s: seconds in which a question must be answered once it is handed out; null for no limit.
+        lease_s: seconds that it lasts from each call; null where that is not known.
     """
 
     session_id: str
@@ -39,6 +40,7 @@ class Lease:
     answered_count: int
     deadline_at: str | None = None
     question_s: float | None = None
+    lease_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Put:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Put:
         """The question in a reply of the exam API."""
-        return cls(**{**body, "content": BareQuestion.from_row(body["content"])})
+        told = {item.name: body[item.name] for item in fields(cls) if item.name in body}
+        return cls(**{**told, "content": BareQuestion.from_row(body["content"])})
 
     def as_body(self) -> dict[str, Any]:
         """Plain values, as the exam API sends them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,25 @@ def test_the_client_of_the_page_sits_an_exam_and_resumes_it(world: World) -> Non
             token, session_id, "a secret of the candidates own".replace(" ", "-") + "-x" * 4, answer
         )
     assert world.answers(session_id) == {seq: f"answer {seq}" for seq in range(1, 7)}
+
+
+def test_the_client_of_the_page_keeps_its_lease_while_a_model_thinks(world: World) -> None:
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    assert code is not None
+    client: dict[str, Any] = {}
+    exec(code.group(1), client)
+    session_id = world.sessions()[0]["session_id"]
+    settings = world.settings.model_copy(update={"lease_s": 0.9})
+
+    def think(question: dict[str, Any]) -> str:
+        time.sleep(2.0 if question["seq"] == 2 else 0)
+        return f"answer {question['seq']}"
+
+    with serve_app(create_app(settings, ledger=world.ledger)) as url:
+        client["URL"] = url
+        client["sit"](world.token(session_id), session_id, "own-secret-" + "x" * 32, think)
+    assert world.answers(session_id) == {seq: f"answer {seq}" for seq in range(1, 7)}
+    assert world.sessions()[0]["lease_generation"] == 1
 
 
 def test_every_code_in_the_source_is_in_the_table_and_the_other_way_round() -> None:

@@ -1,0 +1,171 @@
+"""Where a candidate's own client has its answers from: an endpoint like OpenAI's, or a program of the candidate's.
+
+Both get the words in which in-house candidates are asked (tasks/questions/prompt_styles.py): same instruction, same examples,
+same demand for steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import ProctorError, UsageError
+from tasks.questions.prompt_styles import render_prompt
+from tasks.questions.question import BareQuestion
+
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
+
+# A question as the API sends it → the fields of an answer (`response` and, where known, the account of the call).
+Answerer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+
+_COMMAND_TRIES: Final = 3
+_FIRST_PAUSE_S: Final = 1.0
+
+
+class NoAnswer(ProctorError):
+    """The candidate's model gave no answer; nothing was sent, and the next start asks it again."""
+
+
+def make_own_model(
+    name: str, base_url: str, key_variable: str | None, parameters: dict[str, Any]
+) -> RegisteredModel:
+    """A model that stands in no registry, by its endpoint's address and its name there."""
+    from tasks.models.registry import RegisteredModel
+
+    if not base_url.startswith(("http://", "https://")):
+        raise UsageError(f"--endpoint {base_url!r} is no address: it starts with http:// or https://.")
+    return RegisteredModel(
+        name=name,
+        organisation="own",
+        family=None,
+        release_date=None,
+        is_open=False,
+        mode="standard",
+        base_model=None,
+        endpoint_model=name,
+        base_url=base_url.rstrip("/"),
+        key_variable=key_variable,
+        parameters=parameters,
+        input_price_usd=None,
+        output_price_usd=None,
+        requests_per_minute=None,
+        max_concurrency=None,
+        is_simulated=False,
+        provider=base_url,
+        roles=("candidate",),
+    )
+
+
+class EndpointAnswerer:
+    """Asks a model at an OpenAI-compatible endpoint; close it at the end.
+
+    Args:
+        model: the model with its address, parameters and prices.
+        timeout_s: seconds that a call may take.
+        most_attempts: tries of a call, with growing pauses between them.
+    """
+
+    def __init__(self, model: RegisteredModel, *, timeout_s: float, most_attempts: int = 6) -> None:
+        from tasks.models.attempts import Sender
+        from tasks.models.endpoints import Endpoints
+        from tasks.models.limits import get_limiter
+
+        self._model = model
+        self._endpoints = Endpoints(timeout_s)
+        self._limiter = get_limiter(model, 1)
+        self._sender = Sender(Counter(), timeout_s=timeout_s, budget=None, most_attempts=most_attempts)
+
+    async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer; raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key."""
+        from tasks.models.attempts import Flight
+        from tasks.models.budget import compute_cost
+        from tasks.models.replies import compute_status
+        from tasks.models.transport import Failure
+
+        messages, version = render_prompt(
+            BareQuestion.from_row(question["content"]), question["prompt_style"]
+        )
+        body = {"model": self._model.endpoint_model, "messages": messages, **self._model.parameters}
+        endpoint = self._endpoints.open(self._model)
+        outcome, attempts, latency_ms = await self._sender.send(
+            endpoint, self._limiter, self._model, body, Flight()
+        )
+        if isinstance(outcome, Failure):
+            raise NoAnswer(
+                f"The model {self._model.name!r} gave no answer to question {question['seq']} after {attempts} attempt(s): "
+                f"{outcome.error}. {outcome.advise(self._model)}"
+            )
+        return {
+            "response": outcome.text,
+            "reasoning": outcome.reasoning,
+            "answer_status": compute_status(outcome),
+            "finish_reason": outcome.finish_reason,
+            "input_tokens": outcome.input_tokens,
+            "output_tokens": outcome.output_tokens,
+            "cost_usd": compute_cost(self._model, outcome.input_tokens, outcome.output_tokens),
+            "latency_ms": latency_ms,
+            "attempts": attempts,
+            "prompt_version": version,
+        }
+
+    async def close(self) -> None:
+        """Close the connections to the endpoint."""
+        await self._endpoints.close()
+
+
+class CommandAnswerer:
+    """Runs a program for each question: JSON on its standard input, the answer's text on its standard output.
+
+    The JSON is the question as the API sends it, with `prompt`: the words in which in-house candidates are asked.
+    """
+
+    def __init__(self, command: str) -> None:
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise UsageError(f"--command cannot be read as a command line: {error}.") from None
+        if not self._words:
+            raise UsageError("--command names no program.")
+
+    async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer; raises NoAnswer when the program failed three times."""
+        messages, version = render_prompt(
+            BareQuestion.from_row(question["content"]), question["prompt_style"]
+        )
+        told = json.dumps({**question, "prompt": messages[-1]["content"]}, ensure_ascii=False).encode()
+        pause_s, code = _FIRST_PAUSE_S, 0
+        for attempt in range(1, _COMMAND_TRIES + 1):
+            code, output = await self._run(told)
+            if code == 0:
+                text = output.decode("utf-8", "replace").strip()
+                return {"response": text, "attempts": attempt, "prompt_version": version}
+            if attempt < _COMMAND_TRIES:
+                await asyncio.sleep(pause_s)
+                pause_s *= 2
+        raise NoAnswer(
+            f"{self._words[0]!r} ended with code {code} for question {question['seq']}, {_COMMAND_TRIES} times. Correct it and "
+            "run this command again: it continues with this question."
+        )
+
+    async def _run(self, told: bytes) -> tuple[int, bytes]:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            )
+        except OSError as error:
+            raise UsageError(f"--command: {self._words[0]!r} cannot be started ({error.strerror}).") from None
+        try:
+            output, _ = await process.communicate(told)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return process.returncode or 0, output
+
+    async def close(self) -> None:
+        """Nothing is kept open."""

@@ -1,0 +1,188 @@
+"""A run while it is under way, by candidate: done, pace, cost, time left, failures; in a file and for a command.
+
+Everything is read from the ledger, so that it is the same whichever process asks and however many work on the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from schemas.errors import UsageError
+from warehouse.ledger import exam
+from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.progress import read_call_sums, read_session_paces
+
+FILE_NAME: Final = "progress.json"
+# How often the file is written, and how many times longer than the reading takes it waits at least.
+_EVERY_S: Final = 5.0
+_REST_FACTOR: Final = 20.0
+# A session that has handed out nothing for so long stands still.
+_STILL_S: Final = 900.0
+
+
+@dataclass
+class CandidateProgress:
+    """How far a candidate is in a run.
+
+    Attributes:
+        model: the candidate.
+        is_outside: whether it sits with its own client.
+        session_count: its sessions.
+        closed_count: how many are closed.
+        done: questions that had their turn.
+        total: its questions.
+        per_minute: answers a minute of late, over all its open sessions; 0 while it stands still.
+        left_s: seconds left at that pace; null while it stands still, 0 at the end.
+        cost_usd: what its answers have cost so far; null where no price is known.
+        failed_calls: calls that failed for good and were not made up for, by class of error.
+    """
+
+    model: str
+    is_outside: bool
+    session_count: int = 0
+    closed_count: int = 0
+    done: int = 0
+    total: int = 0
+    per_minute: float = 0.0
+    left_s: float | None = None
+    cost_usd: float | None = None
+    failed_calls: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is.
+
+    Attributes:
+        run_id: the run.
+        status: `open` or `closed`.
+        updated_at: when this was read (UTC, ISO text).
+        done: questions that had their turn.
+        total: questions of the run.
+        per_minute: answers a minute of late.
+        left_s: seconds until the slowest candidate that moves is through; null while none moves.
+        cost_usd: what the answers have cost so far; null where no price is known.
+        candidates: each candidate, in order of name.
+    """
+
+    run_id: str
+    status: str
+    updated_at: str
+    done: int
+    total: int
+    per_minute: float
+    left_s: float | None
+    cost_usd: float | None
+    candidates: tuple[CandidateProgress, ...]
+
+
+def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) -> RunProgress:
+    """How far a run is at this moment; raises UsageError for an unknown run."""
+    moment = time.time() if now is None else now
+    with ledger.read() as connection:
+        run = exam.read_run(connection, run_id)
+        if run is None:
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        rows = read_session_paces(connection, run_id)
+        calls = read_call_sums(connection, run_id, "exam")
+    outside = frozenset(run["plan"]["outside"])
+    found: dict[str, CandidateProgress] = {}
+    for row in rows:
+        model = row["model"]
+        one = found.setdefault(model, CandidateProgress(model, model in outside))
+        one.session_count += 1
+        one.closed_count += row["status"] == "closed"
+        one.done += row["answered_count"]
+        one.total += row["question_count"]
+        one.per_minute += _compute_pace(dict(row), moment)
+    costs: dict[str, float] = defaultdict(float)
+    for row in calls:
+        if row["cost_usd"] is not None:
+            costs[row["model"]] += row["cost_usd"]
+        if row["status"] == "failed" and row["model"] in found:
+            found[row["model"]].failed_calls[row["error"] or "unknown"] = row["call_count"]
+    for one in found.values():
+        one.cost_usd = costs.get(one.model)
+        if one.closed_count == one.session_count:
+            one.left_s = 0.0
+        elif one.per_minute:
+            one.left_s = (one.total - one.done) / one.per_minute * 60
+    candidates = tuple(found[name] for name in sorted(found))
+    moving = [one.left_s for one in candidates if one.left_s is not None and one.left_s > 0]
+    is_over = all(one.left_s == 0 for one in candidates)
+    return RunProgress(
+        run_id,
+        run["status"],
+        write_moment(moment),
+        sum(one.done for one in candidates),
+        sum(one.total for one in candidates),
+        sum(one.per_minute for one in candidates),
+        0.0 if is_over else max(moving, default=None),
+        sum(costs.values()) if costs else None,
+        candidates,
+    )
+
+
+def list_runs_under_way(ledger: Ledger) -> list[str]:
+    """The ids of the runs that are not closed, in the order in which they were planned."""
+    with ledger.read() as connection:
+        return exam.list_open_runs(connection)
+
+
+@asynccontextmanager
+async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIterator[None]:
+    """Keep `progress.json` in the home up to date while the block runs, and once more at its end.
+
+    The file holds this run and every other that is open, so that processes on several runs do not hide each other's.
+    """
+    task = asyncio.create_task(_write_for_ever(ledger, home, run_id))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        write_progress(ledger, home, run_id)
+
+
+def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
+    """Write `progress.json`: whoever reads it finds a whole file, the former or the new one.
+
+    A file that cannot be written (a full disk) is no reason to end a run: the former one stays.
+    """
+    names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
+    text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
+    half = home / f".{FILE_NAME}.{os.getpid()}"
+    with contextlib.suppress(OSError):
+        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        half.replace(home / FILE_NAME)
+
+
+async def _write_for_ever(ledger: Ledger, home: Path, run_id: str) -> None:
+    while True:
+        begun = time.perf_counter()
+        await asyncio.to_thread(write_progress, ledger, home, run_id)
+        await asyncio.sleep(max(_EVERY_S, _REST_FACTOR * (time.perf_counter() - begun)))
+
+
+def _compute_pace(row: Mapping[str, Any], now: float) -> float:
+    """Questions a minute of an open session of late; 0 where it stands still."""
+    if row["span_from"] is None or row["span_to"] is None or row["span_count"] <= 0:
+        return 0.0
+    begun, last = (datetime.fromisoformat(row[name]).timestamp() for name in ("span_from", "span_to"))
+    if now - last > _STILL_S:
+        return 0.0
+    return float(row["span_count"] / max(1e-3, now - begun) * 60)

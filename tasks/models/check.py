@@ -1,0 +1,100 @@
+"""Each registered model asked one tiny question: is it there, under this name, with this key, at a known price?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from schemas.errors import ProctorError
+from schemas.settings import Settings
+from tasks.models.client import CallFailed, CallReply, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
+from warehouse.ledger.engine import Ledger
+
+_QUESTION: Final = "Reply with the single word: ready"
+# Enough for a word, and for the few that a model may think before it.
+_MOST_TOKENS: Final = 64
+_LIMITS: Final = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """What was found of a model.
+
+    Attributes:
+        model: its name.
+        has_key: whether its key variable is set, or it needs none.
+        is_reachable: whether its endpoint replied.
+        is_name_known: whether the endpoint knows the model's name; null where it did not get so far.
+        has_price: whether both prices are registered (a simulated model needs none).
+        latency_ms: wall time of the reply; null without one.
+        cost_usd: what the question cost; null where nothing was billed or no price is known.
+        problem: the first thing to mend; empty when all is well.
+    """
+
+    model: str
+    has_key: bool
+    is_reachable: bool
+    is_name_known: bool | None
+    has_price: bool
+    latency_ms: float | None
+    cost_usd: float | None
+    problem: str
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is to be mended."""
+        return not self.problem
+
+
+async def check_models(
+    ledger: Ledger, settings: Settings, models: Iterable[RegisteredModel], *, timeout_s: float = 60.0
+) -> list[ModelCheck]:
+    """Ask every model, all at once within the limits of their providers; each call stands in the ledger as any paid one."""
+    unit = f"check-{secrets.token_hex(6)}"
+    asked = settings.model_copy(update={"call_timeout_s": min(timeout_s, settings.call_timeout_s)})
+    async with ModelClient(ledger, asked, most_attempts=2) as client:
+        return list(await asyncio.gather(*(_check(client, model, unit) for model in models)))
+
+
+async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> ModelCheck:
+    has_key = model.key_variable is None or bool(os.environ.get(model.key_variable, "").strip())
+    has_price = model.is_simulated or None not in (model.input_price_usd, model.output_price_usd)
+    parameters: dict[str, Any] = {name: _MOST_TOKENS for name in _LIMITS if name in model.parameters}
+    request = CallRequest(
+        purpose="check",
+        messages=[{"role": "user", "content": _QUESTION}],
+        unit=unit,
+        salt=unit,
+        parameters=parameters,
+    )
+    reply: CallReply | None = None
+    is_name_known: bool | None = None
+    problem = ""
+    try:
+        reply = await client.complete(model, request)
+        is_name_known = True
+    except CallFailed as error:
+        if error.error.startswith("404") or "model_not_found" in error.error:
+            is_name_known = False
+        problem = str(error)
+    except ProctorError as error:
+        problem = str(error)
+    if not problem and not has_price:
+        problem = (
+            "No price: register input_price_usd and output_price_usd (0 for a free one); a budget needs both."
+        )
+    return ModelCheck(
+        model.name,
+        has_key,
+        reply is not None,
+        is_name_known,
+        has_price,
+        None if reply is None else reply.latency_ms,
+        None if reply is None else reply.cost_usd,
+        problem,
+    )

@@ -1,0 +1,133 @@
+"""A run under way, by candidate: what a person sees, and what stands in `progress.json`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from schemas.errors import ProctorError, UsageError
+from tasks.exam.doors import DirectDoor
+from tasks.exam.protocol.machine import make_protocol
+from tasks.exam.protocol.words import Answer
+from tasks.exam.run_progress import CandidateProgress, read_run_progress, writing_progress
+from tasks.exam.sitting import sit_sessions
+from tests.tasks.exam.world import (
+    AnsweringClient,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
+from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.tables import allocations
+
+
+class Gone(ProctorError):
+    """The endpoint is away."""
+
+
+@pytest.fixture
+def crowd(ledger: Ledger, tmp_path: Path) -> World:
+    """Candidates alpha (in house) and omega (outside), each with a set of six questions, and the reference rho on both."""
+    settings = make_settings(tmp_path / "home")
+    settings.home.mkdir()
+    registry = make_registry(
+        make_model("alpha"), make_model("omega"), make_model("rho", roles=("reference",))
+    )
+    bank = make_bank()
+    plan = publish(ledger, settings, registry, bank, candidates=["alpha"], outside=["omega"])
+    return World(ledger, settings, registry, bank, plan, now=time.time())
+
+
+def test_pace_time_left_cost_and_failures_are_told_by_candidate(crowd: World) -> None:
+    session_id = crowd.sessions("alpha")[0]["session_id"]
+    token = crowd.token(session_id)
+
+    async def answer(count: int) -> None:
+        door = DirectDoor(make_protocol(crowd.ledger, crowd.settings, is_in_house=True))
+        lease = await door.open_session(token, session_id)
+        put = await door.next_question(token, lease)
+        for _ in range(count):
+            assert put is not None
+            _, put = await door.submit_and_next(token, lease, put.seq, Answer("true"))
+
+    asyncio.run(answer(3))
+    with crowd.ledger.write() as connection:
+        # Questions 1 to 4 were handed out 30 seconds apart; the last one just now.
+        for seq in range(1, 5):
+            connection.execute(
+                update(allocations)
+                .where(allocations.c.session_id == session_id, allocations.c.seq == seq)
+                .values(delivered_at=write_moment(crowd.now - 30 * (4 - seq)))
+            )
+        for number, (status, cost, error) in enumerate(
+            [("done", 0.25, None), ("done", 0.5, None), ("failed", None, "429"), ("failed", None, "429")]
+        ):
+            start_call(
+                connection, NewCall(f"k{number}", "exam", crowd.plan.run_id, session_id, "own", "alpha")
+            )
+            finish_call(connection, FinishedCall(f"k{number}", status, cost_usd=cost, error=error))
+    found = read_run_progress(crowd.ledger, crowd.plan.run_id, now=crowd.now)
+    assert found.candidates[0] == CandidateProgress(
+        "alpha",
+        is_outside=False,
+        session_count=1,
+        closed_count=0,
+        done=3,
+        total=6,
+        per_minute=pytest.approx(2.0),  # type: ignore[arg-type]
+        left_s=pytest.approx(90.0),  # type: ignore[arg-type]
+        cost_usd=0.75,
+        failed_calls={"429": 2},
+    )
+    assert [(one.model, one.is_outside, one.left_s) for one in found.candidates[1:]] == [
+        ("omega", True, None),
+        ("rho", False, None),
+    ]
+    assert (found.done, found.total, found.status, found.cost_usd) == (3, 24, "open", 0.75)
+    # A quarter of an hour without a question is a standstill, not a slow pace.
+    later = read_run_progress(crowd.ledger, crowd.plan.run_id, now=crowd.now + 901)
+    assert (later.candidates[0].per_minute, later.candidates[0].left_s) == (0.0, None)
+    with pytest.raises(UsageError, match="There is no run"):
+        read_run_progress(crowd.ledger, "2030-01")
+
+
+def test_the_file_is_whole_at_every_moment_and_tells_the_end(
+    crowd: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.exam.run_progress._EVERY_S", 0.0)
+    monkeypatch.setattr("tasks.exam.run_progress._REST_FACTOR", 0.0)
+    path = crowd.settings.home / "progress.json"
+    seen: list[int] = []
+
+    async def read_often() -> None:
+        while True:
+            if path.exists():
+                seen.append(json.loads(path.read_text())["runs"][0]["done"])
+            await asyncio.sleep(0.002)
+
+    async def run() -> None:
+        reading = asyncio.create_task(read_often())
+        async with writing_progress(crowd.ledger, crowd.settings.home, crowd.plan.run_id):
+            client = AnsweringClient(delay_s=0.05)
+            await sit_sessions(crowd.ledger, crowd.settings, crowd.registry, client, crowd.plan.run_id)
+        assert not reading.done(), reading.exception()
+        reading.cancel()
+
+    asyncio.run(run())
+    assert seen == sorted(seen) and len(set(seen)) > 2
+    run_now = json.loads(path.read_text())["runs"][0]
+    assert (run_now["done"], run_now["total"]) == (18, 24)
+    assert [one["left_s"] for one in run_now["candidates"]] == [0.0, None, 0.0]
+    assert datetime.fromisoformat(run_now["updated_at"]).timestamp() == pytest.approx(time.time(), abs=30)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in crowd.settings.home.iterdir() if one.name.startswith(".progress")] == []
