@@ -8,7 +8,13 @@ from schemas.settings import Settings
 
 
 def serve_exam(
-    settings: Settings, host: str, port: int, *, certificate: str | None = None, key: str | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    proxy: str | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken."""
     serve_app(
@@ -25,4 +31,5 @@ def serve_exam(
         ended="The exam API has stopped; open sessions continue when it is started again.",
         certificate=certificate,
         key=key,
+        proxy=proxy,
     )

@@ -310,6 +310,9 @@ def serve(
     ] = "127.0.0.1",
     certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
     certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
+    proxy: Annotated[
+        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
+    ] = "",
 ) -> None:
     """Serve the exam API until interrupted. It opens the ledger only, never the lake.
 
@@ -324,4 +327,11 @@ def serve(
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():
             raise UsageError(f"The file {file} of {option} does not exist.")
-    serve_exam(load_settings(), host, port, certificate=certificate or None, key=certificate_key or None)
+    serve_exam(
+        load_settings(),
+        host,
+        port,
+        certificate=certificate or None,
+        key=certificate_key or None,
+        proxy=proxy or None,
+    )

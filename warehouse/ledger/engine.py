@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +34,9 @@ class Ledger:
     group-commit writer for the hot path. Close it, or use it as a context manager.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, busy_s: float | None = None) -> None:
         self.engine = engine
+        self._busy_s = busy_s
 
     def __enter__(self) -> Ledger:
         return self
@@ -53,18 +54,28 @@ class Ledger:
         """The writer of this process; started on first use."""
         from warehouse.ledger.writer import GroupCommitWriter
 
-        return GroupCommitWriter(self.engine)
+        return GroupCommitWriter(self.engine, self._busy_s)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one consistent state and writes nothing."""
+        """A connection that sees one consistent state and writes nothing.
+
+        Raises StoreError where the ledger is locked or cannot be reached.
+        """
+        from sqlalchemy.exc import OperationalError, TimeoutError
+
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self.engine.connect() as connection:
-            connection.exec_driver_sql(begin)
-            try:
-                yield connection
-            finally:
-                connection.exec_driver_sql("ROLLBACK")
+        try:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql(begin)
+                try:
+                    yield connection
+                finally:
+                    connection.exec_driver_sql("ROLLBACK")
+        except (OperationalError, TimeoutError) as error:
+            raise StoreError(
+                f"The ledger cannot be read ({type(error).__name__}). Wait until it is free, and run the command again."
+            ) from None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -95,14 +106,17 @@ class Ledger:
         self.engine.dispose()
 
 
-def open_ledger(url: str) -> Ledger:
+def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
     """Open the ledger at `url`, creating or upgrading its tables.
+
+    With `busy_s` a write that waits so long for another process's lock raises StoreError: for servers, whose callers can
+    wait themselves. Without it commands wait for minutes.
 
     Raises StoreError when it cannot be reached or was written by a newer version.
     """
     from sqlalchemy.exc import DBAPIError, OperationalError
 
-    engine = create_ledger_engine(url)
+    engine = create_ledger_engine(url, busy_s)
     try:
         from warehouse.ledger.migrate import upgrade_ledger
 
@@ -119,32 +133,51 @@ def open_ledger(url: str) -> Ledger:
             f"The ledger at {make_url(url).render_as_string(hide_password=True)} is not readable as a ledger "
             f"({type(error.orig).__name__}). Restore it from a backup, or point PROCTOR_LEDGER_URL elsewhere."
         ) from None
-    return Ledger(engine)
+    return Ledger(engine, busy_s)
 
 
-def create_ledger_engine(url: str) -> Engine:
-    """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE."""
+def create_ledger_engine(url: str, busy_s: float | None = None) -> Engine:
+    """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE.
+
+    `busy_s` is how long a statement waits for a lock, and a caller for a connection.
+    """
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
             Path(address.database).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
-        event.listen(engine, "connect", _prepare_sqlite)
+        engine = create_engine(
+            address,
+            hide_parameters=True,
+            connect_args={"timeout": 60},
+            pool_timeout=busy_s or 30,
+        )
+        event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
-        return create_engine(
+        engine = create_engine(
             address,
             hide_parameters=True,
             isolation_level="AUTOCOMMIT",
             pool_pre_ping=True,
+            pool_timeout=busy_s or 30,
         )
+        if busy_s is not None:
+            event.listen(engine, "connect", partial(_prepare_postgresql, busy_s))
+        return engine
     raise StoreError(
         f"The ledger cannot live on {address.get_backend_name()!r}: use sqlite:///… or postgresql://…."
     )
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_postgresql(busy_s: float, connection: Any, _record: Any) -> None:
+    """No statement waits longer for a row that somebody else holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
+    connection.commit()
+
+
+def _prepare_sqlite(busy_s: float, connection: Any, _record: Any) -> None:
     """WAL so that readers never wait; FULL so that an acknowledged answer survives a power cut."""
     connection.isolation_level = None
     cursor = connection.cursor()
@@ -153,5 +186,5 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.execute(f"PRAGMA busy_timeout={int(busy_s * 1000)}")
     cursor.close()
