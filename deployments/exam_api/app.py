@@ -33,8 +33,6 @@ from warehouse.ledger.engine import Ledger, open_ledger
 LARGEST_ANSWER_BYTES = 32_000_000
 # Who is told after so long that the ledger is locked sends the same call again.
 LONGEST_WAIT_S = 3.0
-# What strangers may send: a name, a password and a session at their longest, every character escaped, fit four times.
-LARGEST_TOKEN_REQUEST_BYTES = 16_000
 _ADVICE = "Send less: a response is kept up to 1,000,000 characters."
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -99,6 +97,4 @@ def _open_ledger(url: str) -> Ledger:
 
 
 def _read_limit(path: str) -> int:
-    if path == "/token":
-        return LARGEST_TOKEN_REQUEST_BYTES
     return LARGEST_ANSWER_BYTES if path.endswith("/answers") else LARGEST_BODY_BYTES

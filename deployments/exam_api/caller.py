@@ -16,7 +16,8 @@ from warehouse.ledger.engine import Ledger
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 
 
-def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+    """The token that is shown; raises ExamError 401 without one. A route that depends on this is closed to strangers."""
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
     return credentials.credentials
@@ -40,7 +41,7 @@ def _read_lease(
     return Lease(session_id, x_lease_generation, x_lease_secret, 0.0, "", 0, 0)
 
 
-Token = Annotated[str, Depends(_read_token)]
+Token = Annotated[str, Depends(read_token)]
 Exam = Annotated[ExamProtocol, Depends(_read_protocol)]
 Store = Annotated[Ledger, Depends(_read_ledger)]
 Held = Annotated[Lease, Depends(_read_lease)]

@@ -1,7 +1,7 @@
 """The token comes first: nobody's body is read before it is known who sends it.
 
-Whoever shows no token that we signed and that still lives is answered from the head of the request alone. What is open to
-strangers (`_OPEN`) takes small bodies only.
+Whoever shows no token that we signed and that still lives is answered from the head of the request alone. Open to strangers are
+the routes that ask for no token; they take small bodies only.
 """
 
 from __future__ import annotations
@@ -9,15 +9,20 @@ from __future__ import annotations
 from typing import Final
 
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from deployments.auth.guard import Guard
+from deployments.exam_api.caller import read_token
 from deployments.exam_api.refusals import refuse
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
 
-# What anybody may ask. A path that does not exist is told to those with a token only.
-_OPEN: Final = frozenset({"/health", "/token", "/openapi.json"})
+# What strangers may send: the longest name and password, or key, every character escaped, fit several times.
+LARGEST_OF_STRANGERS_BYTES: Final = 64_000
 # A body that is not read is drained up to so much; with more to come the connection ends.
 _DRAINED_BYTES: Final = 65_536
 _ACTIONS: Final = {
@@ -35,16 +40,20 @@ class TokenGate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._for_strangers = Guard(app, "proctor.exam_api", lambda _path: LARGEST_OF_STRANGERS_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or scope["path"] in _OPEN:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         request = Request(scope)
         try:
             user_id = _check_token(request)
         except ExamError as error:
+            if _is_open(request):
+                await self._for_strangers(scope, receive, send)
+                return
             strangers: StrangerLog = request.app.state.strangers
             protocol: ExamProtocol = request.app.state.protocol
             await strangers.note(
@@ -81,6 +90,18 @@ def _check_token(request: Request) -> str:
         )
     protocol: ExamProtocol = request.app.state.protocol
     return protocol.look_at_token(token).user_id
+
+
+def _is_open(request: Request) -> bool:
+    """Whether the address is of a route that asks for no token. One that does not exist is told to those with a token only."""
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            return not isinstance(route, APIRoute) or not _asks_for_token(route.dependant)
+    return False
+
+
+def _asks_for_token(dependant: Dependant) -> bool:
+    return any(part.call is read_token or _asks_for_token(part) for part in dependant.dependencies)
 
 
 def _name_action(path: str) -> str:
