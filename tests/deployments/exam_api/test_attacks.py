@@ -380,6 +380,17 @@ def test_text_that_no_store_holds_is_kept_with_marks_and_the_last_of_two_fields_
     assert kept.get(3, "half \ufffd pair") == "half \ufffd pair"
 
 
+def test_an_endless_answer_is_cut_and_the_session_continues(
+    client: TestClient, world: World, session_id: str
+) -> None:
+    _, lease = open_own(client, world, session_id)
+    client.get(f"/sessions/{session_id}/next", headers=lease)
+    endless = {"seq": 1, "response": "x" * 5_000_000, "wants_next": True}
+    reply = client.post(f"/sessions/{session_id}/answers", json=endless, headers=lease)
+    assert (reply.status_code, reply.json()["question"]["seq"]) == (200, 2)
+    assert world.answers(session_id) == {1: "x" * 1_000_000}
+
+
 # --- junk and logs ----------------------------------------------------------------------------------------------
 
 
@@ -572,8 +583,7 @@ def test_who_guesses_at_a_name_does_not_lock_its_owner_out(client: TestClient, w
     assert reply.status_code == 200
 
 
-def test_a_stolen_token_of_a_closed_key_is_no_token_elsewhere(world: World, session_id: str) -> None:
-    """An installation's token is none at another one."""
+def test_a_token_of_another_installation_is_none_here(world: World, session_id: str) -> None:
     from tests.tasks.exam.world import make_settings
 
     other = make_settings(world.settings.home.parent / "another-home")
