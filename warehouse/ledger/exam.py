@@ -12,18 +12,6 @@ def read_run(connection: Connection, run_id: str) -> RowMapping | None:
     return connection.execute(select(runs).where(runs.c.run_id == run_id)).mappings().first()
 
 
-def list_runs(
-    connection: Connection, *, month: str | None = None, is_simulated: bool | None = None
-) -> list[RowMapping]:
-    """Runs in the order in which they were planned."""
-    query = select(runs).order_by(runs.c.planned_at, runs.c.run_id)
-    if month is not None:
-        query = query.where(runs.c.month == month)
-    if is_simulated is not None:
-        query = query.where(runs.c.is_simulated.is_(is_simulated))
-    return list(connection.execute(query).mappings())
-
-
 def list_run_page(
     connection: Connection, *, after: str | None = None, limit: int | None = None, run_id: str | None = None
 ) -> list[tuple[RowMapping, dict[str, int]]]:
