@@ -1,4 +1,7 @@
-"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process."""
+"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process.
+
+All are coroutines, though none waits: each of the others would cost every request a thread's turn.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +19,24 @@ from warehouse.ledger.engine import Ledger
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 
 
-def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+async def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     """The token that is shown; raises ExamError 401 without one. A route that depends on this is closed to strangers."""
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
     return credentials.credentials
 
 
-def _read_protocol(request: Request) -> ExamProtocol:
+async def _read_protocol(request: Request) -> ExamProtocol:
     protocol: ExamProtocol = request.app.state.protocol
     return protocol
 
 
-def _read_ledger(request: Request) -> Ledger:
+async def _read_ledger(request: Request) -> Ledger:
     ledger: Ledger = request.app.state.ledger
     return ledger
 
 
-def _read_lease(
+async def _read_lease(
     session_id: bodies.SessionId,
     x_lease_secret: Annotated[bodies.LeaseSecret, Header()],
     x_lease_generation: Annotated[int, Header(ge=1, le=2**31 - 1)],
