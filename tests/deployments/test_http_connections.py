@@ -265,7 +265,6 @@ def _measure(count: int, call: Callable[[], Any]) -> list[float]:
 @pytest.mark.long
 @pytest.mark.parametrize("sent", [HEAD, BODY, b""], ids=["heads", "bodies", "nothing"])
 def test_three_thousand_half_open_requests_starve_nobody(sent: bytes) -> None:
-    """The server has the files of an ordinary shell (1,024) until it raises them itself."""
     with serve(ConnectionLimits()) as port:
         quiet = _measure(300, lambda: ask(port))
         text = sent.decode().encode("unicode_escape").decode()
@@ -279,7 +278,7 @@ def test_three_thousand_half_open_requests_starve_nobody(sent: bytes) -> None:
             besieged = _measure(300, lambda: statuses.append(ask(port)[0]))
         finally:
             flood.kill()
-            flood.wait()
+            flood.communicate()
     print(f"p50/p99 quiet {quiet[150] * 1e3:.1f}/{quiet[297] * 1e3:.1f} ms, ", end="")
     print(f"besieged {besieged[150] * 1e3:.1f}/{besieged[297] * 1e3:.1f} ms")
     assert statuses == [200] * 300
