@@ -298,4 +298,4 @@ TestExamMachine = ExamMachine.TestCase
 
 @pytest.mark.long
 def test_many_walks_through_both_doors() -> None:
-    run_state_machine_as_test(ExamMachine, settings=settings(max_examples=400, **_WALK))
+    run_state_machine_as_test(ExamMachine, settings=settings(max_examples=100, **_WALK))
