@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api.app import LONGEST_WAIT_S, create_app
 from deployments.http_server import check_free, serve_app
 from deployments.output import print_note
 from schemas.errors import RegistryError
@@ -34,6 +34,7 @@ def serve_exam(
     certificate: str | None = None,
     key: str | None = None,
     has_docs: bool = False,
+    proxy: str | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 
@@ -41,7 +42,7 @@ def serve_exam(
     """
     check_free(_NAME, host, port)
     database = find_exam_address(settings)
-    with open_exam_database(database) as ledger:
+    with open_exam_database(database, busy_s=LONGEST_WAIT_S) as ledger:
         for warning in find_warnings(settings):
             print_note(f"Warning: {warning}")
         serve_app(
@@ -59,6 +60,7 @@ def serve_exam(
             ended="The exam API has stopped; open sessions continue when it is started again.",
             certificate=certificate,
             key=key,
+            proxy=proxy,
         )
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
-import sys
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from deployments.access_lines import AccessLines
+from deployments.http_connections import ConnectionLimits, make_protocol_class
 from deployments.output import print_note
 from schemas.errors import UsageError
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
-_LONGEST_PATH = 120
 
 
 def serve_app(
@@ -31,6 +32,7 @@ def serve_app(
     announcement: Callable[[str], str] | None = None,
     certificate: str | None = None,
     key: str | None = None,
+    proxy: str | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
 
@@ -44,17 +46,11 @@ def serve_app(
         announcement: from its address, a line for programs that comes first on standard output.
         certificate: TLS certificate (PEM); none for plain HTTP.
         key: its key (PEM).
+        proxy: address of the proxy before it, which names the callers; none where callers connect themselves.
     """
     check_free(name, host, port)
-    config = uvicorn.Config(
-        write_access_lines(app),
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
+    config = make_config(
+        write_access_lines(app), proxy=proxy, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key
     )
     shown_host = f"[{host}]" if ":" in host else host
     address = f"{'https' if certificate else 'http'}://{shown_host}:{port}"
@@ -64,15 +60,40 @@ def serve_app(
     print_note(ended)
 
 
+def make_config(
+    app: Any, *, proxy: str | None = None, limits: ConnectionLimits | None = None, **options: Any
+) -> uvicorn.Config:
+    """How every server of ours listens: limits on connections, no web sockets, no word of a stranger in a log.
+
+    What a caller says of its own address (`X-Forwarded-For`) is believed from `proxy` alone.
+    """
+    logging.getLogger("uvicorn.error").addFilter(_leave_out_strangers)
+    return uvicorn.Config(
+        app if proxy is None else ProxyHeadersMiddleware(app, trusted_hosts=proxy),
+        http=make_protocol_class(limits),
+        ws="none",
+        loop="deployments.http_connections:HandshakeLoop",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        **options,
+    )
+
+
 def write_access_lines(app: Any) -> Any:
     """The application with a line on standard output per call: time, method, path, status, milliseconds.
 
-    No header, no query and no body is written: tokens travel in them.
+    No header, no query and no body is written: tokens travel in them. Calls of strangers, who show nothing that the
+    application knows (`state.is_known`), fill no disk: beyond so many lines a minute they are counted in one.
     """
+    lines = AccessLines()
 
     async def logged(scope: Scope, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                lines.finish()
             return
         started, status = time.perf_counter(), 0
 
@@ -85,7 +106,7 @@ def write_access_lines(app: Any) -> Any:
         try:
             await app(scope, receive, noted)
         finally:
-            _print_line(scope, status, (time.perf_counter() - started) * 1e3)
+            lines.write(scope, status, (time.perf_counter() - started) * 1e3)
 
     return logged
 
@@ -106,10 +127,9 @@ class _Server(uvicorn.Server):
             print_note("\n".join(self._notes))
 
 
-def _print_line(scope: Scope, status: int, duration_ms: float) -> None:
-    path = "".join(c if c.isprintable() else "?" for c in str(scope["path"]))[:_LONGEST_PATH]
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    print(f"{now} {scope['method']} {path} {status} {duration_ms:.0f} ms", file=sys.stdout, flush=True)
+def _leave_out_strangers(record: logging.LogRecord) -> bool:
+    """Whether a line of uvicorn is one that no stranger can make it write."""
+    return record.msg != "Invalid HTTP request received."
 
 
 def check_free(name: str, host: str, port: int) -> None:

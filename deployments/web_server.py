@@ -16,6 +16,7 @@ def serve_web(
     *,
     certificate: str | None = None,
     key: str | None = None,
+    proxy: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
@@ -42,4 +43,5 @@ def serve_web(
         ended="The web desk has stopped; nothing that was decided is lost.",
         certificate=certificate,
         key=key,
+        proxy=proxy,
     )

@@ -13,6 +13,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from schemas.errors import StoreError
 
 LARGEST_BODY_BYTES: Final = 1_000_000
+# Of all bodies that are being read or worked on at once; memory takes several times as much.
+MOST_HELD_BYTES: Final = 128_000_000
+_RETRY_AFTER_S: Final = 2
+
+
+_RETRY_HEADERS = {"Retry-After": str(_RETRY_AFTER_S)}
 
 
 class Guard:
@@ -36,6 +42,7 @@ class Guard:
         self._log = logging.getLogger(name)
         self._read_limit = read_limit
         self._advice = advice
+        self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -50,9 +57,15 @@ class Guard:
         async def receive_limited() -> Message:
             nonlocal body_bytes
             message = await receive()
-            body_bytes += len(message.get("body", b""))
+            count = len(message.get("body", b""))
+            body_bytes += count
+            self._held_bytes += count
             if body_bytes > most_bytes:
                 raise HTTPException(413, too_large)
+            if self._held_bytes > MOST_HELD_BYTES:
+                raise HTTPException(
+                    503, "The server reads too much at once. Send the same call again.", _RETRY_HEADERS
+                )
             return message
 
         async def send_noted(message: Message) -> None:
@@ -76,6 +89,8 @@ class Guard:
                 await _reply(
                     send, 500, "internal", "The server failed. Nothing of this request was kept. Try again."
                 )
+        finally:
+            self._held_bytes -= body_bytes
 
 
 def _read_length(scope: Scope) -> int:
@@ -93,6 +108,8 @@ async def _reply(send: Send, status: int, code: str, message: str) -> None:
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
     ]
+    if status == 503:
+        headers.append((b"retry-after", str(_RETRY_AFTER_S).encode()))
     if status == 413:
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -25,11 +25,12 @@ def hash_password(password: str) -> str:
 def check_password(stored: str | None, password: str) -> bool:
     """Whether the password fits; takes as long for a user who does not exist, so that names cannot be probed."""
     try:
-        return _hasher.verify(stored or _dummy_hash(), password) and stored is not None
+        return _hasher.verify(stored or prepare_dummy(), password) and stored is not None
     except (VerificationError, InvalidHashError):
         return False
 
 
 @lru_cache(maxsize=1)
-def _dummy_hash() -> str:
+def prepare_dummy() -> str:
+    """The hash that stands for users who do not exist; made before the first of them asks, who would wait twice as long."""
     return _hasher.hash("nobody's password")

@@ -15,7 +15,7 @@ from typing import Literal
 
 from fastapi.concurrency import run_in_threadpool
 
-from deployments.auth.passwords import PASSWORDS_AT_ONCE, check_password
+from deployments.auth.passwords import PASSWORDS_AT_ONCE, check_password, prepare_dummy
 from deployments.auth.throttle import FailureCounter, name_attempt
 
 Outcome = Literal["right", "wrong", "pause"]
@@ -39,6 +39,7 @@ class PasswordDoor:
         self.failures = failures or FailureCounter()
         self.places = asyncio.Semaphore(PASSWORDS_AT_ONCE)
         self._queues: dict[str, _Queue] = {}
+        prepare_dummy()
 
     async def check(
         self, address: str | None, user_id: str, password: str, read_hash: Callable[[], str | None]

@@ -294,6 +294,9 @@ def serve(
     certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
     certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
     docs: Annotated[bool, typer.Option("--docs", help="Show the API's description at /docs.")] = False,
+    proxy: Annotated[
+        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
+    ] = "",
 ) -> None:
     """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
 
@@ -319,4 +322,5 @@ def serve(
         certificate=certificate or None,
         key=certificate_key or None,
         has_docs=docs,
+        proxy=proxy or None,
     )

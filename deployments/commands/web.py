@@ -21,6 +21,9 @@ def web(
     ] = "127.0.0.1",
     certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
     certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
+    proxy: Annotated[
+        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Serve the pages on which annotators review and coordinators watch, until interrupted.
@@ -48,5 +51,6 @@ def web(
         port,
         certificate=certificate or None,
         key=certificate_key or None,
+        proxy=proxy or None,
         as_json=as_json,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import SecretStr
 
@@ -15,7 +15,8 @@ from deployments.auth.sign_in import PasswordDoor
 from deployments.auth.weak_passwords import find_weakness
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
-from deployments.exam_api.refusals import note_attempt
+from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
+from deployments.exam_api.refusals import note_attempt, note_refusal
 from schemas.errors import ExamError
 from schemas.settings import Settings
 from tasks.exam.protocol.keys import KeyFile
@@ -24,7 +25,7 @@ from warehouse.ledger import exam, users
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, RowMapping
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong":
-            await note_attempt(protocol, "token", None, body.session_id, 401, "password_wrong")
+            await note_refusal(request, "token", 401, "password_wrong")
             raise _wrong_password()
         token = await run_in_threadpool(
             _issue, ledger, settings, request.app.state.keys, body.user_id, body.session_id, None, stored
@@ -71,11 +72,22 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         )
 
     @app.get("/users")
-    async def list_users(token: Token, protocol: Exam, ledger: Store) -> bodies.UserList:
-        """All users."""
+    async def list_users(
+        token: Token,
+        protocol: Exam,
+        ledger: Store,
+        after: Annotated[bodies.Name | None, Query()] = None,
+        limit: Limit = MOST_PER_PAGE,
+    ) -> bodies.UserList:
+        """Users by name. A page at a time."""
         await run_in_threadpool(protocol.check_token, token, "write_users", "list_users")
-        found = await run_in_threadpool(_read, ledger, users.list_users)
-        return bodies.UserList(users=[bodies.UserBody(**asdict(user)) for user in found])
+        found = await run_in_threadpool(
+            _read, ledger, lambda c: users.list_users(c, after=after, limit=limit + 1)
+        )
+        page, next_after = cut_page(found, limit, lambda user: user.user_id)
+        return bodies.UserList(
+            users=[bodies.UserBody(**asdict(user)) for user in page], next_after=next_after
+        )
 
     @app.post("/users", status_code=201)
     async def add_user(
@@ -115,18 +127,28 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         return bodies.UserBody(**asdict(await run_in_threadpool(ledger.writer.run, change)))
 
     @app.get("/runs")
-    async def list_runs(token: Token, protocol: Exam, ledger: Store) -> bodies.RunList:
-        """Runs and how far they are."""
+    async def list_runs(
+        token: Token,
+        protocol: Exam,
+        ledger: Store,
+        after: Annotated[bodies.Name | None, Query()] = None,
+        limit: Limit = MOST_PER_PAGE,
+    ) -> bodies.RunList:
+        """Runs and how far they are. A page at a time."""
         await run_in_threadpool(protocol.check_token, token, "read_runs", "list_runs")
-        return bodies.RunList(runs=await run_in_threadpool(_read, ledger, _list_runs))
+        found = await run_in_threadpool(
+            _read, ledger, lambda c: exam.list_run_page(c, after=after, limit=limit + 1)
+        )
+        page, next_after = cut_page(found, limit, lambda run: str(run[0]["run_id"]))
+        return bodies.RunList(runs=[_describe_run(*run) for run in page], next_after=next_after)
 
     @app.get("/runs/{run_id}")
     async def read_run(run_id: bodies.Name, token: Token, protocol: Exam, ledger: Store) -> bodies.RunBody:
         """One run and how far it is."""
         await run_in_threadpool(protocol.check_token, token, "read_runs", "read_run")
-        found = [run for run in await run_in_threadpool(_read, ledger, _list_runs) if run.run_id == run_id]
+        found = await run_in_threadpool(_read, ledger, lambda c: exam.list_run_page(c, run_id=run_id))
         if found:
-            return found[0]
+            return _describe_run(*found[0])
         raise ExamError(404, "run_unknown", "There is no such run.")
 
 
@@ -135,22 +157,13 @@ def _read(ledger: Ledger, operation: Callable[[Connection], T]) -> T:
         return operation(connection)
 
 
-def _list_runs(connection: Connection) -> list[bodies.RunBody]:
-    runs = []
-    for row in exam.list_runs(connection):
-        counts = exam.count_sessions(connection, row["run_id"])
-        runs.append(
-            bodies.RunBody(
-                **{
-                    name: row[name]
-                    for name in bodies.RunBody.model_fields
-                    if name not in ("session_count", "closed_session_count")
-                },
-                session_count=sum(counts.values()),
-                closed_session_count=counts.get("closed", 0),
-            )
-        )
-    return runs
+def _describe_run(row: RowMapping, counts: Mapping[str, int]) -> bodies.RunBody:
+    own = bodies.RunBody.model_fields.keys() - {"session_count", "closed_session_count"}
+    return bodies.RunBody(
+        **{name: row[name] for name in own},
+        session_count=sum(counts.values()),
+        closed_session_count=counts.get("closed", 0),
+    )
 
 
 def _issue(

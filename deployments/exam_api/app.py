@@ -19,9 +19,11 @@ from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
 from deployments.auth.sign_in import PasswordDoor
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
+from deployments.exam_api.gate import TokenGate
 from deployments.exam_api.practice_routes import add_practice_routes
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
+from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.keys import open_keys
@@ -31,6 +33,8 @@ from warehouse.ledger.sides import find_exam_address
 
 # A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
 LARGEST_ANSWER_BYTES = 32_000_000
+# Who is told after so long that the ledger is locked sends the same call again.
+LONGEST_WAIT_S = 3.0
 _ADVICE = "Send less: a response is kept up to 1,000,000 characters."
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -58,18 +62,18 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
         opened = (
-            await run_in_threadpool(open_exam_database, find_exam_address(settings))
-            if ledger is None
-            else ledger
+            await run_in_threadpool(_open_database, find_exam_address(settings)) if ledger is None else ledger
         )
         app.state.ledger = opened
         app.state.keys = open_keys(settings)
         app.state.keys.read()  # what is wrong with the file is said at the start
         app.state.protocol = make_protocol(opened, settings, is_in_house=False)
         app.state.passwords = PasswordDoor()
+        app.state.strangers = StrangerLog(lambda: app.state.protocol)
         try:
             yield
         finally:
+            await app.state.strangers.finish()
             if ledger is None:
                 opened.close()
 
@@ -80,8 +84,11 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
         lifespan=hold_ledger,
         docs_url=None,
         redoc_url=None,
+        # A redirect would name the host that the caller named.
+        redirect_slashes=False,
         responses=_ERRORS,
     )
+    app.add_middleware(TokenGate)
     app.add_middleware(Guard, name="proctor.exam_api", read_limit=_read_limit, advice=_ADVICE)
     app.add_exception_handler(ExamError, refuse)
     app.add_exception_handler(UsageError, refuse_usage)
@@ -95,6 +102,10 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
 
         add_reference_page(app)
     return app
+
+
+def _open_database(url: str) -> Ledger:
+    return open_exam_database(url, busy_s=LONGEST_WAIT_S)
 
 
 def _read_limit(path: str) -> int:

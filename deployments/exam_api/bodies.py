@@ -232,9 +232,10 @@ class SessionLine(_Body):
 
 
 class SessionList(_Body):
-    """Sessions that the caller may see."""
+    """Sessions that the caller may see: one page, and what to name as `after` for the next; null when it is the last."""
 
     sessions: list[SessionLine]
+    next_after: str | None
 
 
 class UserRequest(_Body):
@@ -271,9 +272,10 @@ class UserBody(_Body):
 
 
 class UserList(_Body):
-    """All users."""
+    """Users by name: one page, and what to name as `after` for the next; null when it is the last."""
 
     users: list[UserBody]
+    next_after: str | None
 
 
 class RunBody(_Body):
@@ -293,6 +295,7 @@ class RunBody(_Body):
 
 
 class RunList(_Body):
-    """Runs in the order in which they were planned."""
+    """Runs in the order in which they were planned: one page, and the `after` of the next; null when it is the last."""
 
     runs: list[RunBody]
+    next_after: str | None

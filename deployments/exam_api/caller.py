@@ -1,4 +1,7 @@
-"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process."""
+"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process.
+
+All are coroutines, though none waits: each of the others would cost every request a thread's turn.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from warehouse.ledger.engine import Ledger
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 
 
-async def _read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+async def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+    """The token that is shown; raises ExamError 401 without one. A route that depends on this is closed to strangers."""
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
     return credentials.credentials
@@ -40,7 +44,7 @@ async def _read_lease(
     return Lease(session_id, x_lease_generation, x_lease_secret, 0.0, "", 0, 0)
 
 
-Token = Annotated[str, Depends(_read_token)]
+Token = Annotated[str, Depends(read_token)]
 Exam = Annotated[ExamProtocol, Depends(_read_protocol)]
 Store = Annotated[Ledger, Depends(_read_ledger)]
 Held = Annotated[Lease, Depends(_read_lease)]

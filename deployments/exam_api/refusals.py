@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from deployments.exam_api import bodies
+from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
 
@@ -42,16 +43,8 @@ async def refuse_form(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     places = sorted({".".join(str(part) for part in item["loc"][:2]) for item in error.errors()})
     known = [place for place in places if place.split(".")[-1] in _FIELDS] or ["the request"]
-    session_id = request.path_params.get("session_id")
-    is_named = isinstance(session_id, str) and len(session_id) <= 80 and session_id.replace("-", "").isalnum()
-    await note_attempt(
-        request.app.state.protocol,
-        "malformed",
-        None,
-        session_id if is_named else None,
-        422,
-        "request_invalid",
-    )
+    # No session's chain: the token was looked at, and not yet whether the session is theirs.
+    await note_refusal(request, "malformed", 422, "request_invalid")
     return _error(
         422, "request_invalid", f"Missing or malformed: {', '.join(known)}. /openapi.json has the form."
     )
@@ -65,13 +58,21 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
         404: "not_found",
         405: "method_not_allowed",
         413: "body_too_large",
+        503: "busy",
     }
     code = words.get(error.status_code, "refused")
     message = "The address, the method or the body is not one that the API takes."
-    reply = _error(error.status_code, code, error.detail if error.status_code == 413 else message)
+    reply = _error(error.status_code, code, error.detail if error.status_code in (413, 503) else message)
     for name, value in (error.headers or {}).items():
         reply.headers[name] = value
     return reply
+
+
+async def note_refusal(request: Request, action: str, status: int, code: str) -> None:
+    """Write a refusal that the protocol did not see into the audit log: of strangers, and by strangers' measure."""
+    strangers: StrangerLog = request.app.state.strangers
+    user_id = request.scope.get("state", {}).get("user_id")
+    await strangers.note(request.client.host if request.client else None, action, status, code, user_id)
 
 
 async def note_attempt(

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Query
 
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Held, Token
+from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
 from tasks.exam.guide import describe_session, describe_task
 from tasks.exam.protocol.words import Answer, Lease, Put
 
@@ -23,11 +24,18 @@ def add_session_routes(app: FastAPI) -> None:
 
     @app.get("/sessions")
     async def list_sessions(
-        token: Token, protocol: Exam, run_id: Annotated[bodies.Name | None, Query()] = None
+        token: Token,
+        protocol: Exam,
+        run_id: Annotated[bodies.Name | None, Query()] = None,
+        after: Annotated[bodies.SessionId | None, Query()] = None,
+        limit: Limit = MOST_PER_PAGE,
     ) -> bodies.SessionList:
-        """One's own sessions; for examiners all, or those of a run."""
-        lines = await protocol.list_sessions_async(token, run_id)
-        return bodies.SessionList(sessions=[bodies.SessionLine(**asdict(line)) for line in lines])
+        """One's own sessions; for examiners all, or those of a run. A page at a time."""
+        found = await protocol.list_sessions_async(token, run_id, after=after, limit=limit + 1)
+        page, next_after = cut_page(found, limit, lambda line: line.session_id)
+        return bodies.SessionList(
+            sessions=[bodies.SessionLine(**asdict(line)) for line in page], next_after=next_after
+        )
 
     @app.get("/sessions/{session_id}")
     async def read_status(session_id: bodies.SessionId, token: Token, protocol: Exam) -> bodies.StatusBody:

@@ -35,6 +35,8 @@ from schemas.settings import Settings
 from tasks.review.batch import list_open_batches
 from warehouse.ledger.engine import Ledger, open_ledger
 
+# A person is told after so long that the ledger is locked.
+LONGEST_WAIT_S = 5.0
 _KINDS = (add_sign_in_routes, add_review_routes, add_coordinator_routes, add_mark_routes)
 
 
@@ -57,7 +59,7 @@ def create_app(
 
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
-        opened = await run_in_threadpool(open_ledger, settings.ledger_address) if ledger is None else ledger
+        opened = await run_in_threadpool(_open_ledger, settings.ledger_address) if ledger is None else ledger
         app.state.ledger = opened
         app.state.settings = settings
         app.state.key = read_cookie_key(settings)
@@ -79,7 +81,13 @@ def create_app(
                 opened.close()
 
     app = FastAPI(
-        title="Proctor web desk", lifespan=hold_ledger, docs_url=None, redoc_url=None, openapi_url=None
+        title="Proctor web desk",
+        lifespan=hold_ledger,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        # A redirect would name the host that the caller named.
+        redirect_slashes=False,
     )
     app.add_middleware(Guard, name="proctor.web")
     app.add_middleware(SecurityHeaders)
@@ -90,6 +98,10 @@ def create_app(
     for add_routes in _KINDS:
         add_routes(app)
     return app
+
+
+def _open_ledger(url: str) -> Ledger:
+    return open_ledger(url, busy_s=LONGEST_WAIT_S)
 
 
 async def _ask_to_sign_in(request: Request, error: Exception) -> Response:

@@ -39,7 +39,10 @@ def read_sessions(request: Request) -> Sessions:
 
 def read_visitor(request: Request) -> SignedIn | None:
     """Who asks; null for nobody."""
-    return read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
+    found = read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
+    if found is not None:
+        request.state.is_known = True
+    return found
 
 
 def _need_visitor(request: Request) -> SignedIn:

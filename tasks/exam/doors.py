@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from types import TracebackType
 from typing import Any, Protocol, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from tasks.exam.http_calls import HttpCaller
 from tasks.exam.protocol.machine import ExamProtocol
@@ -123,9 +123,14 @@ class HttpDoor:
 
     async def list_sessions(self, token: str, run_id: str | None = None) -> list[SessionSummary]:
         """See ExamProtocol.list_sessions."""
-        query = "" if run_id is None else f"?run_id={quote(run_id, safe='')}"
-        body = await self._call("GET", f"/sessions{query}", token)
-        return [SessionSummary(**item) for item in body["sessions"]]
+        found: list[SessionSummary] = []
+        query = {} if run_id is None else {"run_id": run_id}
+        while True:
+            body = await self._call("GET", f"/sessions?{urlencode(query)}", token)
+            found += [SessionSummary(**item) for item in body["sessions"]]
+            if body["next_after"] is None:
+                return found
+            query["after"] = body["next_after"]
 
     async def _submit(self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool) -> Any:
         body = {"seq": seq, "wants_next": wants_next, **asdict(answer.fitted())}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemas.errors import BudgetError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
+from tasks.models.limits import OwnPace
 from tasks.models.paces import Pace
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply
@@ -68,7 +69,7 @@ class Sender:
     async def send(
         self,
         endpoint: AsyncOpenAI,
-        pace: Pace,
+        pace: Pace | OwnPace,
         model: RegisteredModel,
         body: dict[str, Any],
         flight: Flight,

@@ -118,6 +118,21 @@ class Limiter:
         self.slots = Slots(concurrency)
 
 
+class OwnPace:
+    """The pace of a process that shares its provider with no other one: what `paces.Pace` is for all of an installation."""
+
+    def __init__(self, limiter: Limiter) -> None:
+        self._limiter = limiter
+
+    async def acquire(self) -> None:
+        """Wait for this caller's moment."""
+        await self._limiter.bucket.acquire()
+
+    async def pause(self, seconds: float) -> None:
+        """Let nobody of this process send for so long: the provider said so (Retry-After)."""
+        self._limiter.bucket.pause(seconds)
+
+
 class _Shared(NamedTuple):
     """Models that share their limits: those of a provider, or one model alone."""
 

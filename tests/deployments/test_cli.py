@@ -222,7 +222,7 @@ from tasks.exam.plan.planning import plan_run
 from tasks.models.registry import read_registry
 from tests.tasks.exam.world import make_bank, DISCIPLINES
 from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam import list_runs
+from warehouse.ledger.exam import list_run_ids
 settings = load_settings()
 with open_ledger(settings.ledger_address) as ledger:
     plan = plan_run(ledger, settings, read_registry(settings.registry_path), make_bank(9), month="2026-11", is_simulated=False)
@@ -231,7 +231,7 @@ with open_ledger(settings.ledger_address) as ledger:
     except RegistryError as error:
         print(error.exit_code, error)
     with ledger.read() as connection:
-        print("runs", len(list_runs(connection)))
+        print("runs", len(list_run_ids(connection)))
 """
     environment = os.environ | {
         "PROCTOR_HOME": str(home), "PROCTOR_REGISTRY": str(registry), "PROCTOR_SET_SIZE": "3", "PROCTOR_REPEATS": "1",

@@ -55,9 +55,12 @@ class Ledger:
     group-commit writer for the hot path. Close it, or use it as a context manager.
     """
 
-    def __init__(self, engine: Engine, *, has_exam_attached: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, *, has_exam_attached: bool = False, busy_s: float | None = None
+    ) -> None:
         self.engine = engine
         self._has_exam_attached = has_exam_attached
+        self._busy_s = busy_s
 
     def __enter__(self) -> Ledger:
         return self
@@ -75,25 +78,33 @@ class Ledger:
         """The writer of this process; started on first use."""
         from warehouse.ledger.writer import GroupCommitWriter
 
-        return GroupCommitWriter(self.engine)
+        return GroupCommitWriter(self.engine, self._busy_s)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that sees one consistent state and writes nothing.
 
         Over two files the exam's side is seen as of the beginning, and the ledger as of its first use: what the ledger holds is
-        written before what the exam's side says of it, so that nothing of it is missing. Raises StoreError when a file is gone.
+        written before what the exam's side says of it, so that nothing of it is missing. Raises StoreError when a file is gone,
+        and where the ledger is locked or cannot be reached.
         """
+        from sqlalchemy.exc import OperationalError, TimeoutError
+
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self.engine.connect() as connection:
-            check_files(connection)
-            connection.exec_driver_sql(begin)
-            try:
-                if self._has_exam_attached:
-                    connection.exec_driver_sql(_PIN).close()
-                yield connection
-            finally:
-                connection.exec_driver_sql("ROLLBACK")
+        try:
+            with self.engine.connect() as connection:
+                check_files(connection)
+                connection.exec_driver_sql(begin)
+                try:
+                    if self._has_exam_attached:
+                        connection.exec_driver_sql(_PIN).close()
+                    yield connection
+                finally:
+                    connection.exec_driver_sql("ROLLBACK")
+        except (OperationalError, TimeoutError) as error:
+            raise StoreError(
+                f"The ledger cannot be read ({type(error).__name__}). Wait until it is free, and run the command again."
+            ) from None
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -131,15 +142,18 @@ class Ledger:
         self.engine.dispose()
 
 
-def open_ledger(url: str) -> Ledger:
+def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
     """Open the ledger at `url`, both sides of it, creating or upgrading its tables: for the ledger's owner.
+
+    With `busy_s` a write that waits so long for another process's lock raises StoreError: for servers, whose callers can
+    wait themselves. Without it commands wait for minutes.
 
     Raises StoreError when it cannot be reached, was written by a newer version, or is not the ledger of its home.
     """
     expected = find_expected_id(url)
     check_store_file(ledger_file(url), expected)
     check_store_file(exam_file(url), expected)
-    engine = create_ledger_engine(url)
+    engine = create_ledger_engine(url, busy_s=busy_s)
     with _telling_of(url, engine):
         from warehouse.ledger.migrate import read_ledger_version, upgrade_ledger
 
@@ -148,13 +162,16 @@ def open_ledger(url: str) -> Ledger:
         upgrade_ledger(engine)
     file = find_ledger_file(url)
     if file is None:
-        return Ledger(engine)
+        return Ledger(engine, busy_s=busy_s)
     engine.dispose()
-    return Ledger(create_ledger_engine(url, attached=name_exam_file(file)), has_exam_attached=True)
+    attached = create_ledger_engine(url, attached=name_exam_file(file), busy_s=busy_s)
+    return Ledger(attached, has_exam_attached=True, busy_s=busy_s)
 
 
-def open_exam_database(url: str) -> Ledger:
+def open_exam_database(url: str, *, busy_s: float | None = None) -> Ledger:
     """Open the exam's side alone: its file, or a server by the role of the exam API. Creates and upgrades nothing.
+
+    `busy_s` is that of `open_ledger`.
 
     Raises StoreError when it is not there, not at the form of the code, or shows more than the exam's side.
     """
@@ -166,7 +183,7 @@ def open_exam_database(url: str) -> Ledger:
             f"There is no exam database at {file}. Run `proctor exam database`: it makes it, or divides the ledger of an earlier "
             "version; nothing is lost."
         )
-    engine = create_ledger_engine(url)
+    engine = create_ledger_engine(url, busy_s=busy_s)
     with _telling_of(url, engine):
         from warehouse.ledger.exam_role import check_role
         from warehouse.ledger.migrate import HEAD, read_ledger_version
@@ -179,7 +196,7 @@ def open_exam_database(url: str) -> Ledger:
                 f"The exam database is at form {found or 'none'}, and this Proctor needs {HEAD}. Run `proctor exam database`, which "
                 "brings it there; nothing is lost."
             )
-    return Ledger(engine)
+    return Ledger(engine, busy_s=busy_s)
 
 
 @contextmanager
@@ -209,35 +226,52 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
         ) from None
 
 
-def create_ledger_engine(url: str, *, attached: Path | None = None) -> Engine:
+def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: float | None = None) -> Engine:
     """An engine in driver autocommit: transactions are begun by hand, so that SQLite's are IMMEDIATE.
 
-    `attached` is the exam's file of an embedded ledger: its tables are then named like the ledger's own.
+    `attached` is the exam's file of an embedded ledger: its tables are then named like the ledger's own. `busy_s` is how long a
+    statement waits for a lock, and a caller for a connection.
     """
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
             _create_closed(Path(address.database))
-        engine = create_engine(address, hide_parameters=True, connect_args={"timeout": 60})
-        event.listen(engine, "connect", _prepare_sqlite)
+        engine = create_engine(
+            address,
+            hide_parameters=True,
+            connect_args={"timeout": 60},
+            pool_timeout=busy_s or 30,
+        )
+        event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
         if attached is not None:
             event.listen(engine, "connect", partial(_attach_exam, attached))
         watch_files(engine, _list_watched(url, attached))
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
-        return create_engine(
+        engine = create_engine(
             address,
             hide_parameters=True,
             isolation_level="AUTOCOMMIT",
             pool_pre_ping=True,
+            pool_timeout=busy_s or 30,
         )
+        if busy_s is not None:
+            event.listen(engine, "connect", partial(_prepare_postgresql, busy_s))
+        return engine
     raise StoreError(
         f"The ledger cannot live on {address.get_backend_name()!r}: use sqlite:///… or postgresql://…."
     )
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_postgresql(busy_s: float, connection: Any, _record: Any) -> None:
+    """No statement waits longer for a row that somebody else holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
+    connection.commit()
+
+
+def _prepare_sqlite(busy_s: float, connection: Any, _record: Any) -> None:
     """WAL so that readers never wait; FULL so that an acknowledged answer survives a power cut."""
     connection.isolation_level = None
     cursor = connection.cursor()
@@ -246,7 +280,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA busy_timeout=60000")
+    cursor.execute(f"PRAGMA busy_timeout={int(busy_s * 1000)}")
     cursor.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, RowMapping, func, select
+from sqlalchemy import Connection, RowMapping, func, select, tuple_
 
 from schemas.errors import StoreError
 from warehouse.ledger.tables import run_plans, runs, sessions
@@ -27,16 +27,30 @@ def read_run(connection: Connection, run_id: str) -> RowMapping | None:
     return row
 
 
-def list_runs(
-    connection: Connection, *, month: str | None = None, is_simulated: bool | None = None
-) -> list[RowMapping]:
-    """Runs in the order in which they were planned, without their plans and seeds."""
-    query = select(runs).order_by(runs.c.planned_at, runs.c.run_id)
-    if month is not None:
-        query = query.where(runs.c.month == month)
-    if is_simulated is not None:
-        query = query.where(runs.c.is_simulated.is_(is_simulated))
-    return list(connection.execute(query).mappings())
+def list_run_page(
+    connection: Connection, *, after: str | None = None, limit: int | None = None, run_id: str | None = None
+) -> list[tuple[RowMapping, dict[str, int]]]:
+    """Runs and how many sessions each has by status, in the order in which they were planned.
+
+    A page is `limit` of them, those that follow the run `after`; none when there is no such run.
+    """
+    order = (runs.c.planned_at, runs.c.run_id)
+    query = select(runs).order_by(*order).limit(limit)
+    if run_id is not None:
+        query = query.where(runs.c.run_id == run_id)
+    if after is not None:
+        last = select(*order).where(runs.c.run_id == after).correlate(None)
+        query = query.where(tuple_(*order) > last.scalar_subquery())
+    page = list(connection.execute(query).mappings())
+    counted = connection.execute(
+        select(sessions.c.run_id, sessions.c.status, func.count())
+        .where(sessions.c.run_id.in_([row["run_id"] for row in page]))
+        .group_by(sessions.c.run_id, sessions.c.status)
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for name, status, count in counted:
+        counts.setdefault(str(name), {})[str(status)] = int(count)
+    return [(row, counts.get(row["run_id"], {})) for row in page]
 
 
 def list_run_ids(connection: Connection) -> list[str]:
@@ -58,21 +72,36 @@ def list_sessions(
     user_id: str | None = None,
     session_id: str | None = None,
     status: str | None = None,
+    after: str | None = None,
+    limit: int | None = None,
 ) -> list[RowMapping]:
-    """Sessions by run, candidate user, id or status, in a fixed order; without lease and chain."""
+    """Sessions by run, candidate user, id or status, in a fixed order; without lease and chain.
+
+    A page is `limit` of them, those that follow the session `after`; none when that is not one of those asked for.
+    """
     hidden = {"lease_hash", "access_hash"}
-    query = select(*(column for column in sessions.c if column.name not in hidden)).order_by(
-        sessions.c.run_id, sessions.c.model, sessions.c.repeat, sessions.c.prompt_style, sessions.c.session_id
+    order = (
+        sessions.c.run_id,
+        sessions.c.model,
+        sessions.c.repeat,
+        sessions.c.prompt_style,
+        sessions.c.session_id,
     )
-    for column, value in (
-        (sessions.c.run_id, run_id),
-        (sessions.c.user_id, user_id),
-        (sessions.c.session_id, session_id),
-        (sessions.c.status, status),
-    ):
-        if value is not None:
-            query = query.where(column == value)
-    return list(connection.execute(query).mappings())
+    wanted = [
+        column == value
+        for column, value in (
+            (sessions.c.run_id, run_id),
+            (sessions.c.user_id, user_id),
+            (sessions.c.session_id, session_id),
+            (sessions.c.status, status),
+        )
+        if value is not None
+    ]
+    query = select(*(column for column in sessions.c if column.name not in hidden)).where(*wanted)
+    if after is not None:
+        last = select(*order).where(sessions.c.session_id == after, *wanted).correlate(None)
+        query = query.where(tuple_(*order) > last.scalar_subquery())
+    return list(connection.execute(query.order_by(*order).limit(limit)).mappings())
 
 
 def count_sessions(connection: Connection, run_id: str) -> dict[str, int]:

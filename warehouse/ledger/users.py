@@ -127,11 +127,15 @@ def read_question_limit(connection: Connection, user_id: str) -> int | None:
     return connection.execute(select(users.c.question_limit).where(users.c.user_id == user_id)).scalar()
 
 
-def list_users(connection: Connection, role: str | None = None) -> list[User]:
-    """All users by name, or those of a role."""
-    query = select(*_PUBLIC).order_by(users.c.user_id)
+def list_users(
+    connection: Connection, role: str | None = None, *, after: str | None = None, limit: int | None = None
+) -> list[User]:
+    """All users by name, or those of a role; a page is `limit` of them, those whose names follow `after`."""
+    query = select(*_PUBLIC).order_by(users.c.user_id).limit(limit)
     if role is not None:
         query = query.where(users.c.role == role)
+    if after is not None:
+        query = query.where(users.c.user_id > after)
     return [User(**row._mapping) for row in connection.execute(query)]
 
 

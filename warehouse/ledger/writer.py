@@ -78,8 +78,10 @@ class _Work:
 class GroupCommitWriter:
     """Runs operations on one thread and commits them together."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, busy_s: float | None = None) -> None:
         self._engine = engine
+        self._busy_s = busy_s
+        self._connection: Connection | None = None
         self._is_sqlite = engine.dialect.name == "sqlite"
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._closed = False
@@ -113,54 +115,93 @@ class GroupCommitWriter:
             self._thread.join()
 
     def _serve(self) -> None:
-        with self._engine.connect() as connection:
-            is_open = True
-            while is_open:
-                batch = [self._queue.get()]
-                while len(batch) < MOST_PER_COMMIT:
-                    try:
-                        batch.append(self._queue.get_nowait())
-                    except queue.Empty:
-                        break
-                work = sorted((item for item in batch if item is not None), key=lambda item: item.row)
-                is_open = len(work) == len(batch)
-                if work:
-                    self._commit(connection, work)
+        is_open = True
+        while is_open:
+            batch = [self._queue.get(), *self._take_queued(MOST_PER_COMMIT - 1)]
+            work = sorted((item for item in batch if item is not None), key=lambda item: item.row)
+            is_open = len(work) == len(batch)
+            if work and (failure := self._commit(work)) is not None and self._busy_s is not None:
+                # They have waited as long as those before them: nobody waits twice.
+                rest = self._take_queued()
+                is_open = is_open and None not in rest
+                waiting = [item for item in rest if item is not None]
+                _tell(waiting, [(True, failure)] * len(waiting))
+        self._disconnect()
 
-    def _commit(self, connection: Connection, work: list[_Work]) -> None:
+    def _take_queued(self, most: float = float("inf")) -> list[_Work | None]:
+        taken: list[_Work | None] = []
+        while len(taken) < most:
+            try:
+                taken.append(self._queue.get_nowait())
+            except queue.Empty:
+                break
+        return taken
+
+    def _commit(self, work: list[_Work]) -> StoreError | None:
         """One transaction for all; a lock that stays held is tried again before anybody is told of a failure.
 
         An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
-        paid for. Nobody is told of it.
+        paid for. Nobody is told of it. Returns the failure that all were told of, if the ledger could not be written.
         """
         for item in work:
             item.future.set_running_or_notify_cancel()
+        began = time.monotonic()
         for attempt in range(1, MOST_TRIES + 1):
             try:
-                outcomes = self._run_batch(connection, work)
+                outcomes = self._run_batch(self._connect(), work)
                 break
             except DBAPIError as error:
-                _rollback(connection)
-                cause = explain_refusal(error)
+                self._roll_back()
+                cause, waited_s = explain_refusal(error), time.monotonic() - began
                 if cause is None and not isinstance(error, OperationalError):
                     _tell(work, [(True, error)] * len(work))
-                    return
-                if cause is not None or attempt == MOST_TRIES:
+                    return None
+                is_last = attempt == MOST_TRIES or (self._busy_s is not None and waited_s >= self._busy_s)
+                if cause is not None or is_last:
                     cause = cause or f"it failed {attempt} times ({type(error.orig).__name__})"
                     failure = StoreError(
                         f"The ledger could not commit: {cause}. Nothing of the last operations was kept; mend that, then run "
                         "the command again."
                     )
                     _tell(work, [(True, failure)] * len(work))
-                    return
+                    return failure
                 time.sleep(0.05 * 2**attempt)
             except (
                 BaseException
             ) as error:  # the thread must outlive any fault, and every caller must hear of it
-                _rollback(connection)
+                self._roll_back()
                 _tell(work, [(True, error)] * len(work))
-                return
+                return None
         _tell(work, outcomes)
+        return None
+
+    def _connect(self) -> Connection:
+        """The connection of this thread; a new one where the last was lost with its server."""
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _roll_back(self) -> None:
+        """Undo what was begun; a connection that cannot even do that is given up, and the next batch has another."""
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            if not connection.invalidated:
+                connection.exec_driver_sql("ROLLBACK")
+                return
+        except OperationalError:
+            # On SQLite the failed BEGIN left no transaction to undo.
+            if self._is_sqlite:
+                return
+        except Exception:
+            connection.invalidate()
+        self._disconnect()
 
     def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
@@ -192,10 +233,3 @@ def _tell(work: list[_Work], outcomes: list[tuple[bool, Any]]) -> None:
             item.future.set_exception(value)
         else:
             item.future.set_result(value)
-
-
-def _rollback(connection: Connection) -> None:
-    try:
-        connection.exec_driver_sql("ROLLBACK")
-    except OperationalError:
-        return  # the failed BEGIN left no transaction to undo

@@ -73,11 +73,11 @@ class EndpointAnswerer:
     def __init__(self, model: RegisteredModel, *, timeout_s: float, most_attempts: int = 6) -> None:
         from tasks.models.attempts import Sender
         from tasks.models.endpoints import Endpoints
-        from tasks.models.limits import get_limiter
+        from tasks.models.limits import OwnPace, get_limiter
 
         self._model = model
         self._endpoints = Endpoints(timeout_s)
-        self._limiter = get_limiter(model, 1)
+        self._pace = OwnPace(get_limiter(model, 1))
         self._sender = Sender(Counter(), timeout_s=timeout_s, budget=None, most_attempts=most_attempts)
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class EndpointAnswerer:
         body = {"model": self._model.endpoint_model, "messages": messages, **self._model.parameters}
         endpoint = self._endpoints.open(self._model)
         outcome, attempts, latency_ms = await self._sender.send(
-            endpoint, self._limiter, self._model, body, Flight()
+            endpoint, self._pace, self._model, body, Flight()
         )
         if isinstance(outcome, Failure):
             raise NoAnswer(

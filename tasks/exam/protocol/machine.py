@@ -152,13 +152,17 @@ class ExamProtocol:
         """See release_session."""
         return await self._perform_async(watching.release_session(self._tokens, token, session_id))
 
-    def list_sessions(self, token: str, run_id: str | None = None) -> list[SessionSummary]:
-        """One's own sessions; for examiners all, or those of a run."""
-        return self._perform(watching.list_sessions(self._tokens, token, run_id))
+    def list_sessions(
+        self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
+    ) -> list[SessionSummary]:
+        """One's own sessions; for examiners all, or those of a run: `limit` of them, those that follow the session `after`."""
+        return self._perform(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
-    async def list_sessions_async(self, token: str, run_id: str | None = None) -> list[SessionSummary]:
+    async def list_sessions_async(
+        self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
+    ) -> list[SessionSummary]:
         """See list_sessions."""
-        return await self._perform_async(watching.list_sessions(self._tokens, token, run_id))
+        return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     # --- what is logged and checked around every call ----------------------------------------------------------
 
@@ -177,6 +181,18 @@ class ExamProtocol:
             return claims
 
         return self._perform(Move(action, token, None, operation))
+
+    def look_at_token(self, token: str) -> Claims:
+        """The claims of a token before anything else is read: signature, moments, and what is known to have ended.
+
+        Raises ExamError 401. Nothing is logged, and the ledger is not asked: every call does both.
+        """
+        return self._tokens.look(token)
+
+    def name_caller(self, token: str) -> str | None:
+        """The user of a token that we signed, expired and ended or not; null for what we did not sign."""
+        caller = read_caller(self._keys, token)
+        return None if caller is None else caller.user_id
 
     def log_attempt(
         self, action: str, *, user_id: str | None, session_id: str | None, status: int, code: str | None
@@ -203,15 +219,24 @@ class ExamProtocol:
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
-        """The log entry of a refused attempt, in the chain of the session that it named."""
+        """The log entry of a refused attempt; in the chain of the session that it named, if the token is for it.
+
+        What names another session, or comes from a stranger or with a token that has ended, is written with the attempts that name none: nobody writes into
+        the chain of a session that is not theirs.
+        """
         # An expired or ended token still says truly who calls: its signature is good.
-        user_id = read_caller(self._keys, move.token)
+        caller = read_caller(self._keys, move.token)
+        is_theirs = (
+            caller is not None
+            and error.status != 401
+            and (move.session_id == caller.session_id or "read_sessions" in caller.permissions)
+        )
 
         def operation(connection: Connection) -> None:
             access.append_access_at_head(
                 connection,
-                user_id=user_id,
-                session_id=None if move.session_id is None else move.session_id[:80],
+                user_id=None if caller is None else caller.user_id,
+                session_id=move.session_id[:80] if move.session_id is not None and is_theirs else None,
                 action=move.action,
                 status=error.status,
                 code=error.code,

@@ -101,6 +101,8 @@ def check_quota(connection: Connection, level: str, limit: int | None, **whose: 
     """Pass below the limit on questions handed out; raises ExamError 403 at it."""
     if limit is None:
         return
+    # Counted only when no other process can hand out: two sessions would both take the last one allowed.
+    seats.hold_quotas(connection)
     counts = seats.count_questions(connection, **whose)
     if counts.pending + counts.completed >= limit:
         raise ExamError(403, "quota_reached", f"The {level} has been handed all questions that it may have.")

@@ -50,8 +50,14 @@ def release_session(tokens: VerifiedTokens, token: str, session_id: str) -> Move
     return Move("release", token, session_id, operation)
 
 
-def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Move[list[SessionSummary]]:
-    """One's own sessions; for examiners all, or those of a run."""
+def list_sessions(
+    tokens: VerifiedTokens,
+    token: str,
+    run_id: str | None,
+    after: str | None = None,
+    limit: int | None = None,
+) -> Move[list[SessionSummary]]:
+    """One's own sessions; for examiners all, or those of a run: `limit` of them, those that follow the session `after`."""
 
     def operation(connection: Connection) -> list[SessionSummary]:
         claims = tokens.read(token, connection)
@@ -64,7 +70,7 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
             connection, user_id=claims.user_id, session_id=None, action="list", status=200, code=None
         )
         if is_examiner:
-            rows = exam.list_sessions(connection, run_id=run_id)
+            rows = exam.list_sessions(connection, run_id=run_id, after=after, limit=limit)
             return [
                 SessionSummary(
                     row["session_id"],
@@ -81,7 +87,9 @@ def list_sessions(tokens: VerifiedTokens, token: str, run_id: str | None) -> Mov
                 )
                 for row in rows
             ]
-        rows = exam.list_sessions(connection, user_id=claims.user_id, session_id=claims.session_id)
+        rows = exam.list_sessions(
+            connection, user_id=claims.user_id, session_id=claims.session_id, after=after, limit=limit
+        )
         return [
             SessionSummary(
                 row["session_id"],

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import uvicorn
 
 from deployments.exam_api.app import create_app
+from deployments.http_server import make_config
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
 from tests.tasks.exam.world import World
@@ -59,10 +60,11 @@ def open_http(world: World) -> Iterator[DoorToTheExam]:
 
 
 @contextlib.contextmanager
-def serve_app(app: Any) -> Iterator[str]:
+def serve_app(app: Any, **options: Any) -> Iterator[str]:
+    """As `proctor exam serve` listens, in a thread; `options` are those of make_config."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    server = uvicorn.Server(make_config(app, **options))
     thread = threading.Thread(target=lambda: server.run(sockets=[listener]), daemon=True)
     thread.start()
     give_up_at = time.monotonic() + 30

@@ -1,26 +1,42 @@
-"""Random walks through the state machine, against a model that fits on a page."""
+"""Random walks through the state machine, against a model that fits on a page; each step through a door drawn at random.
+
+In process and over HTTP are two doors to one protocol: whichever a step goes through, the model tells what is answered.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import atexit
+import contextlib
 import dataclasses
 import shutil
 import tempfile
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
+from deployments.exam_api.app import create_app
 from schemas.errors import ExamError
+from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease, Put
+from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
 from warehouse.ledger.access import verify_access_log
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import access_log
 
 COUNT = 4
@@ -45,19 +61,61 @@ def template() -> Path:
     return folder
 
 
+class BothDoors:
+    """One server for all walks, and a loop to call either door from; the ledger is each walk's own."""
+
+    def __init__(self) -> None:
+        folder = template()
+        configuration = make_settings(folder / "home", set_size=COUNT, disciplines=("Law",))
+        self._resources = contextlib.ExitStack()
+        ledger = self._resources.enter_context(open_ledger(f"sqlite:///{folder / 'template.sqlite'}"))
+        self._app = create_app(configuration, ledger=ledger)
+        self._url = self._resources.enter_context(serve_app(self._app))
+        self._loop = asyncio.new_event_loop()
+        self._http = HttpDoor(self._url, patience_s=5.0)
+        self._loop.run_until_complete(self._http.__aenter__())
+        self._direct: DirectDoor | None = None
+        atexit.register(self.close)
+
+    def enter(self, protocol: ExamProtocol) -> None:
+        """Let both doors lead to this protocol."""
+        self._direct = DirectDoor(protocol)
+        self._app.state.protocol = protocol
+
+    def call(self, name: str, operation: Callable[[Door], Awaitable[Any]]) -> Any:
+        door: Any = self._http if name == "http" else self._direct
+
+        async def run() -> Any:
+            return await operation(door)
+
+        return self._loop.run_until_complete(run())
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._http.__aexit__(None, None, None))
+        self._loop.close()
+        self._resources.close()
+
+
+@lru_cache(maxsize=1)
+def both_doors() -> BothDoors:
+    return BothDoors()
+
+
+ANY_DOOR = st.sampled_from(["direct", "http"])
+
+
 class ExamMachine(RuleBasedStateMachine):
     """One candidate's session; `self.leases` are all leases ever given, the last one being the live one."""
 
     def __init__(self) -> None:
         super().__init__()
         folder = template()
-        self.path = Path(tempfile.mkdtemp(dir=folder)) / "ledger.sqlite"
-        restore_ledger(folder / "template.sqlite", self.path)
-        self.ledger = open_ledger(f"sqlite:///{self.path}")
+        self.ledger = self.open_own_ledger(folder)
         configuration = make_settings(folder / "home", set_size=COUNT, disciplines=("Law",))
         registry = make_registry(make_model("alpha"))
         self.world = World(self.ledger, configuration, registry, make_bank({"Law": 1}), _Plan)  # type: ignore[arg-type]
         self.protocol = ExamProtocol(self.ledger, self.world.keys, lease_s=LEASE_S, clock=self.world.clock)
+        both_doors().enter(self.protocol)
         self.session_id = self.world.sessions()[0]["session_id"]
         self.token = self.world.token(self.session_id, ttl_s=10**8)
         self.examiner = self.world.token(None, user_id="eve", permissions=("release_sessions",), ttl_s=10**8)
@@ -69,12 +127,21 @@ class ExamMachine(RuleBasedStateMachine):
         self.answers: dict[int, str] = {}
         self.attempts = 0
 
+    def open_own_ledger(self, folder: Path) -> Ledger:
+        """A copy of the template, for this walk alone."""
+        self.path = Path(tempfile.mkdtemp(dir=folder)) / "ledger.sqlite"
+        shutil.copy(folder / "template.sqlite", self.path)
+        return open_ledger(f"sqlite:///{self.path}")
+
+    def discard_own_ledger(self) -> None:
+        self.ledger.close()
+        shutil.rmtree(self.path.parent)
+
     def teardown(self) -> None:
         with self.ledger.read() as connection:
             assert verify_access_log(connection) == []
             assert len(connection.execute(access_log.select()).all()) == self.attempts
-        self.ledger.close()
-        shutil.rmtree(self.path.parent)
+        self.discard_own_ledger()
 
     # --- the model --------------------------------------------------------------------------------------------
 
@@ -90,10 +157,10 @@ class ExamMachine(RuleBasedStateMachine):
             return "lease_expired"
         return None
 
-    def attempt(self, expected: str | None, operation: object) -> object:
+    def attempt(self, door: str, expected: str | None, operation: Callable[[Door], Awaitable[Any]]) -> Any:
         self.attempts += 1
         try:
-            result = operation()  # type: ignore[operator]
+            result = both_doors().call(door, operation)
         except ExamError as error:
             assert error.code == expected, (error.code, expected)
             return None
@@ -114,8 +181,8 @@ class ExamMachine(RuleBasedStateMachine):
 
     # --- what may happen ----------------------------------------------------------------------------------------
 
-    @rule(shows=st.sampled_from(["nothing", "live secret", "older secret", "own secret"]))
-    def open(self, shows: str) -> None:
+    @rule(door=ANY_DOOR, shows=st.sampled_from(["nothing", "live secret", "older secret", "own secret"]))
+    def open(self, door: str, shows: str) -> None:
         secret = {
             "nothing": None,
             "live secret": self.leases[-1].secret if self.leases else "l" * 40,
@@ -128,9 +195,7 @@ class ExamMachine(RuleBasedStateMachine):
             expected = "session_closed"
         elif is_held and secret != self.leases[-1].secret:
             expected = "session_in_use"
-        lease = self.attempt(
-            expected, lambda: self.protocol.open_session(self.token, self.session_id, secret)
-        )
+        lease = self.attempt(door, expected, lambda d: d.open_session(self.token, self.session_id, secret))
         if isinstance(lease, Lease):
             assert lease.answered_count == len(self.answers)
             if self.leases:
@@ -139,23 +204,26 @@ class ExamMachine(RuleBasedStateMachine):
             self.is_live = True
 
     @precondition(lambda self: self.leases)
-    @rule(which=st.sampled_from([-1, -1, -1, 0]))
-    def ask(self, which: int) -> None:
+    @rule(door=ANY_DOOR, which=st.sampled_from([-1, -1, -1, 0]))
+    def ask(self, door: str, which: int) -> None:
         lease = self.leases[which]
         expected = self.expect_held(lease)
-        put = self.attempt(expected, lambda: self.protocol.next_question(self.token, lease))
+        put = self.attempt(door, expected, lambda d: d.next_question(self.token, lease))
         if expected is None:
             assert put is None or isinstance(put, Put)
             self.check_put(put, may_be_repeat=True)
 
     @precondition(lambda self: self.leases)
     @rule(
+        door=ANY_DOOR,
         which=st.sampled_from([-1, -1, -1, 0]),
         offset=st.sampled_from([0, 0, 0, -1, 1]),
         also_next=st.booleans(),
     )
-    def answer(self, which: int, offset: int, also_next: bool) -> None:
+    def answer(self, door: str, which: int, offset: int, also_next: bool) -> None:
         lease, seq = self.leases[which], len(self.answers) + 1 + offset
+        if seq < 1:
+            door = "direct"  # over HTTP the form of the request forbids it
         expected = self.expect_held(lease)
         if expected is None:
             if seq in self.answers:
@@ -165,11 +233,11 @@ class ExamMachine(RuleBasedStateMachine):
         text = f"answer {self.attempts}"
         if also_next:
             result = self.attempt(
-                expected, lambda: self.protocol.submit_and_next(self.token, lease, seq, Answer(text))
+                door, expected, lambda d: d.submit_and_next(self.token, lease, seq, Answer(text))
             )
         else:
             result = self.attempt(
-                expected, lambda: self.protocol.submit_answer(self.token, lease, seq, Answer(text))
+                door, expected, lambda d: d.submit_answer(self.token, lease, seq, Answer(text))
             )
         if expected is None:
             self.answers[seq] = text
@@ -178,20 +246,33 @@ class ExamMachine(RuleBasedStateMachine):
                 self.check_put(result[1], may_be_repeat=False)
 
     @precondition(lambda self: self.leases)
-    @rule(guess=st.integers(0, 5))
-    def guess_a_lease(self, guess: int) -> None:
+    @rule(door=ANY_DOOR)
+    def renew(self, door: str) -> None:
+        lease = self.leases[-1]
+        expected = self.expect_held(lease)
+        expires_at = self.expires_at
+        renewed = self.attempt(door, expected, lambda d: d.renew_lease(self.token, lease))
+        if expected is None:
+            assert (renewed.generation, renewed.secret) == (lease.generation, lease.secret)
+            assert renewed.answered_count == len(self.answers)
+        else:
+            self.expires_at = expires_at
+
+    @precondition(lambda self: self.leases)
+    @rule(door=ANY_DOOR, guess=st.integers(0, 5))
+    def guess_a_lease(self, door: str, guess: int) -> None:
         lease = dataclasses.replace(self.leases[-1], secret=str(guess) * 64)
         if lease.secret != self.leases[-1].secret:
-            self.attempt("lease_lost", lambda: self.protocol.next_question(self.token, lease))
+            self.attempt(door, "lease_lost", lambda d: d.next_question(self.token, lease))
 
     @rule(seconds=st.sampled_from([1.0, 30.0, 59.0, 61.0]))
     def wait(self, seconds: float) -> None:
         self.world.now += seconds
 
-    @rule()
-    def release(self) -> None:
+    @rule(door=ANY_DOOR)
+    def release(self, door: str) -> None:
         expires_at = self.expires_at
-        self.attempt(None, lambda: self.protocol.release_session(self.examiner, self.session_id))
+        self.attempt(door, None, lambda d: d.release_session(self.examiner, self.session_id))
         self.expires_at, self.is_live = expires_at, False
 
     @invariant()
@@ -206,10 +287,15 @@ class _Plan:
     run_id = "2026-11"
 
 
-ExamMachine.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+_WALK = {
+    "stateful_step_count": 30,
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
+}
+ExamMachine.TestCase.settings = settings(max_examples=20, **_WALK)
 TestExamMachine = ExamMachine.TestCase
+
+
+@pytest.mark.long
+def test_many_walks_through_both_doors() -> None:
+    run_state_machine_as_test(ExamMachine, settings=settings(max_examples=100, **_WALK))

@@ -710,7 +710,7 @@ def test_a_refused_publication_leaves_nothing_behind(ledger: Ledger, tmp_path: P
     with pytest.raises(BankTooSmall):
         publish_plan(ledger, plans[1])
     with ledger.read() as connection:
-        assert [row["run_id"] for row in exam.list_runs(connection)] == ["run alpha"]
+        assert exam.list_run_ids(connection) == ["run alpha"]
     assert {row[0] for row in rows(ledger, select(sessions.c.run_id))} == {"run alpha"}
 
 

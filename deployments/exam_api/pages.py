@@ -1,0 +1,19 @@
+"""Lists come a page at a time: the caller names the last of the page before, and no reply grows with history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final, TypeVar
+
+from fastapi import Query
+
+T = TypeVar("T")
+
+MOST_PER_PAGE: Final = 500
+Limit = Annotated[int, Query(ge=1, le=MOST_PER_PAGE)]
+
+
+def cut_page(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:
+    """The page, and what the next one follows; `found` has one more than the page when there is a next."""
+    page = found[:limit]
+    return page, name(page[-1]) if len(found) > limit else None

@@ -1,0 +1,76 @@
+"""docs/security.md: every attack of its tables has an answer and a test, and the test exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+_RULE = re.compile(r"^\|[-| ]+\|$")
+
+
+def list_rows(page: str) -> list[tuple[str, ...]]:
+    """The cells of every row of every table, without heads."""
+    rows: list[tuple[str, ...]] = []
+    lines = page.splitlines()
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line.startswith("|") and not _RULE.match(line):
+            rows.append(tuple(cell.strip() for cell in line.strip("|").split(" | ")))
+        elif _RULE.match(line) and before.startswith("|"):
+            rows.pop()
+    return rows
+
+
+@lru_cache
+def list_tests(path: str) -> frozenset[str]:
+    """The tests of a file as it is written, and those that it takes from others by name."""
+    file = ROOT / path
+    if not file.is_file():
+        return frozenset()
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    # A state machine: `TestX = Machine.TestCase`.
+    for node in tree.body:
+        is_machine = isinstance(node, ast.Assign) and ast.unparse(node.value).endswith(".TestCase")
+        if is_machine and isinstance(node, ast.Assign):
+            found |= {f"{name.id}::runTest" for name in node.targets if isinstance(name, ast.Name)}
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}::{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return frozenset(name for name in found if "test" in name.lower())
+
+
+def find_faults(page: str) -> list[str]:
+    """What is wrong with the rows of a page, one sentence each."""
+    faults = []
+    for row in list_rows(page):
+        if len(row) != 3 or not all(row):
+            faults.append(f"{row[0]!r} has not attempt, answer and test")
+            continue
+        path, _, name = row[2].partition("::")
+        if name not in list_tests(path):
+            faults.append(f"{row[2]} does not exist")
+    return faults
+
+
+def test_every_attack_has_an_answer_and_a_test_that_exists() -> None:
+    assert find_faults(PAGE) == []
+    assert len(list_rows(PAGE)) >= 50
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| an attack | an answer | tests/test_security_page.py::test_that_nobody_wrote |",
+        "| an attack | an answer | tests/no_such_file.py::test_every_attack |",
+        "| an attack | an answer |",
+        "| an attack |  | tests/test_security_page.py::test_a_row_without_a_test_is_found |",
+        "| an attack | an answer | see above |",
+    ],
+)
+def test_a_row_without_a_test_is_found(row: str) -> None:
+    assert len(find_faults(f"| attempt | answer | test |\n|---|---|---|\n{row}\n")) == 1
