@@ -27,6 +27,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "doctor": lambda _: True,
     "dedupe check": lambda _: True,
     "gscore": lambda _: True,
+    "exam receipt": lambda options: bool(options["public_key"]),
     "agreement": lambda _: True,
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),

@@ -91,12 +91,13 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     folder.chmod(0o700)
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
-    backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
     copied = ["lake", "ledger.sqlite"]
+    # Before the ledger: the file of heads must not know heads that the copy of the ledger lacks.
     for name in ("archive", "secrets"):
         if (settings.home / name).exists():
             shutil.copytree(settings.home / name, folder / name)
             copied.append(name)
+    backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
     if settings.registry_path.exists():
         shutil.copy2(settings.registry_path, folder / "models.yaml")
         copied.append("models.yaml")
@@ -124,7 +125,19 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
             shutil.copytree(folder / name, settings.home / name)
     if (folder / "models.yaml").exists():
         shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
+    _restore_heads(settings)
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
+
+
+def _restore_heads(settings: Settings) -> None:
+    """Give the file of heads those that were signed while the backup was made."""
+    from tasks.exam.log.heads import copy_heads
+    from tasks.exam.log.signing import name_key_file
+    from warehouse.ledger.engine import open_ledger
+
+    if name_key_file(settings).exists():
+        with open_ledger(settings.ledger_address) as ledger:
+            copy_heads(ledger, settings)
 
 
 def _name_some(units: list[str]) -> str:

@@ -23,6 +23,7 @@ from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refu
 from deployments.exam_api.session_routes import add_session_routes
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
+from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -56,7 +57,8 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None) -> FastAPI:
         app.state.ledger = opened
         app.state.keys = open_keys(settings)
         app.state.keys.read()  # what is wrong with the file is said at the start
-        app.state.protocol = make_protocol(opened, settings, is_in_house=False)
+        app.state.heads = HeadKeeper(opened, settings)
+        app.state.protocol = make_protocol(opened, settings, is_in_house=False, heads=app.state.heads)
         app.state.passwords = PasswordDoor()
         try:
             yield

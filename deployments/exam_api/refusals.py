@@ -16,6 +16,7 @@ _FIELDS = frozenset(
     name
     for body in (
         bodies.TokenRequest,
+        bodies.KeyRequest,
         bodies.IssueRequest,
         bodies.OpenRequest,
         bodies.AnswerRequest,
@@ -48,9 +49,10 @@ async def refuse_form(request: Request, error: Exception) -> JSONResponse:
         request.app.state.protocol,
         "malformed",
         None,
-        session_id if is_named else None,
+        None,
         422,
         "request_invalid",
+        session_id if is_named else None,
     )
     return _error(
         422, "request_invalid", f"Missing or malformed: {', '.join(known)}. /openapi.json has the form."
@@ -81,10 +83,13 @@ async def note_attempt(
     session_id: str | None,
     status: int,
     code: str | None,
+    target: str | None = None,
 ) -> None:
     """Write an attempt that the protocol did not see into the audit log."""
     await run_in_threadpool(
-        lambda: protocol.log_attempt(action, user_id=user_id, session_id=session_id, status=status, code=code)
+        lambda: protocol.log_attempt(
+            action, user_id=user_id, session_id=session_id, status=status, code=code, target=target
+        )
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, RowMapping, and_, select, update
 
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.tables import allocations, responses, runs, sessions
 
 
@@ -37,6 +38,10 @@ def write_deadlines(
             .values(
                 deadline_at=deadline_at, question_s=question_s if row.model in outside[row.run_id] else None
             )
+        )
+        add_entry(
+            connection,
+            Entry("set_deadline", session_id=row.session_id, target=deadline_at, is_by_caller=True),
         )
     return len(found)
 

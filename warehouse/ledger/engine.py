@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from warehouse.ledger.writer import GroupCommitWriter
 
 
+# Where a connection gathers the entries of the audit log until its transaction is committed (warehouse.ledger.chain).
+PENDING_ENTRIES = "pending_entries"
+
+
 def now_text() -> str:
     """The present moment in UTC as ISO text with microseconds: sorts as it reads."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
@@ -76,8 +80,10 @@ class Ledger:
 
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            connection.info[PENDING_ENTRIES] = []
             try:
                 yield connection
+                write_entries(connection)
             except IntegrityError as error:
                 connection.exec_driver_sql("ROLLBACK")
                 raise ConflictError(
@@ -86,6 +92,8 @@ class Ledger:
             except BaseException:
                 connection.exec_driver_sql("ROLLBACK")
                 raise
+            finally:
+                del connection.info[PENDING_ENTRIES]
             connection.exec_driver_sql("COMMIT")
 
     def close(self) -> None:
@@ -93,6 +101,14 @@ class Ledger:
         if "writer" in self.__dict__:
             self.writer.close()
         self.engine.dispose()
+
+
+def write_entries(connection: Connection) -> None:
+    """Write what a transaction gathered for the audit log: the last thing before it is committed."""
+    if connection.info[PENDING_ENTRIES]:
+        from warehouse.ledger.chain import flush_entries
+
+        flush_entries(connection)
 
 
 def open_ledger(url: str) -> Ledger:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0012"
+HEAD = "0014"
 
 
 def upgrade_ledger(engine: Engine) -> None:

@@ -21,6 +21,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 from schemas.errors import StoreError
+from warehouse.ledger.chain import CALLER, Caller, flush_entries, name_caller
+from warehouse.ledger.engine import PENDING_ENTRIES
 
 T = TypeVar("T")
 Operation = Callable[[Connection], T]
@@ -61,6 +63,7 @@ class _Work:
     operation: Operation[Any]
     future: Future[Any]
     row: LockedRow
+    caller: Caller
 
 
 class GroupCommitWriter:
@@ -82,7 +85,7 @@ class GroupCommitWriter:
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
         future: Future[T] = Future()
-        self._queue.put(_Work(operation, future, row))
+        self._queue.put(_Work(operation, future, row, CALLER.get()))
         return future
 
     def run(self, operation: Operation[T]) -> T:
@@ -148,7 +151,10 @@ class GroupCommitWriter:
     def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        entries: list[Any] = []
+        connection.info[PENDING_ENTRIES] = entries
         for item in work:
+            count = len(entries)
             connection.exec_driver_sql("SAVEPOINT op")
             try:
                 value = item.operation(connection)
@@ -156,10 +162,14 @@ class GroupCommitWriter:
                 raise
             except Exception as error:
                 connection.exec_driver_sql("ROLLBACK TO SAVEPOINT op")
+                del entries[count:]
                 outcomes.append((True, error))
             else:
                 outcomes.append((False, value))
+                if len(entries) > count:
+                    name_caller(entries[count:], item.caller)
             connection.exec_driver_sql("RELEASE SAVEPOINT op")
+        flush_entries(connection)
         connection.exec_driver_sql("COMMIT")
         return outcomes
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from schemas.errors import ExamError
+from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
-from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tables import access_log
 
@@ -70,7 +70,7 @@ class ExamMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         with self.ledger.read() as connection:
-            assert verify_access_log(connection) == []
+            assert check_ledger(connection).findings == ()
             assert len(connection.execute(access_log.select()).all()) == self.attempts
         self.ledger.close()
         shutil.rmtree(self.path.parent)

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,8 @@ from sqlalchemy import select
 
 from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
 from tasks.exam.landing import iter_landings
+from tasks.exam.log.check import check_ledger, check_log
+from tasks.exam.log.heads import keep_head
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
@@ -34,7 +35,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam, users
-from warehouse.ledger.access import count_entries, keep_past_heads, read_last_id, verify_access_log
+from warehouse.ledger.access import count_entries, read_last_id
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
 from warehouse.ledger.tokens import read_ended_tokens
@@ -146,8 +147,9 @@ def test_a_session_is_closed_by_force_and_its_audit_log_is_read_to_the_end_on_po
     last = read_last_id(world.ledger)
     with world.ledger.read() as connection:
         assert count_entries(connection, 1, last) == 2
-        assert verify_access_log(connection) == []
-    assert keep_past_heads(world.ledger, datetime.now(UTC) + timedelta(days=2)) == 2
+        assert check_ledger(connection).findings == ()
+    assert keep_head(world.ledger, world.settings)
+    assert check_log(world.ledger, world.settings).findings == ()
 
 
 def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
@@ -237,7 +239,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
     assert {code for result in results for code, _ in result} <= {"won", "already_answered"}
     assert sorted(world.answers(session_id)) == [1, 2, 3, 4, 5, 6]
     with world.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 PLANNER = """
