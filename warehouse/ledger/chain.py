@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, select, update
@@ -44,6 +45,8 @@ HASHED: Final = (
 )
 BEGIN: Final = "begin_chain"
 KNOWN_USER: Final = "known_user"
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+_read_hashed: Final = attrgetter(*HASHED)
 _COLUMNS: Final = tuple(column.name for column in access_log.c if column.name != "access_id")
 _INSERT = HotStatement(access_log.insert().inline().values({name: bindparam(name) for name in _COLUMNS}))
 _HEAD = HotStatement(select(access_chain.c.number, access_chain.c.entry_hash).with_for_update())
@@ -146,7 +149,7 @@ def flush_entries(connection: Connection) -> None:
     rows = []
     for entry in entries:
         number += 1
-        values = [getattr(entry, name) for name in HASHED]
+        values = _read_hashed(entry)
         entry.number, entry.entry_hash = number, compute_entry_hash(head, number, values)
         row = dict(zip(HASHED, values, strict=True))
         row["number"], row["previous_hash"], row["entry_hash"] = number, head, entry.entry_hash
@@ -158,8 +161,7 @@ def flush_entries(connection: Connection) -> None:
 
 def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]) -> str:
     """The hash of an entry: its place in the chain, and the values of `HASHED` in their order."""
-    text = json.dumps([previous_hash, number, *values], separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode([previous_hash, number, *values]).encode()).hexdigest()
 
 
 def compute_former_heads(connection: Connection) -> str | None:

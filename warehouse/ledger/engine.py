@@ -23,12 +23,12 @@ PENDING_ENTRIES = "pending_entries"
 
 def now_text() -> str:
     """The present moment in UTC as ISO text with microseconds: sorts as it reads."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def write_moment(now: float) -> str:
     """A moment (Unix time) in the form of now_text."""
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds")
 
 
 class Ledger:

@@ -68,13 +68,17 @@ _USER: Final = (
     "is_active",
 )
 _RESPONSE: Final = tuple(column.name for column in responses.c if column.name != "response")
-_FLOATS: Final = frozenset(column.name for column in responses.c if isinstance(column.type, Float))
+_FLOATS: Final = tuple(
+    place for place, name in enumerate(_RESPONSE) if isinstance(responses.c[name].type, Float)
+)
+
+
+_encode: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def compute_digest(value: object) -> str:
     """SHA-256 of a value as JSON, as hexadecimal text."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(value).encode()).hexdigest()
 
 
 def digest_text(text: str) -> str:
@@ -85,9 +89,11 @@ def digest_text(text: str) -> str:
 def digest_response(row: Mapping[str, Any]) -> str:
     """What is kept of an answer besides its text: status, reasoning, account of the call, time, signature."""
     # A column of numbers gives back 1.0 for 1.
-    return compute_digest(
-        [float(row[name]) if name in _FLOATS and row[name] is not None else row[name] for name in _RESPONSE]
-    )
+    values = [row[name] for name in _RESPONSE]
+    for place in _FLOATS:
+        if values[place] is not None:
+            values[place] = float(values[place])
+    return compute_digest(values)
 
 
 def digest_order(row: Mapping[str, Any], order: Sequence[str]) -> str:
