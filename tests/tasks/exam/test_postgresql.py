@@ -24,6 +24,8 @@ from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
 from tests.tasks.exam import test_tokens as token_rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
+from tests.tasks.exam.tamperings import TAMPERINGS, Victim
+from tests.tasks.exam.test_tamperings import check_tampering, fill
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
@@ -36,6 +38,7 @@ from tests.tasks.exam.world import (
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam, users
 from warehouse.ledger.access import count_entries, read_last_id
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
 from warehouse.ledger.tokens import read_ended_tokens
@@ -285,3 +288,35 @@ def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp
     second = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
     assert second.is_published
     assert first.sessions == second.sessions
+
+
+@pytest.fixture(scope="module")
+def filled(
+    server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Ledger, Victim]]:
+    with open_ledger(server.new_ledger_url()) as opened:
+        yield opened, fill(opened, tmp_path_factory.mktemp("filled") / "home")
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_a_tampering_is_found_by_name_on_postgresql(filled: tuple[Ledger, Victim], name: str) -> None:
+    check_tampering(*filled, name)
+
+
+def test_servers_that_write_at_once_make_one_chain(ledger_url: str) -> None:
+    """Four writers, each with connections of its own, as processes have."""
+
+    def write(place: int) -> None:
+        with open_ledger(ledger_url) as own:
+            futures = [
+                own.writer.submit(lambda connection: add_entry(connection, Entry("list", f"u{place}")))
+                for _ in range(200)
+            ]
+            for future in futures:
+                future.result(timeout=60)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    with open_ledger(ledger_url) as opened, opened.read() as connection:
+        report = check_ledger(connection)
+    assert (report.findings, report.entry_count) == ((), 801)

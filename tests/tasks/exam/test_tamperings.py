@@ -84,7 +84,11 @@ def test_what_nobody_touched_is_whole(filled: tuple[Ledger, Victim]) -> None:
 
 @pytest.mark.parametrize("name", TAMPERINGS)
 def test_a_tampering_is_found_by_name(filled: tuple[Ledger, Victim], name: str) -> None:
-    ledger, victim = filled
+    check_tampering(*filled, name)
+
+
+def check_tampering(ledger: Ledger, victim: Victim, name: str) -> None:
+    """The finding is there while it is done, and gone when it is undone."""
     with tampered(ledger, victim, name) as connection:
         found = {finding.name for finding in check_home(connection, victim.settings).findings}
     assert TAMPERINGS[name][1] in found
