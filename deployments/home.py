@@ -147,6 +147,7 @@ def _name_some(units: list[str]) -> str:
 def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, object, bool], None]) -> None:
     """Whether rows are as they were landed, and editions as they were published."""
     from tasks.editions.verify import find_changed_editions
+    from tasks.exam.log.check import check_log
     from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
     from warehouse.lake.integrity import check_landings
@@ -166,6 +167,8 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
     with open_ledger(settings.ledger_address) as ledger:
         with Progress("doctor: rows of the ledger") as progress:
             differing = find_changed_sessions(ledger, lake, progress.advance)
+        with Progress("doctor: audit log"):
+            log = check_log(ledger, settings)
         with ledger.read() as connection:
             roots = read_roots(connection)
     note(
@@ -174,6 +177,13 @@ def _examine_contents(settings: Settings, lake: Lake, note: Callable[[str, objec
         if differing
         else "says what was landed",
         not differing,
+    )
+    note(
+        "audit log",
+        f"{len(log.findings)} findings: {_name_some(sorted({found.name for found in log.findings}))} (proctor exam audit)"
+        if log.findings
+        else f"{log.entry_count} entries as they were written",
+        not log.findings,
     )
     faults = find_changed_editions(lake, roots)
     note(

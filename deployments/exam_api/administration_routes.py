@@ -49,7 +49,9 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong":
-            await note_attempt(protocol, "token", None, None, 401, "password_wrong")
+            # Whose password it was not; a name that nobody has is not written down.
+            known = None if stored is None else body.user_id
+            await note_attempt(protocol, "token", None, None, 401, "password_wrong", known)
             raise _wrong_password()
         token = await run_in_threadpool(
             _issue, ledger, settings, request.app.state.keys, body.user_id, body.session_id, None, stored
@@ -72,7 +74,8 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong" or stored is None:
-            await note_attempt(protocol, "enrol_key", None, None, 401, "password_wrong")
+            known = None if stored is None else user_id
+            await note_attempt(protocol, "enrol_key", None, None, 401, "password_wrong", known)
             raise _wrong_password()
         acting_as(user_id)
         public_key = await run_in_threadpool(_enrol, ledger, user_id, body.public_key, stored)

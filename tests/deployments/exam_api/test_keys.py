@@ -38,7 +38,7 @@ def test_a_candidate_enrols_its_key_once_with_its_password(client: TestClient, w
     with world.ledger.read() as connection:
         rows = connection.execute(access_log.select().where(access_log.c.action == "enrol_key")).all()
     assert [(row.http_status, row.user_id, row.target, row.address) for row in rows] == [
-        (401, None, None, "testclient"),
+        (401, None, "candidate:alpha", "testclient"),
         (200, "candidate:alpha", "candidate:alpha", "testclient"),
     ]
 

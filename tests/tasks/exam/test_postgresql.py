@@ -37,7 +37,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam, users
-from warehouse.ledger.access import count_entries, read_last_id
+from warehouse.ledger.access import count_entries, read_entries, read_head, read_last_id
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
@@ -149,7 +149,9 @@ def test_a_session_is_closed_by_force_and_its_audit_log_is_read_to_the_end_on_po
     assert (len(report.session_ids), report.unanswered_count, report.run_ids) == (2, 12, (world.plan.run_id,))
     last = read_last_id(world.ledger)
     with world.ledger.read() as connection:
-        assert count_entries(connection, 1, last) == 2
+        closings = [row for row in read_entries(connection, 1, last) if row["action"] == "close"]
+        assert [row["code"] for row in closings] == ["forced", "forced"]
+        assert count_entries(connection, 1, last) == read_head(connection).number
         assert check_ledger(connection).findings == ()
     assert keep_head(world.ledger, world.settings)
     assert check_log(world.ledger, world.settings).findings == ()
