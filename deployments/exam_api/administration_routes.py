@@ -50,7 +50,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong":
             # Whose password it was not; a name that nobody has is not written down.
-            known = None if stored is None else body.user_id
+            known = await run_in_threadpool(_name_known, ledger, body.user_id)
             await note_attempt(protocol, "token", None, None, 401, "password_wrong", known)
             raise _wrong_password()
         token = await run_in_threadpool(
@@ -74,7 +74,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong" or stored is None:
-            known = None if stored is None else user_id
+            known = await run_in_threadpool(_name_known, ledger, user_id)
             await note_attempt(protocol, "enrol_key", None, None, 401, "password_wrong", known)
             raise _wrong_password()
         acting_as(user_id)
@@ -235,6 +235,12 @@ def _issue(
         return bodies.Token(token=token.text, token_id=token.token_id, expires_at=token.expires_at)
 
     return ledger.writer.run(operation)
+
+
+def _name_known(ledger: Ledger, user_id: str) -> str | None:
+    """The user's name where somebody could sign in under it; else null."""
+    stored = _read(ledger, lambda connection: users.read_password_hash(connection, user_id))
+    return None if stored is None else user_id
 
 
 def _enrol(ledger: Ledger, user_id: str, public_key: str, checked_hash: str) -> str:
