@@ -29,6 +29,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "dedupe check": lambda _: True,
     "exam sit": lambda options: bool(options["url"]),
     "gscore": lambda _: True,
+    "exam receipt": lambda options: bool(options["public_key"]),
     "agreement": lambda _: True,
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),

@@ -113,11 +113,13 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     folder.chmod(0o700)
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
-    copied = ["lake", *backup_ledger(settings.ledger_address, folder / "ledger.sqlite")]
+    copied = ["lake"]
+    # Before the ledger: the file of heads must not know heads that the copy of the ledger lacks.
     for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
         if place.exists():
             shutil.copytree(place, folder / name)
             copied.append(name)
+    copied += backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
     if settings.registry_path.exists():
         shutil.copy2(settings.registry_path, folder / "models.yaml")
         copied.append("models.yaml")
@@ -146,7 +148,19 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
             shutil.copytree(folder / name, place, dirs_exist_ok=True)
     if (folder / "models.yaml").exists():
         shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
+    _restore_heads(settings)
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
+
+
+def _restore_heads(settings: Settings) -> None:
+    """Give the file of heads those that were signed while the backup was made."""
+    from tasks.exam.log.heads import copy_heads
+    from tasks.exam.log.signing import name_key_file
+    from warehouse.ledger.engine import open_ledger
+
+    if name_key_file(settings).exists():
+        with open_ledger(settings.ledger_address) as ledger:
+            copy_heads(ledger, settings)
 
 
 def _name_some(units: list[str]) -> str:
@@ -156,6 +170,7 @@ def _name_some(units: list[str]) -> str:
 def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     """Whether rows are as they were landed, and editions as they were published."""
     from tasks.editions.verify import find_changed_editions
+    from tasks.exam.log.check import check_log
     from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
     from warehouse.lake.integrity import check_landings
@@ -177,6 +192,8 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         with Progress("doctor: rows of the ledger") as progress:
             differing = find_changed_sessions(ledger, lake, progress.advance)
+        with Progress("doctor: audit log"):
+            log = check_log(ledger, settings)
         with ledger.read() as connection:
             roots = read_roots(connection)
             strays = find_strays(connection)
@@ -192,6 +209,13 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         else "says what was landed",
         not differing,
         "restore ledger and lake from one backup",
+    )
+    note(
+        "audit log",
+        f"{len(log.findings)} findings: {_name_some(sorted({found.name for found in log.findings}))} (proctor exam audit)"
+        if log.findings
+        else f"{log.entry_count} entries as they were written",
+        not log.findings,
     )
     faults = find_changed_editions(lake, roots)
     note(

@@ -79,7 +79,7 @@ LLM_CALLS = Table(
 
 ACCESS_LOG = Table(
     name="access_log",
-    grain="One row per attempt to use the exam API.",
+    grain="One row per attempt to use the exam, and per act of administration.",
     key=("access_id",),
     unit="a page of 10,000 entries",
     stage="evaluate",
@@ -90,7 +90,7 @@ ACCESS_LOG = Table(
         Column("action", "text", "What was tried.", required=True),
         Column("http_status", "int", "HTTP status that was returned.", required=True),
         Column("code", "text", "Word for the refusal; null when allowed."),
-        Column("entry_hash", "text", "Hash over this entry and the session's previous one.", required=True),
+        Column("entry_hash", "text", "Hash over this entry and the one before it.", required=True),
         Column("accessed_at", "timestamp", "When it was tried.", required=True),
     ),
 )

@@ -1,4 +1,4 @@
-"""The exam step by step: `exam plan|sessions|close|token|audit|serve`, its users and keys."""
+"""The exam step by step: `exam plan|sessions|close|token|serve`, its users and keys."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from deployments.commands.evaluate import (
     preview,
 )
 from deployments.commands.exam_database import database
+from deployments.commands.exam_log import add_log_commands
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
@@ -35,6 +36,7 @@ exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; user
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
+    add_log_commands(exam_app)
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
     app.add_typer(exam_app, name="exam")
@@ -169,10 +171,13 @@ def close(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.closing import force_close
+    from tasks.exam.log.heads import keep_head
     from warehouse.ledger.engine import open_ledger
 
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
         report = force_close(ledger, target, reason)
+        keep_head(ledger, settings)
     lines = [
         f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
         f"({report.error_count} of them because their call had failed).",
@@ -204,6 +209,7 @@ def token(
     from schemas.settings import load_settings
     from tasks.exam.protocol.keys import open_keys
     from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
+    from warehouse.ledger.chain import Entry, add_entry, name_account
     from warehouse.ledger.engine import open_ledger, write_moment
     from warehouse.ledger.exam import list_sessions
     from warehouse.ledger.users import read_user
@@ -217,18 +223,28 @@ def token(
         ended = _end_tokens(settings, revoke, revoke_user)
         print_result(ended, as_json=as_json, lines=["It has ended; servers that run know within a second."])
         return
-    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+    # Nobody gets a token that the audit log does not name.
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         user = read_user(connection, user_id)
         if user is None:
             raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
-        own = not session_id or bool(list_sessions(connection, session_id=session_id, user_id=user_id))
-    if not own:
-        raise UsageError(
-            f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
+        if session_id and not list_sessions(connection, session_id=session_id, user_id=user_id):
+            raise UsageError(
+                f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
+            )
+        issued = issue_token(
+            open_keys(settings),
+            user_id,
+            session_id or None,
+            PERMISSIONS[user.role],
+            int(hours * 3600),
+            issued_by=name_account(),
         )
-    issued = issue_token(
-        open_keys(settings), user_id, session_id or None, PERMISSIONS[user.role], int(hours * 3600)
-    )
+        target = f"{user_id} {issued.token_id}"
+        add_entry(
+            connection,
+            Entry("issue_token", session_id=session_id or None, target=target, is_by_caller=True),
+        )
     print_result(
         {"token": issued.text, "token_id": issued.token_id, "expires_at": issued.expires_at},
         as_json=as_json,
@@ -245,7 +261,6 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
 
     from schemas.errors import UsageError
     from tasks.exam.protocol.tokens import read_token_id
-    from warehouse.ledger.access import append_access_at_head
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.tokens import end_token, end_user_tokens
     from warehouse.ledger.users import read_user
@@ -258,31 +273,7 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
             raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
         else:
             end_user_tokens(connection, user_id, time.time())
-        append_access_at_head(
-            connection, user_id=user_id or None, session_id=None, action="end_token", status=200, code=None
-        )
     return {"token_id": token_id, "user_id": user_id or None}
-
-
-@exam_app.command()
-def audit(as_json: AsJson = False) -> None:
-    """Check the access log: every session's hash chain, its head and its daily anchors. Exit code 1 when one is broken.
-
-    Example: proctor exam audit
-    """
-    from dataclasses import asdict
-
-    from deployments.output import print_result, render_value
-    from schemas.settings import load_settings
-    from warehouse.ledger.access import verify_access_log
-    from warehouse.ledger.engine import open_ledger
-
-    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
-        faults = [asdict(fault) for fault in verify_access_log(connection)]
-    lines = [render_value(fault) for fault in faults] or ["The access log is whole."]
-    print_result({"faults": faults}, as_json=as_json, lines=lines)
-    if faults:
-        raise typer.Exit(1)
 
 
 @exam_app.command()

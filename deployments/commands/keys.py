@@ -1,4 +1,4 @@
-"""The keys that sign the exam's tokens: exam keys list|rotate."""
+"""The keys that sign the exam's tokens: exam keys list|rotate|confirm."""
 
 from __future__ import annotations
 
@@ -51,10 +51,18 @@ def rotate(
 
     from deployments.output import print_result
     from schemas.settings import load_settings
+    from tasks.exam.log.heads import describe_token_keys, note_keys
+    from tasks.exam.log.signing import name_place, open_signer
     from tasks.exam.protocol.keys import rotate_keys
-    from warehouse.ledger.engine import write_moment
+    from warehouse.ledger.chain import add_entry
+    from warehouse.ledger.engine import open_ledger, write_moment
 
-    keys = rotate_keys(load_settings(), ends_former=now, now=time.time())
+    settings = load_settings()
+    keys = rotate_keys(settings, ends_former=now, now=time.time())
+    with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
+        with ledger.write() as connection:
+            add_entry(connection, describe_token_keys("rotate_keys", keys, name_place(settings)))
     former = [
         {"key_id": key.key_id, "ends_at": None if key.ends_at is None else write_moment(key.ends_at)}
         for key in keys.keys[1:]
@@ -65,3 +73,24 @@ def rotate(
         *(["Every token of before has ended."] if now else []),
     ]
     print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
+
+
+@keys_app.command()
+def confirm(as_json: AsJson = False) -> None:
+    """Note that the key files of this home are as they should be, after somebody replaced or deleted one by hand.
+
+    Until then `proctor exam audit` names the change. The audit log says who confirmed it.
+
+    Example: proctor exam keys confirm
+    """
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.exam.log.heads import confirm_keys
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        confirm_keys(ledger, settings)
+    print_result(
+        {"is_confirmed": True}, as_json=as_json, lines=["The audit log names the keys of this home."]
+    )

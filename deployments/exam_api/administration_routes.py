@@ -14,14 +14,16 @@ from deployments.auth.passwords import hash_password
 from deployments.auth.sign_in import PasswordDoor
 from deployments.auth.weak_passwords import find_weakness
 from deployments.exam_api import bodies
-from deployments.exam_api.caller import Exam, Store, Token
+from deployments.exam_api.caller import Exam, Store, Token, acting_as
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
 from deployments.exam_api.refusals import note_attempt, note_refusal
-from schemas.errors import ExamError
+from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
+from tasks.exam.log.signing import LogSigner, read_public_key
 from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from warehouse.ledger import exam, users
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -48,13 +50,43 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
         if outcome == "wrong":
-            await note_refusal(request, "token", 401, "password_wrong")
+            # Whose password it was not; a name that nobody has is not written down.
+            known = await run_in_threadpool(_name_known, ledger, body.user_id)
+            await note_refusal(request, "token", 401, "password_wrong", known)
             raise _wrong_password()
         token = await run_in_threadpool(
             _issue, ledger, settings, request.app.state.keys, body.user_id, body.session_id, None, stored
         )
-        await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None)
+        await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None, token.token_id)
         return token
+
+    @app.post("/users/{user_id}/key", status_code=201)
+    async def enrol_key(
+        request: Request, user_id: bodies.Name, body: bodies.KeyRequest, protocol: Exam, ledger: Store
+    ) -> bodies.EnrolledKey:
+        """Enrol a candidate's key, once, with its password: from then on its answers must be signed."""
+        door: PasswordDoor = request.app.state.passwords
+        outcome, stored = await door.check(
+            request.client.host if request.client else None,
+            user_id,
+            body.password.get_secret_value(),
+            lambda: _read(ledger, lambda c: users.read_password_hash(c, user_id)),
+        )
+        if outcome == "pause":
+            raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
+        if outcome == "wrong" or stored is None:
+            known = await run_in_threadpool(_name_known, ledger, user_id)
+            await note_refusal(request, "enrol_key", 401, "password_wrong", known)
+            raise _wrong_password()
+        acting_as(user_id)
+        public_key = await run_in_threadpool(_enrol, ledger, user_id, body.public_key, stored)
+        return bodies.EnrolledKey(user_id=user_id, public_key=public_key)
+
+    @app.get("/log/key")
+    async def read_log_key(request: Request) -> bodies.LogKeyBody:
+        """The key that receipts are signed with; ask for it before the exam, and keep it."""
+        signer: LogSigner = request.app.state.heads.signer
+        return bodies.LogKeyBody(key_id=signer.key_id, public_key=signer.public_key)
 
     @app.post("/users/{user_id}/tokens")
     async def issue_candidate_token(
@@ -66,9 +98,18 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         ledger: Store,
     ) -> bodies.Token:
         """A token for a candidate, made by an examiner or admin."""
-        await run_in_threadpool(protocol.check_token, token, "issue_tokens", "issue_token")
+        claims = await run_in_threadpool(
+            protocol.check_token, token, "issue_tokens", "ask_for_token", user_id[:80]
+        )
         return await run_in_threadpool(
-            _issue, ledger, settings, request.app.state.keys, user_id, body.session_id, "candidate"
+            _issue,
+            ledger,
+            settings,
+            request.app.state.keys,
+            user_id,
+            body.session_id,
+            "candidate",
+            issued_by=claims.user_id,
         )
 
     @app.get("/users")
@@ -94,7 +135,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         body: bodies.UserRequest, token: Token, protocol: Exam, ledger: Store
     ) -> bodies.UserBody:
         """Add a user."""
-        await run_in_threadpool(protocol.check_token, token, "write_users", "add_user")
+        acting_as((await run_in_threadpool(protocol.check_token, token, "write_users", "ask_to_add")).user_id)
         values = body.model_dump(exclude={"password"})
         password_hash = await _hash(app, body.user_id, body.password)
         user = await run_in_threadpool(
@@ -107,7 +148,9 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         user_id: bodies.Name, body: bodies.UserChange, token: Token, protocol: Exam, ledger: Store
     ) -> bodies.UserBody:
         """Admit or shut out a user, set a password or a limit."""
-        await run_in_threadpool(protocol.check_token, token, "write_users", "change_user")
+        acting_as(
+            (await run_in_threadpool(protocol.check_token, token, "write_users", "ask_to_change")).user_id
+        )
         password_hash = await _hash(app, user_id, body.password)
 
         def change(connection: Connection) -> users.User:
@@ -174,8 +217,11 @@ def _issue(
     session_id: str | None,
     role: str | None,
     checked_hash: str | None = None,
+    issued_by: str | None = None,
 ) -> bodies.Token:
     """Sign a token for a user that may have it. Candidates get one for their own sessions only.
+
+    `issued_by` is the examiner who asks for it: the token and the audit log name them, in the transaction that issues it.
 
     `checked_hash` is that of the password that was shown. It must be the user's still: nobody gets a token for a password
     that was replaced, or that a user had who was shut out, while it was being checked.
@@ -195,8 +241,42 @@ def _issue(
         permissions = PERMISSIONS[user.role]
         if user.role == "candidate" and session_id is None:
             permissions = permissions - {"sit"}
-        token = issue_token(keys, user_id, session_id, permissions, settings.token_ttl_s)
+        token = issue_token(keys, user_id, session_id, permissions, settings.token_ttl_s, issued_by=issued_by)
+        if issued_by is not None:
+            target = f"{user_id} {token.token_id}"
+            add_entry(connection, Entry("issue_token", issued_by, session_id, target=target))
         return bodies.Token(token=token.text, token_id=token.token_id, expires_at=token.expires_at)
+
+    return ledger.writer.run(operation)
+
+
+def _name_known(ledger: Ledger, user_id: str) -> str | None:
+    """The user's name where somebody could sign in under it; else null."""
+    stored = _read(ledger, lambda connection: users.read_password_hash(connection, user_id))
+    return None if stored is None else user_id
+
+
+def _enrol(ledger: Ledger, user_id: str, public_key: str, checked_hash: str) -> str:
+    """Set a candidate's key where it has none; raises ExamError."""
+    try:
+        key = read_public_key(public_key)
+    except UsageError as error:
+        raise ExamError(422, "key_invalid", str(error)) from None
+
+    def operation(connection: Connection) -> str:
+        if users.read_password_hash(connection, user_id, is_held=True) != checked_hash:
+            raise _wrong_password()
+        user = users.read_user(connection, user_id)
+        if user is None or user.role != "candidate":
+            raise ExamError(403, "permission_missing", "Only candidates enrol a key.")
+        if users.read_public_key(connection, user_id) is not None:
+            raise ExamError(
+                409,
+                "key_enrolled",
+                "A key is enrolled already. Ask an admin of the installation to replace it.",
+            )
+        users.write_public_key(connection, user_id, key)
+        return key
 
     return ledger.writer.run(operation)
 

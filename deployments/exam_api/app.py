@@ -26,6 +26,7 @@ from deployments.exam_api.session_routes import add_session_routes
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
+from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
 from warehouse.ledger.engine import Ledger, open_exam_database
@@ -67,7 +68,8 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
         app.state.ledger = opened
         app.state.keys = open_keys(settings)
         app.state.keys.read()  # what is wrong with the file is said at the start
-        app.state.protocol = make_protocol(opened, settings, is_in_house=False)
+        app.state.heads = HeadKeeper(opened, settings)
+        app.state.protocol = make_protocol(opened, settings, is_in_house=False, heads=app.state.heads)
         app.state.passwords = PasswordDoor()
         app.state.strangers = StrangerLog(lambda: app.state.protocol)
         try:

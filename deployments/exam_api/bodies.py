@@ -44,6 +44,27 @@ class TokenRequest(_Body):
     session_id: SessionId | None = None
 
 
+class KeyRequest(_Body):
+    """A candidate's password, and the Ed25519 public key that its answers are signed with from now on."""
+
+    password: SecretStr = Field(min_length=1, max_length=200)
+    public_key: str = Field(min_length=1, max_length=2000)
+
+
+class EnrolledKey(_Body):
+    """The key that a candidate's answers must be signed with: 32 bytes in base64."""
+
+    user_id: str
+    public_key: str
+
+
+class LogKeyBody(_Body):
+    """The installation's key for receipts and heads of the audit log: Ed25519, 32 bytes in base64."""
+
+    key_id: str
+    public_key: str
+
+
 class IssueRequest(_Body):
     """The session that a candidate's token is for."""
 
@@ -157,16 +178,22 @@ class AnswerRequest(_Body):
     error: str | None = Field(None, max_length=200)
     prompt_version: str = Field("own", min_length=1, max_length=60)
     call_key: str | None = Field(None, max_length=64)
+    signature: str | None = Field(None, max_length=88)
     wants_next: bool = False
 
 
 class ReceiptBody(_Body):
-    """The answer is durable."""
+    """The answer is durable. `signature` is the installation's over session, position, answer, entry and head."""
 
     seq: int
     answered_count: int
     question_count: int
     is_closed: bool
+    session_id: str
+    answer_sha256: str
+    entry: int
+    head: str
+    signature: str | None
 
 
 class AnswerBody(_Body):

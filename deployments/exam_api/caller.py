@@ -5,6 +5,7 @@ All are coroutines, though none waits: each of the others would cost every reque
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
@@ -14,6 +15,7 @@ from deployments.exam_api import bodies
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Lease
+from warehouse.ledger.chain import CALLER, Caller
 from warehouse.ledger.engine import Ledger
 
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
@@ -27,8 +29,15 @@ async def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None,
 
 
 async def _read_protocol(request: Request) -> ExamProtocol:
+    # In the request's own context, so that every entry of the audit log that it makes has the address.
+    CALLER.set(Caller(address=request.client.host[:64] if request.client else None))
     protocol: ExamProtocol = request.app.state.protocol
     return protocol
+
+
+def acting_as(user_id: str) -> None:
+    """Let the audit log name who acts in what follows of this request."""
+    CALLER.set(replace(CALLER.get(), user_id=user_id))
 
 
 async def _read_ledger(request: Request) -> Ledger:

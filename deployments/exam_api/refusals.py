@@ -12,11 +12,13 @@ from deployments.exam_api import bodies
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
+from warehouse.ledger.chain import CALLER, Caller
 
 _FIELDS = frozenset(
     name
     for body in (
         bodies.TokenRequest,
+        bodies.KeyRequest,
         bodies.IssueRequest,
         bodies.OpenRequest,
         bodies.AnswerRequest,
@@ -43,8 +45,10 @@ async def refuse_form(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     places = sorted({".".join(str(part) for part in item["loc"][:2]) for item in error.errors()})
     known = [place for place in places if place.split(".")[-1] in _FIELDS] or ["the request"]
-    # No session's chain: the token was looked at, and not yet whether the session is theirs.
-    await note_refusal(request, "malformed", 422, "request_invalid")
+    session_id = request.path_params.get("session_id")
+    is_named = isinstance(session_id, str) and len(session_id) <= 80 and session_id.replace("-", "").isalnum()
+    # Into no session's story: the token was looked at, and not yet whether the session is theirs.
+    await note_refusal(request, "malformed", 422, "request_invalid", session_id if is_named else None)
     return _error(
         422, "request_invalid", f"Missing or malformed: {', '.join(known)}. /openapi.json has the form."
     )
@@ -68,11 +72,15 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
     return reply
 
 
-async def note_refusal(request: Request, action: str, status: int, code: str) -> None:
+async def note_refusal(
+    request: Request, action: str, status: int, code: str, target: str | None = None
+) -> None:
     """Write a refusal that the protocol did not see into the audit log: of strangers, and by strangers' measure."""
     strangers: StrangerLog = request.app.state.strangers
     user_id = request.scope.get("state", {}).get("user_id")
-    await strangers.note(request.client.host if request.client else None, action, status, code, user_id)
+    address = request.client.host[:64] if request.client else None
+    CALLER.set(Caller(address=address))
+    await strangers.note(address, action, status, code, user_id, target)
 
 
 async def note_attempt(
@@ -82,10 +90,13 @@ async def note_attempt(
     session_id: str | None,
     status: int,
     code: str | None,
+    target: str | None = None,
 ) -> None:
     """Write an attempt that the protocol did not see into the audit log."""
     await run_in_threadpool(
-        lambda: protocol.log_attempt(action, user_id=user_id, session_id=session_id, status=status, code=code)
+        lambda: protocol.log_attempt(
+            action, user_id=user_id, session_id=session_id, status=status, code=code, target=target
+        )
     )
 
 

@@ -42,9 +42,18 @@ class StrangerLog:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def note(
-        self, address: str | None, action: str, status: int, code: str, user_id: str | None = None
+        self,
+        address: str | None,
+        action: str,
+        status: int,
+        code: str,
+        user_id: str | None = None,
+        target: str | None = None,
     ) -> None:
-        """Write a refusal, or count it; `user_id` where a token of ours, alive or not, says who calls."""
+        """Write a refusal, or count it.
+
+        `user_id` where a token of ours, alive or not, says who calls; `target` what was tried on: a known user, a session.
+        """
         if self._clock() - self._began >= _MINUTE_S:
             await self.finish()
         name = address or ""
@@ -55,7 +64,7 @@ class StrangerLog:
             return
         self._by_address[name] += 1
         self._written += 1
-        await self._write(action, status, code, user_id)
+        await self._write(action, status, code, user_id, target)
 
     async def finish(self) -> None:
         """Write how many were only counted, and begin another minute."""
@@ -68,10 +77,14 @@ class StrangerLog:
         if count:
             await self._write("strangers", 429, f"{count} more refusals")
 
-    async def _write(self, action: str, status: int, code: str, user_id: str | None = None) -> None:
+    async def _write(
+        self, action: str, status: int, code: str, user_id: str | None = None, target: str | None = None
+    ) -> None:
         protocol = self._read_protocol()
         await run_in_threadpool(
-            lambda: protocol.log_attempt(action, user_id=user_id, session_id=None, status=status, code=code)
+            lambda: protocol.log_attempt(
+                action, user_id=user_id, session_id=None, status=status, code=code, target=target
+            )
         )
 
     def _finish_soon(self) -> None:

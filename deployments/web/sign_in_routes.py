@@ -29,6 +29,7 @@ from deployments.web.visitor import (
 from deployments.web.wording import LANGUAGE_COOKIE
 from tasks.review.words import LANGUAGES
 from warehouse.ledger import users
+from warehouse.ledger.chain import CALLER, Caller, Entry, add_entry
 from warehouse.ledger.engine import Ledger
 
 _FORM_COOKIE = "proctor_form"
@@ -61,6 +62,7 @@ def add_sign_in_routes(app: FastAPI) -> None:
         outcome = await _check(request, ledger, name, fields.get("password", ""))
         if outcome == "pause":
             return _show_sign_in(request, then, "sign_in_pause", 429)
+        await run_in_threadpool(_note_sign_in, request, ledger, name, is_right=outcome == "right")
         if outcome == "wrong":
             return _show_sign_in(request, then, "sign_in_wrong", 401)
         reply = RedirectResponse(_keep_own_path(then), 303)
@@ -101,6 +103,7 @@ def add_sign_in_routes(app: FastAPI) -> None:
             return render_page(request, "account.html", visitor, status=422, message=fault, is_done=False)
         async with app.state.passwords.places:
             hashed = await run_in_threadpool(hash_password, new)
+        _act_as(request, visitor.user_id)
         await run_in_threadpool(_write_hash, ledger, visitor.user_id, hashed)
         # The new password ended every session, this one too: a new one begins here.
         cookie = await run_in_threadpool(read_sessions(request).start, visitor.user_id)
@@ -168,6 +171,24 @@ async def _check(request: Request, ledger: Ledger, name: str, password: str) -> 
     address = request.client.host if request.client else None
     outcome, _ = await door.check(address, name, password[:MOST_CHARACTERS], lambda: _read_hash(ledger, name))
     return outcome
+
+
+def _act_as(request: Request, user_id: str | None) -> None:
+    """Let the audit log name who acts in what follows of this request, and from where."""
+    CALLER.set(Caller(user_id, request.client.host[:64] if request.client else None))
+
+
+def _note_sign_in(request: Request, ledger: Ledger, name: str, *, is_right: bool) -> None:
+    """Write a sign-in, or a wrong password of somebody who is known; names that nobody has are not written down."""
+    with ledger.read() as connection:
+        if users.read_user(connection, name) is None:
+            return
+    _act_as(request, name if is_right else None)
+    entry = Entry("sign_in", is_by_caller=is_right, target=None if is_right else name)
+    if not is_right:
+        entry.http_status, entry.code = 401, "password_wrong"
+    with ledger.write() as connection:
+        add_entry(connection, entry)
 
 
 def _read_hash(ledger: Ledger, name: str) -> str | None:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.deadlines import Deadlines
-from warehouse.ledger import access, deadlines, exam, seats
+from warehouse.ledger import deadlines, exam, seats
 from warehouse.ledger.engine import Ledger, now_text, write_moment
+from warehouse.ledger.seals import seal_closing
 
 LONGEST_REASON = 200
 BY_FORCE = "forced"
@@ -135,16 +136,6 @@ def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _
         failed = [row for row in left if row["error"] is not None]
         for row in failed:
             seats.write_mark(connection, session_id, row["seq"], "error", at, row["error"])
-        head = access.append_access(
-            connection,
-            user_id=None,
-            session_id=session_id,
-            action="close",
-            status=200,
-            code=code,
-            previous_hash=seat.access_hash,
-            at=at,
-        )
         seats.write_session(
             connection,
             session_id,
@@ -152,8 +143,8 @@ def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _
             answered_count=seat.answered_count + len(failed),
             closed_at=at,
             close_reason=reason,
-            access_hash=head,
         )
+        seal_closing(connection, session_id, code)
         return _Left(len(left), len(failed))
 
 

@@ -158,10 +158,9 @@ def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
 
 
 def describe_access(row: RowMapping) -> dict[str, object]:
-    """An entry of the audit log for `access_log`; the hash before it stays in the ledger: the entry's own covers it."""
-    return {name: value for name, value in row.items() if name != "previous_hash"} | {
-        "accessed_at": _time(row["accessed_at"])
-    }
+    """An entry of the audit log for `access_log`; what else it fixes stays in the ledger: the entry's hash covers it."""
+    copied = ("access_id", "user_id", "session_id", "action", "http_status", "code", "entry_hash")
+    return {**{name: row[name] for name in copied}, "accessed_at": _time(row["accessed_at"])}
 
 
 def _time(text: str | None) -> datetime | None:

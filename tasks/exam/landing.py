@@ -26,6 +26,7 @@ from tasks.exam.lake_rows import (
     describe_session,
     describe_set_question,
 )
+from tasks.exam.log.heads import keep_head
 from warehouse.ledger import access, calls, closed, exam
 from warehouse.ledger.engine import Ledger
 
@@ -121,11 +122,11 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 
 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Keep the heads of the days that are over, and land the entries that the lake lacks; returns rows newly landed.
+    """Sign the log's head, and land the entries that the lake lacks; returns rows newly landed.
 
     Rows of a page that had to be replaced count again.
     """
-    access.keep_past_heads(ledger)
+    keep_head(ledger, lake.settings)
     pages = dict(lake.read("access_log_pages").rows())
     return _land(lake, iter_access_landings(ledger, pages), flow_run_id)
 

@@ -11,6 +11,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
+from tasks.exam.log.heads import keep_head
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.run_progress import writing_progress
@@ -94,6 +95,8 @@ def close_overdue_sessions() -> dict[str, object]:
     with open_ledger(settings.ledger_address) as ledger:
         set_deadlines(ledger, settings)
         report = close_overdue(ledger)
+        if report.session_ids:
+            keep_head(ledger, settings)
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 

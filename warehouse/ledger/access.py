@@ -1,213 +1,182 @@
-"""The audit log: one hash chain per session, its heads kept daily.
-
-Each entry's hash covers the entry and the hash before it, so that an entry cannot be changed, moved or taken out
-without breaking its chain; the head kept with the session and the heads kept daily show when the end was cut off.
-Attempts that name no session form one chain of their own.
-"""
+"""Reading the audit log: in pages, by session, by what entries were done to; and the heads that were signed."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, RowMapping, bindparam, func, select, text, update
+from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_heads, access_log, sessions
+from warehouse.ledger.chain import HASHED
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import access_chain, access_log, log_keys, sessions, signed_heads
 
-FIRST_HASH = "0" * 64
-# Where kept heads have the chain of the attempts that name no session.
-NO_SESSION = ""
 _PAGE = 20_000
-
-_INSERT = HotStatement(
-    access_log.insert()
-    .inline()
-    .values({column.name: bindparam(column.name) for column in access_log.c if column.name != "access_id"})
-)
+# What a sitting consists of; of these a story tells the number.
+STEPS = ("next", "submit", "submit_and_next", "renew", "pending", "status", "plan_session", "set_deadline")
 
 
-@dataclass(frozen=True)
-class ChainFault:
-    """One place where the audit log is not what was written.
+class Head(NamedTuple):
+    """The last entry of the log: its number (0: there is none) and its hash."""
+
+    number: int
+    entry_hash: str
+
+
+class LogKey(NamedTuple):
+    """A key that heads and receipts are signed with.
 
     Attributes:
-        session_id: the chain; empty for attempts that name no session.
-        access_id: the first entry that does not fit; null where entries are missing at the end.
-        reason: what was found.
+        key_id: first 16 digits of the SHA-256 of the public key.
+        public_key: Ed25519, 32 bytes in base64.
+        place: host and home whose key it is.
     """
 
-    session_id: str
-    access_id: int | None
-    reason: str
+    key_id: str
+    public_key: str
+    place: str
 
 
-def append_access(
-    connection: Connection,
-    *,
-    user_id: str | None,
-    session_id: str | None,
-    action: str,
-    status: int,
-    code: str | None,
-    previous_hash: str | None,
-    at: str | None = None,
-) -> str:
-    """Write one entry after `previous_hash` and return its hash, the chain's new head.
+class SignedHead(NamedTuple):
+    """A head and its signature."""
 
-    The caller holds the chain (the session's row) and stores the new head there. `at` defaults to the present.
-    """
-    at = at or now_text()
-    previous = previous_hash or FIRST_HASH
-    entry_hash = compute_entry_hash(previous, user_id, session_id, action, status, code, at)
-    _INSERT.run(
-        connection,
-        {
-            "user_id": user_id,
-            "session_id": session_id,
-            "action": action,
-            "http_status": status,
-            "code": code,
-            "previous_hash": previous,
-            "entry_hash": entry_hash,
-            "accessed_at": at,
-        },
+    number: int
+    entry_hash: str
+    key_id: str
+    signed_at: str
+    signature: str
+
+
+def iter_former_entries(connection: Connection) -> Iterator[Row[Any]]:
+    """The entries of the chains of before the one chain, a page at a time: the log may be longer than memory."""
+    last = 0
+    while True:
+        query = select(access_log).where(access_log.c.number.is_(None), access_log.c.access_id > last)
+        page = connection.execute(query.order_by(access_log.c.access_id).limit(_PAGE)).all()
+        yield from page
+        if len(page) < _PAGE:
+            return
+        last = page[-1].access_id
+
+
+def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
+    """The entries of the one chain in its order: number, previous_hash, entry_hash, then those of `HASHED`; a page at a time."""
+    last = 0
+    columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
+    while True:
+        query = select(*columns).where(access_log.c.number > last).order_by(access_log.c.number)
+        page = connection.execute(query.limit(_PAGE)).all()
+        yield from page
+        if len(page) < _PAGE:
+            return
+        last = page[-1].number
+
+
+def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
+    """The entries of a session in order."""
+    query = select(access_log).where(access_log.c.session_id == session_id)
+    return list(connection.execute(query.order_by(access_log.c.access_id)))
+
+
+def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
+    """The allowed entries of these actions that name what they were done to, in order of target, then of the log."""
+    query = (
+        select(access_log)
+        .where(
+            access_log.c.action.in_(actions),
+            access_log.c.target.is_not(None),
+            access_log.c.seq.is_(None),
+            access_log.c.number.is_not(None),
+            access_log.c.http_status == 200,
+        )
+        .order_by(access_log.c.target, access_log.c.access_id)
     )
-    return entry_hash
+    yield from connection.execute(query)
 
 
-def append_access_at_head(
-    connection: Connection,
-    *,
-    user_id: str | None,
-    session_id: str | None,
-    action: str,
-    status: int,
-    code: str | None,
-) -> None:
-    """Write an entry for an attempt whose session is not held: finds the chain's head itself."""
-    if connection.dialect.name == "postgresql":
-        key = int.from_bytes(
-            hashlib.sha256((session_id or NO_SESSION).encode()).digest()[:8], "big", signed=True
-        )
-        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": key})
-        connection.execute(
-            select(sessions.c.session_id).where(sessions.c.session_id == session_id).with_for_update()
-        ).all()
-    entry_hash = append_access(
-        connection,
-        user_id=user_id,
-        session_id=session_id,
-        action=action,
-        status=status,
-        code=code,
-        previous_hash=_read_head(connection, session_id),
-    )
-    if session_id is not None:
-        connection.execute(
-            update(sessions).where(sessions.c.session_id == session_id).values(access_hash=entry_hash)
-        )
-
-
-def compute_entry_hash(
-    previous_hash: str,
-    user_id: str | None,
-    session_id: str | None,
-    action: str,
-    status: int,
-    code: str | None,
-    at: str,
-) -> str:
-    """SHA-256 over the previous hash and the entry, as hexadecimal text."""
-    entry = json.dumps([previous_hash, user_id, session_id, action, status, code, at], separators=(",", ":"))
-    return hashlib.sha256(entry.encode()).hexdigest()
-
-
-def keep_past_heads(ledger: Ledger, now: datetime | None = None) -> int:
-    """Keep the head that every chain had at the end of each day that is over; returns how many heads were new.
-
-    Days are kept in order, so only those after the last kept one are read, and the ledger is held only to write. A day is over
-    an hour after midnight: an attempt is dated before its transaction is committed. A head once kept is never changed: entries
-    that appear later for its day break the check.
-    """
-    today = ((now or datetime.now(UTC)) - timedelta(hours=1)).date().isoformat()
-    with ledger.read() as connection:
-        last_day = connection.execute(select(func.max(access_heads.c.day))).scalar() or ""
-        heads = [
-            {
-                "day": day,
-                "session_id": session_id or NO_SESSION,
-                "entry_hash": entry_hash,
-                "kept_at": now_text(),
-            }
-            for day in _list_days(connection, last_day, today)
-            for session_id, entry_hash in _read_day_heads(connection, day)
-        ]
-    if not heads:
-        return 0
-    insert = sqlite.insert if ledger.is_sqlite else postgresql.insert
-    statement = insert(access_heads).on_conflict_do_nothing()
-    with ledger.write() as connection:
-        return sum(
-            len(connection.execute(statement.values(**head).returning(access_heads.c.day)).all())
-            for head in heads
-        )
-
-
-def verify_access_log(connection: Connection) -> list[ChainFault]:
-    """Check every chain against its links, its head and its kept heads; empty when the log is whole."""
-    kept: dict[tuple[str, str], str] = {
-        (row.session_id, row.day): row.entry_hash for row in connection.execute(select(access_heads))
-    }
-    heads: dict[str, str] = {
-        row.session_id: row.access_hash
-        for row in connection.execute(
-            select(sessions.c.session_id, sessions.c.access_hash).where(sessions.c.access_hash.is_not(None))
-        )
-    }
-    faults: list[ChainFault] = []
-    ends: dict[str, str] = {}
-    day_ends: dict[tuple[str, str], tuple[int, str]] = {}
-    broken: set[str] = set()
-    for row in _read_entries(connection):
-        chain = row["session_id"] or NO_SESSION
-        expected = compute_entry_hash(
-            row["previous_hash"] or "",
-            row["user_id"],
-            row["session_id"],
-            row["action"],
-            row["http_status"],
-            row["code"],
-            row["accessed_at"],
-        )
-        if chain not in broken:
-            if row["previous_hash"] != ends.get(chain, FIRST_HASH):
-                broken.add(chain)
-                faults.append(ChainFault(chain, row["access_id"], "does not follow the entry before it"))
-            elif row["entry_hash"] != expected:
-                broken.add(chain)
-                faults.append(ChainFault(chain, row["access_id"], "was changed after it was written"))
-        ends[chain] = row["entry_hash"]
-        day_ends[(chain, row["accessed_at"][:10])] = (row["access_id"], row["entry_hash"])
-    for chain, head in heads.items():
-        if ends.get(chain) != head and chain not in broken:
-            faults.append(ChainFault(chain, None, "ends before the last entry that was written"))
-    for (chain, day), head in kept.items():
-        found = day_ends.get((chain, day))
-        if found is None or found[1] != head:
-            faults.append(
-                ChainFault(chain, found[0] if found else None, f"differs from the head kept for {day}")
+def read_run_entries(connection: Connection, run_id: str) -> list[Row[Any]]:
+    """What was done to a run, its sessions and its candidates' tokens, in order; deliveries and answers left out."""
+    names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
+    query = (
+        select(access_log)
+        .where(
+            or_(
+                access_log.c.session_id.in_(names) & access_log.c.action.not_in(STEPS),
+                access_log.c.session_id.in_(names) & (access_log.c.http_status != 200),
+                access_log.c.target.in_(names) & (access_log.c.http_status != 200),
+                (access_log.c.target == run_id)
+                & access_log.c.seq.is_(None)
+                & access_log.c.action.not_in(STEPS),
             )
-    return faults
+        )
+        .order_by(access_log.c.access_id)
+    )
+    return list(connection.execute(query))
+
+
+def count_steps(connection: Connection, run_id: str) -> dict[str, dict[str, int]]:
+    """Allowed steps of each session of a run: session → action → how many."""
+    names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
+    query = (
+        select(access_log.c.session_id, access_log.c.action, func.count())
+        .where(access_log.c.session_id.in_(names), access_log.c.http_status == 200)
+        .group_by(access_log.c.session_id, access_log.c.action)
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for session_id, action, count in connection.execute(query):
+        counts.setdefault(str(session_id), {})[str(action)] = int(count)
+    return counts
+
+
+def read_head(connection: Connection) -> Head:
+    """The last entry that is committed."""
+    row = connection.execute(select(access_chain.c.number, access_chain.c.entry_hash)).first()
+    return Head(0, "") if row is None else Head(int(row.number), str(row.entry_hash))
+
+
+def read_entry(connection: Connection, number: int) -> Row[Any] | None:
+    """The entry of that number; null when there is none."""
+    return connection.execute(select(access_log).where(access_log.c.number == number)).first()
+
+
+def list_log_keys(connection: Connection) -> list[LogKey]:
+    """Every key that ever signed, in the order in which they were added."""
+    columns = [log_keys.c[name] for name in LogKey._fields]
+    rows = connection.execute(select(*columns).order_by(log_keys.c.added_at, log_keys.c.key_id))
+    return [LogKey(*row) for row in rows]
+
+
+def write_log_key(connection: Connection, key: LogKey, at: str) -> bool:
+    """Add a key; false when it is there."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(log_keys).on_conflict_do_nothing().returning(log_keys.c.key_id)
+    return connection.execute(statement, {**key._asdict(), "added_at": at}).first() is not None
+
+
+def read_last_head(connection: Connection) -> SignedHead | None:
+    """The head that was signed last; null when none was."""
+    columns = [signed_heads.c[name] for name in SignedHead._fields]
+    row = connection.execute(select(*columns).order_by(signed_heads.c.number.desc()).limit(1)).first()
+    return None if row is None else SignedHead(*row)
+
+
+def write_signed_head(connection: Connection, head: SignedHead) -> bool:
+    """Keep a head; false when another process has signed the same one."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(signed_heads).on_conflict_do_nothing().returning(signed_heads.c.number)
+    return connection.execute(statement, head._asdict()).first() is not None
+
+
+def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
+    """Every signed head, in order."""
+    columns = [signed_heads.c[name] for name in SignedHead._fields]
+    for row in connection.execute(select(*columns).order_by(signed_heads.c.number)):
+        yield SignedHead(*row)
 
 
 def read_last_id(ledger: Ledger) -> int:
-    """The number of the last entry of the audit log, 0 when there is none; no entry below it is still to come.
+    """The number of the last row of the audit log, 0 when there is none; no row below it is still to come.
 
     On a server numbers are given out before their transactions end: those under way are waited for.
     """
@@ -221,73 +190,16 @@ def read_last_id(ledger: Ledger) -> int:
 
 
 def count_entries(connection: Connection, first_id: int, last_id: int) -> int:
-    """How many entries have numbers from `first_id` to `last_id`."""
+    """How many entries have rows from `first_id` to `last_id`."""
     query = select(func.count()).where(access_log.c.access_id.between(first_id, last_id))
     return int(connection.execute(query).scalar_one())
 
 
 def read_entries(connection: Connection, first_id: int, last_id: int) -> list[RowMapping]:
-    """The entries with numbers from `first_id` to `last_id`, in order."""
+    """The entries with rows from `first_id` to `last_id`, in order."""
     query = (
         select(access_log)
         .where(access_log.c.access_id.between(first_id, last_id))
         .order_by(access_log.c.access_id)
     )
     return list(connection.execute(query).mappings())
-
-
-def _list_days(connection: Connection, after: str, before: str) -> list[str]:
-    """The days with entries between two days (both left out), oldest first; found one by one in the index."""
-    days: list[str] = []
-    while True:
-        next_at = connection.execute(
-            select(func.min(access_log.c.accessed_at)).where(
-                access_log.c.accessed_at >= (after and after + "U"),  # 'U' sorts after the 'T' of a time
-                access_log.c.accessed_at < before,
-            )
-        ).scalar()
-        if next_at is None:
-            return days
-        after = str(next_at)[:10]
-        days.append(after)
-
-
-def _read_day_heads(connection: Connection, day: str) -> list[tuple[str | None, str]]:
-    """Every chain's last entry of a day: session (null for attempts that name none) and hash."""
-    last = (
-        select(func.max(access_log.c.access_id).label("access_id"))
-        .where(access_log.c.accessed_at >= day, access_log.c.accessed_at < day + "U")
-        .group_by(access_log.c.session_id)
-        .subquery()
-    )
-    query = select(access_log.c.session_id, access_log.c.entry_hash).join(
-        last, access_log.c.access_id == last.c.access_id
-    )
-    return [(row.session_id, row.entry_hash) for row in connection.execute(query)]
-
-
-def _read_head(connection: Connection, session_id: str | None) -> str | None:
-    chain = access_log.c.session_id.is_(None) if session_id is None else access_log.c.session_id == session_id
-    return connection.execute(
-        select(access_log.c.entry_hash).where(chain).order_by(access_log.c.access_id.desc()).limit(1)
-    ).scalar()
-
-
-def _read_entries(connection: Connection) -> Iterator[RowMapping]:
-    """All entries in order, a page at a time: the log may be longer than memory."""
-    last = 0
-    while True:
-        page = (
-            connection.execute(
-                select(access_log)
-                .where(access_log.c.access_id > last)
-                .order_by(access_log.c.access_id)
-                .limit(_PAGE)
-            )
-            .mappings()
-            .all()
-        )
-        yield from page
-        if len(page) < _PAGE:
-            return
-        last = page[-1]["access_id"]

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, func, insert, select, update
 
 from warehouse.ledger.calls import read_spent_usd
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.seals import digest_limit
 from warehouse.ledger.tables import budget_limits, budget_shares, run_budgets, runs
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ def read_limit(connection: Connection, run_id: str) -> float | None:
 def insert_limit(connection: Connection, run_id: str, limit: Limit) -> None:
     """Set a limit; earlier ones stay."""
     connection.execute(insert(budget_limits).values(run_id=run_id, **vars(limit)))
+    digest = digest_limit(run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
+    add_entry(connection, Entry("raise_budget", target=run_id, digest=digest, is_by_caller=True))
 
 
 def read_account(connection: Connection, run_id: str) -> Account | None:

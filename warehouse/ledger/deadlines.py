@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, RowMapping, and_, select, update
 
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.tables import allocations, responses, runs, sessions
 
 
@@ -34,6 +35,10 @@ def write_deadlines(
             update(sessions)
             .where(sessions.c.session_id == row.session_id)
             .values(deadline_at=deadline_at, question_s=question_s if row.is_outside else None)
+        )
+        add_entry(
+            connection,
+            Entry("set_deadline", session_id=row.session_id, target=deadline_at, is_by_caller=True),
         )
     return len(found)
 

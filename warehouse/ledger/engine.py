@@ -38,14 +38,18 @@ if TYPE_CHECKING:
 _PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"
 
 
+# Where a connection gathers the entries of the audit log until its transaction is committed (warehouse.ledger.chain).
+PENDING_ENTRIES = "pending_entries"
+
+
 def now_text() -> str:
     """The present moment in UTC as ISO text with microseconds: sorts as it reads."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def write_moment(now: float) -> str:
     """A moment (Unix time) in the form of now_text."""
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds")
 
 
 class Ledger:
@@ -116,8 +120,10 @@ class Ledger:
 
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
+            connection.info[PENDING_ENTRIES] = []
             try:
                 yield connection
+                write_entries(connection)
                 commit(connection)
             except IntegrityError as error:
                 connection.exec_driver_sql("ROLLBACK")
@@ -134,12 +140,22 @@ class Ledger:
             except BaseException:
                 roll_back(connection)
                 raise
+            finally:
+                del connection.info[PENDING_ENTRIES]
 
     def close(self) -> None:
         """Let the writer finish what it was given, then close every connection."""
         if "writer" in self.__dict__:
             self.writer.close()
         self.engine.dispose()
+
+
+def write_entries(connection: Connection) -> None:
+    """Write what a transaction gathered for the audit log: the last thing before it is committed."""
+    if connection.info[PENDING_ENTRIES]:
+        from warehouse.ledger.chain import flush_entries
+
+        flush_entries(connection)
 
 
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:

@@ -12,6 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from schemas.errors import UsageError
 from schemas.organisations import normalise_organisation
 from warehouse.ledger.engine import now_text
+from warehouse.ledger.seals import seal_organisation
 from warehouse.ledger.tables import organisations
 
 # Simulated organisations have keys of their own: simulated runs take nothing from real ones.
@@ -130,11 +131,13 @@ def find_organisation(connection: Connection, name: str) -> str:
 
 def write_organisation_limit(connection: Connection, name: str, question_limit: int | None) -> None:
     """Limit the questions that all candidates of a registered organisation together may be handed."""
+    organisation = find_organisation(connection, name)
     connection.execute(
         update(organisations)
-        .where(organisations.c.organisation == find_organisation(connection, name))
+        .where(organisations.c.organisation == organisation)
         .values(question_limit=question_limit)
     )
+    seal_organisation(connection, organisation)
 
 
 def read_organisation_limits(connection: Connection, keys: Iterable[str]) -> dict[str, int]:

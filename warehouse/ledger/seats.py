@@ -9,6 +9,8 @@ from sqlalchemy import BindParameter, Connection, and_, bindparam, func, select,
 from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import ConflictError
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.seals import digest_text
 from warehouse.ledger.statements import HotStatement, parse_json
 from warehouse.ledger.tables import allocations, organisations, responses, runs, sessions, sets, users
 
@@ -32,7 +34,7 @@ class Seat(NamedTuple):
     lease_generation: int
     lease_hash: str | None
     lease_expires_at: float | None
-    access_hash: str | None
+    public_key: str | None
     candidate_limit: int | None
     organisation_limit: int | None
     role: str | None
@@ -52,6 +54,7 @@ class Place(NamedTuple):
 _ELSEWHERE: Final = {
     "candidate_limit": users.c.question_limit,
     "organisation_limit": organisations.c.question_limit,
+    "public_key": users.c.public_key,
     "role": users.c.role,
     "is_active": users.c.is_active,
 }
@@ -114,7 +117,6 @@ _ADVANCE = HotStatement(
         next_seq=bindparam("next"),
         answered_count=bindparam("answered"),
         lease_expires_at=bindparam("expires"),
-        access_hash=bindparam("head"),
     )
 )
 _RESPONSE = HotStatement(
@@ -188,7 +190,6 @@ def write_advance(
     next_seq: int,
     answered_count: int,
     expires_at: float,
-    access_hash: str,
 ) -> None:
     """Move an open session on and renew its lease."""
     _ADVANCE.run(
@@ -198,13 +199,12 @@ def write_advance(
             "next": next_seq,
             "answered": answered_count,
             "expires": expires_at,
-            "head": access_hash,
         },
     )
 
 
 def write_session(connection: Connection, session_id: str, **values: Any) -> None:
-    """Set columns of a session (opening, closing, release, head of its chain)."""
+    """Set columns of a session (opening, closing, release)."""
     connection.execute(update(sessions).where(sessions.c.session_id == session_id).values(**values))
 
 
@@ -260,4 +260,7 @@ def count_questions(
 def write_run_closed(connection: Connection, run_id: str, at: str) -> bool:
     """Close an open run; false when it was closed before."""
     statement = update(runs).where(runs.c.run_id == run_id, runs.c.status == "open")
-    return connection.execute(statement.values(status="closed", closed_at=at)).rowcount == 1
+    if connection.execute(statement.values(status="closed", closed_at=at)).rowcount != 1:
+        return False
+    add_entry(connection, Entry("close_run", target=run_id, digest=digest_text(at), is_by_caller=True))
+    return True

@@ -41,7 +41,10 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "allocations": ("SELECT", "UPDATE (delivered_at, error)"),
         "responses": ("SELECT (session_id, seq, answer_status, answered_at)", "INSERT"),
         "access_log": ("SELECT", "INSERT"),
+        "access_chain": ("SELECT", "UPDATE"),
         "access_heads": (),
+        "log_keys": ("SELECT", "INSERT"),
+        "signed_heads": ("SELECT", "INSERT"),
         "exam_installation": (),
     }
 )

@@ -38,6 +38,17 @@ class HotStatement:
             return connection.exec_driver_sql(sql, dict(values))
         return connection.exec_driver_sql(sql, tuple([values[name] for name in names]))
 
+    def run_all(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Execute it once for each row, as one call of the driver."""
+        try:
+            sql, names = self._compiled[connection.dialect.name]
+        except KeyError:
+            sql, names = self._compile(connection)
+        if names is None:
+            connection.exec_driver_sql(sql, [dict(row) for row in rows])
+        else:
+            connection.exec_driver_sql(sql, [tuple([row[name] for name in names]) for row in rows])
+
     def fetch_first(self, connection: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Execute a query and take its first row as a plain tuple; null when there is none.
 

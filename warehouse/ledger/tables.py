@@ -45,6 +45,9 @@ users = Table(
     Column("disciplines", JSON, comment="Disciplines an annotator reviews; null means all."),
     Column("password_hash", Text),
     Column(
+        "public_key", String(44), comment="Ed25519 key that the candidate signs its answers with, in base64."
+    ),
+    Column(
         "question_limit", Integer, comment="Most questions a candidate may be handed; null means no limit."
     ),
     Column("is_active", Boolean, nullable=False, default=True),
@@ -409,6 +412,7 @@ responses = Table(
     Column("error", String(200)),
     Column("prompt_version", String(60), nullable=False),
     Column("call_key", String(64)),
+    Column("signature", String(88), comment="The candidate's, where it has enrolled a key."),
     Column("answered_at", String(32), nullable=False),
 )
 
@@ -416,16 +420,40 @@ access_log = Table(
     "access_log",
     metadata,
     Column("access_id", Integer, primary_key=True, autoincrement=True),
+    Column(
+        "number", Integer, comment="Place in the one chain; null in the chains of sessions that were before."
+    ),
     Column("user_id", String(120)),
     Column("session_id", String(80)),
     Column("action", String(40), nullable=False),
     Column("http_status", Integer, nullable=False),
     Column("code", String(40)),
+    Column("target", String(240), comment="Whom or what it was done to."),
+    Column("address", String(64), comment="Where the caller is; null for this machine."),
+    Column("seq", Integer, comment="Position of the question."),
+    Column("answer_hash", String(64), comment="SHA-256 of the answer's text."),
+    Column("digest", String(64), comment="SHA-256 of what else the entry fixes."),
     Column("previous_hash", String(64)),
     Column("entry_hash", String(64), nullable=False),
     Column("accessed_at", String(32), nullable=False),
     Index("ix_access_log_session", "session_id", "access_id"),
-    Index("ix_access_log_accessed_at", "accessed_at"),
+    Index("uq_access_log_number", "number", unique=True),
+    Index(
+        "ix_access_log_target",
+        "action",
+        "target",
+        sqlite_where=text("target is not null and seq is null"),
+        postgresql_where=text("target is not null and seq is null"),
+    ),
+)
+
+access_chain = Table(
+    "access_chain",
+    metadata,
+    Column("chain", Integer, primary_key=True, comment="Always 1: there is one row."),
+    Column("number", Integer, nullable=False, comment="Number of the last entry, 0 for none."),
+    Column("entry_hash", String(64), nullable=False, comment="Hash of the last entry."),
+    info={"first_rows": [{"chain": 1, "number": 0, "entry_hash": "0" * 64}]},
 )
 
 access_heads = Table(
@@ -435,6 +463,25 @@ access_heads = Table(
     Column("session_id", String(80), primary_key=True),
     Column("entry_hash", String(64), nullable=False),
     Column("kept_at", String(32), nullable=False),
+)
+
+log_keys = Table(
+    "log_keys",
+    metadata,
+    Column("key_id", String(16), primary_key=True, comment="First half of the SHA-256 of the public key."),
+    Column("public_key", String(44), nullable=False, comment="Ed25519, 32 bytes in base64."),
+    Column("place", String(240), nullable=False, comment="Host and home whose key it is."),
+    Column("added_at", String(32), nullable=False),
+)
+
+signed_heads = Table(
+    "signed_heads",
+    metadata,
+    Column("number", Integer, primary_key=True, comment="Number of the entry that was the last one."),
+    Column("entry_hash", String(64), nullable=False),
+    Column("key_id", ForeignKey("log_keys.key_id"), nullable=False),
+    Column("signed_at", String(32), nullable=False),
+    Column("signature", String(88), nullable=False, comment="Ed25519, in base64."),
 )
 
 # --- what was published ---------------------------------------------------------------------------------------

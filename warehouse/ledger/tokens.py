@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, delete, select
 
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import write_moment
 from warehouse.ledger.tables import ended_tokens
 
@@ -46,6 +48,11 @@ def end_user_tokens(connection: Connection, user_id: str, now: float) -> None:
     _replace(connection, "user", user_id, now)
 
 
+def digest_end(kind: str, name: str, issued_until: float) -> str:
+    """What the audit log keeps of an end."""
+    return hashlib.sha256(f"{kind} {name} {issued_until!r}".encode()).hexdigest()
+
+
 def _replace(connection: Connection, kind: str, name: str, now: float) -> None:
     oldest = write_moment(now - _LONGEST_NEEDED_S)
     connection.execute(delete(ended_tokens).where(ended_tokens.c.ended_at < oldest))
@@ -53,3 +60,5 @@ def _replace(connection: Connection, kind: str, name: str, now: float) -> None:
     connection.execute(
         ended_tokens.insert().values(kind=kind, name=name, issued_until=now, ended_at=write_moment(now))
     )
+    entry = Entry("end_token", code=kind, target=name, digest=digest_end(kind, name, now), is_by_caller=True)
+    add_entry(connection, entry)

@@ -12,6 +12,7 @@ from schemas.errors import UsageError
 from schemas.vocabulary import ROLES
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.organisations import find_organisation, read_aliases
+from warehouse.ledger.seals import seal_user
 from warehouse.ledger.tables import users
 from warehouse.ledger.tokens import end_user_tokens
 from warehouse.ledger.web import delete_sessions
@@ -42,7 +43,7 @@ class User:
     created_at: str
 
 
-_PUBLIC = tuple(column for column in users.c if column.name != "password_hash")
+_PUBLIC = tuple(column for column in users.c if column.name not in ("password_hash", "public_key"))
 
 
 def add_user(
@@ -74,6 +75,7 @@ def add_user(
             created_at=now_text(),
         )
     )
+    seal_user(connection, user_id, "add_user")
     user = read_user(connection, user_id)
     assert user is not None
     return user
@@ -96,6 +98,7 @@ def ensure_candidate(connection: Connection, *, user_id: str, organisation: str,
                 created_at=now_text(),
             )
         )
+        seal_user(connection, user_id, "add_user")
         return
     owner = read_aliases(connection).get(found.organisation or "", found.organisation)
     if (found.role, owner, found.model) != ("candidate", organisation, model):
@@ -104,7 +107,7 @@ def ensure_candidate(connection: Connection, *, user_id: str, organisation: str,
             f"{found.role} {found.model!r} of {found.organisation!r}. Register the model under another name."
         )
     if found.organisation != organisation:
-        _change(connection, user_id, organisation=organisation)
+        _change(connection, "move_user", user_id, organisation=organisation)
 
 
 def read_user(connection: Connection, user_id: str) -> User | None:
@@ -141,7 +144,7 @@ def list_users(
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
     """Set or clear a password, which ends the user's web sessions and tokens; raises UsageError for an unknown user."""
-    _change(connection, user_id, password_hash=password_hash)
+    _change(connection, "set_password", user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, time.time())
 
@@ -151,7 +154,7 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
 
     The tokens of who is shut out end, and stay ended when they are admitted again.
     """
-    _change(connection, user_id, is_active=is_active)
+    _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
     if not is_active:
         end_user_tokens(connection, user_id, time.time())
 
@@ -163,16 +166,33 @@ def write_role(connection: Connection, user_id: str, role: str) -> None:
     user = read_user(connection, user_id)
     if "candidate" in (role, None if user is None else user.role):
         raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
-    _change(connection, user_id, role=role)
+    _change(connection, "change_role", user_id, role=role)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, time.time())
 
 
 def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:
     """Limit the questions that a candidate may be handed; raises UsageError for an unknown user."""
-    _change(connection, user_id, question_limit=question_limit)
+    _change(connection, "limit_user", user_id, question_limit=question_limit)
 
 
-def _change(connection: Connection, user_id: str, **values: object) -> None:
+def read_public_key(connection: Connection, user_id: str) -> str | None:
+    """The key that a candidate signs its answers with (Ed25519, base64); null for none."""
+    return connection.execute(select(users.c.public_key).where(users.c.user_id == user_id)).scalar()
+
+
+def write_public_key(connection: Connection, user_id: str, public_key: str | None) -> None:
+    """Set or take away the key that a candidate's answers must be signed with; raises UsageError unless it is a candidate."""
+    user = read_user(connection, user_id)
+    if user is None or user.role != "candidate":
+        raise UsageError(
+            f"There is no candidate {user_id!r}. `proctor exam user list` shows those that exist."
+        )
+    action = "remove_key" if public_key is None else "enrol_key"
+    _change(connection, action, user_id, public_key=public_key)
+
+
+def _change(connection: Connection, action: str, user_id: str, **values: object) -> None:
     if connection.execute(update(users).where(users.c.user_id == user_id).values(**values)).rowcount == 0:
         raise UsageError(f"There is no user {user_id!r}. `proctor exam user list` shows those that exist.")
+    seal_user(connection, user_id, action)

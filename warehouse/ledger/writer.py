@@ -20,7 +20,9 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError
+from warehouse.ledger.chain import CALLER, Caller, flush_entries, name_caller
 from warehouse.ledger.commits import commit, explain_refusal
+from warehouse.ledger.engine import PENDING_ENTRIES
 from warehouse.ledger.statements import send_statement
 from warehouse.ledger.wakeups import await_done
 
@@ -73,6 +75,7 @@ class _Work:
     operation: Operation[Any]
     future: Future[Any]
     row: LockedRow
+    caller: Caller
 
 
 class GroupCommitWriter:
@@ -96,7 +99,7 @@ class GroupCommitWriter:
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
         future: Future[T] = Future()
-        self._queue.put(_Work(operation, future, row))
+        self._queue.put(_Work(operation, future, row, CALLER.get()))
         return future
 
     def run(self, operation: Operation[T]) -> T:
@@ -206,7 +209,10 @@ class GroupCommitWriter:
     def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        entries: list[Any] = []
+        connection.info[PENDING_ENTRIES] = entries
         for item in work:
+            count = len(entries)
             send_statement(connection, "SAVEPOINT op")
             try:
                 value = item.operation(connection)
@@ -216,10 +222,14 @@ class GroupCommitWriter:
                 ):
                     raise
                 send_statement(connection, "ROLLBACK TO SAVEPOINT op")
+                del entries[count:]
                 outcomes.append((True, error))
             else:
                 outcomes.append((False, value))
+                if len(entries) > count:
+                    name_caller(entries[count:], item.caller)
             send_statement(connection, "RELEASE SAVEPOINT op")
+        flush_entries(connection)
         commit(connection)
         return outcomes
 

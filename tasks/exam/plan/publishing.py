@@ -16,6 +16,7 @@ from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger import plans
 from warehouse.ledger import users as ledger_users
 from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.seals import seal_run
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -213,4 +214,10 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             for session in plan.sessions
         ),
         at,
+    )
+    seal_run(
+        connection,
+        plan.run_id,
+        [new.set_id for new in allotment.new_sets],
+        [session.session_id for session in plan.sessions],
     )

@@ -14,18 +14,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
 from schemas.settings import Settings
+from tasks.exam.log.heads import HeadKeeper
+from tasks.exam.log.signing import describe_receipt
 from tasks.exam.protocol import watching
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.keys import KeyFile, open_keys
-from tasks.exam.protocol.moves import Move, Moves
+from tasks.exam.protocol.moves import Accepted, Move, Moves
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
-from warehouse.ledger import access, users
+from warehouse.ledger import users
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -45,6 +49,7 @@ class ExamProtocol:
         is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
         clock: seconds since 1970; tests inject one.
         deadlines: for sessions that are opened before any were set; null sets none.
+        heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
     """
 
     def __init__(
@@ -56,9 +61,12 @@ class ExamProtocol:
         is_in_house: bool = False,
         clock: Callable[[], float] = time.time,
         deadlines: Deadlines | None = None,
+        heads: HeadKeeper | None = None,
     ) -> None:
         self._ledger = ledger
         self._keys = keys
+        self._heads = heads
+        self._signer = None if heads is None or is_in_house else heads.signer
         self._tokens = VerifiedTokens(keys, clock)
         self._moves = Moves(
             self._tokens, lease_s=lease_s, is_in_house=is_in_house, clock=clock, deadlines=deadlines
@@ -108,23 +116,25 @@ class ExamProtocol:
 
         Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
-        return self._perform(self._moves.answer(token, lease, seq, answer))
+        return self._acknowledge(self._perform(self._moves.answer(token, lease, seq, answer)))[0]
 
     async def submit_answer_async(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
         """See submit_answer."""
-        return await self._perform_async(self._moves.answer(token, lease, seq, answer))
+        return self._acknowledge(await self._perform_async(self._moves.answer(token, lease, seq, answer)))[0]
 
     def submit_and_next(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        return self._perform(self._moves.answer_and_ask(token, lease, seq, answer))
+        return self._acknowledge(self._perform(self._moves.answer_and_ask(token, lease, seq, answer)))
 
     async def submit_and_next_async(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """See submit_and_next."""
-        return await self._perform_async(self._moves.answer_and_ask(token, lease, seq, answer))
+        return self._acknowledge(
+            await self._perform_async(self._moves.answer_and_ask(token, lease, seq, answer))
+        )
 
     def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""
@@ -166,8 +176,8 @@ class ExamProtocol:
 
     # --- what is logged and checked around every call ----------------------------------------------------------
 
-    def check_token(self, token: str, permission: str, action: str) -> Claims:
-        """Verify a token for an action outside sessions (users, runs), and log the attempt.
+    def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
+        """Verify a token for an action outside sessions (users, runs), and log the attempt, with whom or what it is done to.
 
         Raises ExamError 401 or 403.
         """
@@ -175,12 +185,10 @@ class ExamProtocol:
         def operation(connection: Connection) -> Claims:
             claims = self._tokens.read(token, connection)
             check_role(users.read_user(connection, claims.user_id), claims, permission)
-            access.append_access_at_head(
-                connection, user_id=claims.user_id, session_id=None, action=action, status=200, code=None
-            )
+            add_entry(connection, Entry(action, claims.user_id, target=target))
             return claims
 
-        return self._perform(Move(action, token, None, operation))
+        return self._perform(Move(action, token, None, operation, target))
 
     def look_at_token(self, token: str) -> Claims:
         """The claims of a token before anything else is read: signature, moments, and what is known to have ended.
@@ -195,14 +203,35 @@ class ExamProtocol:
         return None if caller is None else caller.user_id
 
     def log_attempt(
-        self, action: str, *, user_id: str | None, session_id: str | None, status: int, code: str | None
+        self,
+        action: str,
+        *,
+        user_id: str | None,
+        session_id: str | None,
+        status: int,
+        code: str | None,
+        target: str | None = None,
     ) -> None:
         """Write an attempt that did not reach the protocol (a wrong password, a malformed request)."""
         self._ledger.writer.run(
-            lambda connection: access.append_access_at_head(
-                connection, user_id=user_id, session_id=session_id, action=action, status=status, code=code
+            lambda connection: add_entry(
+                connection, Entry(action, user_id, session_id, status, code, _cut(target))
             )
         )
+
+    def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
+        """The receipt of an answer that is durable; the last one of a session has the log's head signed."""
+        receipt, entry, put = accepted
+        if receipt.is_closed and self._heads is not None:
+            self._heads.keep_soon()
+        signature = None
+        if self._signer is not None:
+            signature = self._signer.sign(
+                describe_receipt(
+                    receipt.session_id, receipt.seq, receipt.answer_sha256, entry.number, entry.entry_hash
+                )
+            )
+        return replace(receipt, entry=entry.number, head=entry.entry_hash, signature=signature), put
 
     def _perform(self, move: Move[T]) -> T:
         try:
@@ -219,10 +248,10 @@ class ExamProtocol:
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
-        """The log entry of a refused attempt; in the chain of the session that it named, if the token is for it.
+        """The log entry of a refused attempt; in the story of the session that it named, if the token is for it.
 
-        What names another session, or comes from a stranger or with a token that has ended, is written with the attempts that name none: nobody writes into
-        the chain of a session that is not theirs.
+        What names another session, or comes from a stranger or with a token that has ended, has the session as its target
+        alone: nobody writes into the story of a session that is not theirs.
         """
         # An expired or ended token still says truly who calls: its signature is good.
         caller = read_caller(self._keys, move.token)
@@ -233,19 +262,24 @@ class ExamProtocol:
         )
 
         def operation(connection: Connection) -> None:
-            access.append_access_at_head(
+            add_entry(
                 connection,
-                user_id=None if caller is None else caller.user_id,
-                session_id=move.session_id[:80] if move.session_id is not None and is_theirs else None,
-                action=move.action,
-                status=error.status,
-                code=error.code,
+                Entry(
+                    move.action,
+                    None if caller is None else caller.user_id,
+                    move.session_id[:80] if move.session_id is not None and is_theirs else None,
+                    error.status,
+                    error.code,
+                    move.target if is_theirs else _cut(move.session_id or move.target),
+                ),
             )
 
         return operation
 
 
-def make_protocol(ledger: Ledger, settings: Settings, *, is_in_house: bool) -> ExamProtocol:
+def make_protocol(
+    ledger: Ledger, settings: Settings, *, is_in_house: bool, heads: HeadKeeper | None = None
+) -> ExamProtocol:
     """The protocol of this installation. An in-house lease outlasts the longest call to a model."""
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
     return ExamProtocol(
@@ -254,4 +288,10 @@ def make_protocol(ledger: Ledger, settings: Settings, *, is_in_house: bool) -> E
         lease_s=lease_s,
         is_in_house=is_in_house,
         deadlines=Deadlines.from_settings(settings),
+        heads=heads or HeadKeeper(ledger, settings),
     )
+
+
+def _cut(target: str | None) -> str | None:
+    """A name that somebody sent, at most as long as the log keeps it."""
+    return None if target is None else target[:80]

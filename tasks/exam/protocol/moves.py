@@ -7,10 +7,11 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from schemas.errors import ConflictError, ExamError
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
+from tasks.exam.log.signing import describe_answer, is_signed
 from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
 from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
@@ -18,7 +19,9 @@ from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.questions.question import BareQuestion
 from warehouse.ledger import deadlines as ledger_deadlines
 from warehouse.ledger import seats
+from warehouse.ledger.chain import Entry
 from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.seals import digest_response, digest_text, seal_closing
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -36,6 +39,15 @@ class Move(Generic[T]):
     token: str
     session_id: str | None
     operation: Callable[[Connection], T]
+    target: str | None = None
+
+
+class Accepted(NamedTuple):
+    """An answer that was stored: its receipt as far as it is known before the commit, its entry, and the next question."""
+
+    receipt: Receipt
+    entry: Entry
+    put: Put | None
 
 
 class Moves:
@@ -92,8 +104,8 @@ class Moves:
                 lease_generation=generation,
                 lease_hash=hash_secret(secret),
                 lease_expires_at=now + self._lease_s,
-                access_hash=log_use(connection, claims, seat, "open"),
             )
+            log_use(connection, claims, seat, "open", target=claims.describe())
             return Lease(
                 session_id,
                 generation,
@@ -116,12 +128,8 @@ class Moves:
             now = self._clock()
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
-            seats.write_session(
-                connection,
-                lease.session_id,
-                lease_expires_at=now + self._lease_s,
-                access_hash=log_use(connection, claims, seat, "renew"),
-            )
+            seats.write_session(connection, lease.session_id, lease_expires_at=now + self._lease_s)
+            log_use(connection, claims, seat, "renew")
             return Lease(
                 lease.session_id,
                 lease.generation,
@@ -145,13 +153,12 @@ class Moves:
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
             at = now_text()
-            head = log_use(connection, claims, seat, "next", at)
+            entry = log_use(connection, claims, seat, "next", at)
             if seat.status == "closed":
-                seats.write_session(connection, lease.session_id, access_hash=head)
                 return None
             answered = seat.answered_count + self._give_up_late(connection, seat, now)
             if answered == seat.question_count:
-                _close(connection, lease.session_id, answered, at, head)
+                _close(connection, lease.session_id, answered, at)
                 return None
             pending = seat.next_seq - 1 - answered
             put, next_seq = None, seat.next_seq
@@ -159,35 +166,34 @@ class Moves:
                 put = self._hand_out(connection, seat, seat.next_seq, now)
             if put is not None:
                 next_seq += 1
+                entry.seq, entry.target = put.seq, name_delivery(put.seq, write_moment(now))
             else:
                 oldest = seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)[0]
                 put = self._put_again(connection, seat, oldest)
+                entry.seq = put.seq
             seats.write_advance(
                 connection,
                 lease.session_id,
                 next_seq=next_seq,
                 answered_count=answered,
                 expires_at=now + self._lease_s,
-                access_hash=head,
             )
             return put
 
         return Move("next", token, lease.session_id, operation)
 
-    def answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Receipt]:
+    def answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
         """Store an answer."""
 
-        def operation(connection: Connection) -> Receipt:
-            return self._accept(connection, token, lease, seq, answer, action="submit", wants_next=False)[0]
+        def operation(connection: Connection) -> Accepted:
+            return self._accept(connection, token, lease, seq, answer, action="submit", wants_next=False)
 
         return Move("submit", token, lease.session_id, operation)
 
-    def answer_and_ask(
-        self, token: str, lease: Lease, seq: int, answer: Answer
-    ) -> Move[tuple[Receipt, Put | None]]:
+    def answer_and_ask(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
         """Store an answer and hand out the next question."""
 
-        def operation(connection: Connection) -> tuple[Receipt, Put | None]:
+        def operation(connection: Connection) -> Accepted:
             return self._accept(
                 connection, token, lease, seq, answer, action="submit_and_next", wants_next=True
             )
@@ -201,9 +207,7 @@ class Moves:
             now = self._clock()
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, now)
-            seats.write_session(
-                connection, lease.session_id, access_hash=log_use(connection, claims, seat, "pending")
-            )
+            log_use(connection, claims, seat, "pending")
             return [
                 self._put_again(connection, seat, seq)
                 for seq in seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)
@@ -221,7 +225,7 @@ class Moves:
         *,
         action: str,
         wants_next: bool,
-    ) -> tuple[Receipt, Put | None]:
+    ) -> Accepted:
         now = self._clock()
         claims = self._tokens.read(token, connection)
         seat = read_held_seat(connection, claims, lease, now)
@@ -231,6 +235,8 @@ class Moves:
             )
         _check_place(connection, seat, seq, now)
         row = answer.checked()
+        answer_hash = digest_text(row["response"])
+        _check_signature(seat, seq, answer_hash, answer.signature)
         row["session_id"] = lease.session_id
         row["seq"] = seq
         row["answered_at"] = at = now_text()
@@ -240,25 +246,36 @@ class Moves:
             raise _already_answered() from None
         answered = seat.answered_count + 1
         is_closed = answered == seat.question_count
-        head = log_use(connection, claims, seat, action, at)
+        entry = log_use(
+            connection,
+            claims,
+            seat,
+            action,
+            at,
+            seq=seq,
+            answer_hash=answer_hash,
+            digest=digest_response(row),
+        )
+        receipt = Receipt(seq, answered, seat.question_count, is_closed, lease.session_id, answer_hash)
         if is_closed:
-            _close(connection, lease.session_id, answered, at, head)
-            return Receipt(seq, answered, seat.question_count, True), None
+            _close(connection, lease.session_id, answered, at)
+            return Accepted(receipt, entry, None)
         pending = seat.next_seq - 1 - answered
         put = None
         if wants_next and pending < self._window(seat):
             # At a quota the answer still counts; whoever asks for the next question hears of the quota.
             with suppress(ExamError):
                 put = self._hand_out(connection, seat, seat.next_seq, now)
+        if put is not None:
+            entry.target = name_delivery(put.seq, write_moment(now))
         seats.write_advance(
             connection,
             lease.session_id,
             next_seq=seat.next_seq + (put is not None),
             answered_count=answered,
             expires_at=now + self._lease_s,
-            access_hash=head,
         )
-        return Receipt(seq, answered, seat.question_count, False), put
+        return Accepted(receipt, entry, put)
 
     def _set_deadlines(self, connection: Connection, caller: str, seat: seats.Seat, now: float) -> seats.Seat:
         """The session with its deadlines: those set at planning, else they are set now, once."""
@@ -355,11 +372,28 @@ def _is_late(seat: seats.Seat, place: seats.Place, now: float) -> bool:
     return answer_by is not None and answer_by < write_moment(now)
 
 
-def _close(connection: Connection, session_id: str, answered: int, at: str, head: str) -> None:
+def name_delivery(seq: int, delivered_at: str) -> str:
+    """How an entry says which question was handed out for the first time, and when."""
+    return f"{seq}@{delivered_at}"
+
+
+def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: str | None) -> None:
+    """Pass for an answer that the candidate's key has signed, and for seats without a key; raises ExamError 403."""
+    if seat.public_key is None:
+        return
+    if not is_signed(seat.public_key, signature, describe_answer(seat.session_id, seq, answer_hash)):
+        raise ExamError(
+            403,
+            "signature_wrong",
+            "A key is enrolled for this candidate, and the answer is not signed with it. Sign the session's id, the position and "
+            "the SHA-256 of the response as it is kept.",
+        )
+
+
+def _close(connection: Connection, session_id: str, answered: int, at: str) -> None:
     """The end of a session; the lease's hash stays, so that its holder may still ask and hear that it has finished."""
-    seats.write_session(
-        connection, session_id, status="closed", answered_count=answered, closed_at=at, access_hash=head
-    )
+    seats.write_session(connection, session_id, status="closed", answered_count=answered, closed_at=at)
+    seal_closing(connection, session_id)
 
 
 def _already_answered() -> ExamError:

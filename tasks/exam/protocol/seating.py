@@ -10,7 +10,8 @@ from schemas.errors import ExamError
 from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims
 from tasks.exam.protocol.words import Lease
-from warehouse.ledger import access, seats, users
+from warehouse.ledger import seats, users
+from warehouse.ledger.chain import Entry, add_entry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -69,18 +70,30 @@ def read_readable_seat(
 
 
 def log_use(
-    connection: Connection, claims: Claims, seat: seats.Seat, action: str, at: str | None = None
-) -> str:
-    """Write an allowed use into the session's chain; returns the chain's new head."""
-    return access.append_access(
+    connection: Connection,
+    claims: Claims,
+    seat: seats.Seat,
+    action: str,
+    at: str = "",
+    *,
+    target: str | None = None,
+    seq: int | None = None,
+    answer_hash: str | None = None,
+    digest: str | None = None,
+) -> Entry:
+    """Write an allowed use of a session into the log."""
+    return add_entry(
         connection,
-        user_id=claims.user_id,
-        session_id=seat.session_id,
-        action=action,
-        status=200,
-        code=None,
-        previous_hash=seat.access_hash,
-        at=at,
+        Entry(
+            action,
+            claims.user_id,
+            seat.session_id,
+            target=target,
+            seq=seq,
+            answer_hash=answer_hash,
+            digest=digest,
+            accessed_at=at,
+        ),
     )
 
 

@@ -52,6 +52,7 @@ class Claims:
         issued_at: Unix time.
         not_before: Unix time.
         expires_at: Unix time; at this moment the token is expired, or the key that signed it has ended.
+        issued_by: who issued it, where it was not the user who asked for it.
     """
 
     token_id: str
@@ -61,6 +62,11 @@ class Claims:
     issued_at: float
     not_before: float
     expires_at: float
+    issued_by: str | None = None
+
+    def describe(self) -> str:
+        """The token by its id and, where it was not the user who asked for it, by whom it was issued."""
+        return self.token_id if self.issued_by is None else f"{self.token_id} {self.issued_by}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,12 @@ def issue_token(
     ttl_s: int,
     *,
     now: float | None = None,
+    issued_by: str | None = None,
 ) -> SignedToken:
-    """Sign a token that lives `ttl_s` seconds, or the longest that any may; raises UsageError for an unknown permission."""
+    """Sign a token that lives `ttl_s` seconds, or the longest that any may; raises UsageError for an unknown permission.
+
+    `issued_by` names who issues it for somebody else.
+    """
     import jwt
 
     wanted = frozenset(permissions)
@@ -105,6 +115,8 @@ def issue_token(
         "session_id": session_id,
         "permissions": sorted(wanted),
     }
+    if issued_by is not None:
+        claims["issued_by"] = issued_by
     key = found.present
     text = jwt.encode(claims, key.secret, algorithm=ALGORITHM, headers={"kid": key.key_id})
     return SignedToken(text, token_id, expires_at)
@@ -265,6 +277,8 @@ def _read_claims(keys: KeyFile, token: str) -> Claims:
 
 def _parse_claims(payload: dict[str, Any], longest_s: int, ends_at: float) -> Claims:
     token_id, user_id, session_id = payload["jti"], payload.get("user_id"), payload.get("session_id")
+    if not isinstance(payload.get("issued_by"), str | None):
+        raise _bad_token()
     permissions, moments = payload.get("permissions"), [payload[name] for name in ("iat", "nbf", "exp")]
     if (
         isinstance(token_id, str)
@@ -283,6 +297,7 @@ def _parse_claims(payload: dict[str, Any], longest_s: int, ends_at: float) -> Cl
             issued_at,
             not_before,
             min(expires_at, int(issued_at) + longest_s, ends_at),
+            payload.get("issued_by"),
         )
     raise _bad_token()
 

@@ -9,7 +9,8 @@ from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
-from warehouse.ledger import access, exam, seats, users
+from warehouse.ledger import exam, seats, users
+from warehouse.ledger.chain import Entry, add_entry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,7 +22,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
     def operation(connection: Connection) -> SessionStatus:
         claims = tokens.read(token, connection)
         seat = read_readable_seat(connection, claims, session_id, "read_sessions")
-        seats.write_session(connection, session_id, access_hash=log_use(connection, claims, seat, "status"))
+        log_use(connection, claims, seat, "status")
         return _describe(connection, seat, is_examiner=seat.role != "candidate")
 
     return Move("status", token, session_id, operation)
@@ -43,8 +44,8 @@ def release_session(tokens: VerifiedTokens, token: str, session_id: str) -> Move
             lease_generation=seat.lease_generation + 1,
             lease_hash=None,
             lease_expires_at=None,
-            access_hash=log_use(connection, claims, seat, "release"),
         )
+        log_use(connection, claims, seat, "release")
         return _describe(connection, seat, is_examiner=True)
 
     return Move("release", token, session_id, operation)
@@ -66,9 +67,7 @@ def list_sessions(
         assert user is not None
         is_examiner = user.role != "candidate"
         check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
-        access.append_access_at_head(
-            connection, user_id=claims.user_id, session_id=None, action="list", status=200, code=None
-        )
+        add_entry(connection, Entry("list", claims.user_id))
         if is_examiner:
             rows = exam.list_sessions(connection, run_id=run_id, after=after, limit=limit)
             return [

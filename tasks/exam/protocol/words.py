@@ -97,6 +97,7 @@ class Answer:
     error: str | None = None
     prompt_version: str = "own"
     call_key: str | None = None
+    signature: str | None = None
 
     def fitted(self) -> Answer:
         """The answer within the limits: a response that is too long is cut and is then `truncated`; reasoning is cut alone."""
@@ -144,6 +145,7 @@ class Answer:
             "error": _short(self.error, 200),
             "prompt_version": _short(self.prompt_version, 60) or "own",
             "call_key": _short(self.call_key, 64),
+            "signature": _short(self.signature, 88),
         }
 
 
@@ -156,12 +158,23 @@ class Receipt:
         answered_count: answers of the session so far.
         question_count: questions of the session.
         is_closed: whether this was the last one.
+        session_id: the session.
+        answer_sha256: SHA-256 of the response as it is kept.
+        head: hash of its entry in the audit log, which was then the log's head.
+        signature: the installation's, over session, position, answer, entry and head; null where nobody asked for it.
+        entry: number of its entry in the audit log.
     """
 
     seq: int
     answered_count: int
     question_count: int
     is_closed: bool
+    # Evidence: two receipts of one answer are the same whatever the log's number was.
+    session_id: str = field(default="", compare=False)
+    answer_sha256: str = field(default="", compare=False)
+    head: str = field(default="", compare=False)
+    signature: str | None = field(default=None, compare=False)
+    entry: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

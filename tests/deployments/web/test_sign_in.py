@@ -11,6 +11,7 @@ from deployments.auth.throttle import FailureCounter
 from deployments.web.visitor import SESSION_COOKIE
 from tests.deployments.web.conftest import PASSWORD, Desk, MakeDesk
 from warehouse.ledger import users
+from warehouse.ledger.tables import access_log
 
 
 def knock(desk: Desk, name: str, password: str, then: str = "/") -> Any:
@@ -29,6 +30,17 @@ def test_an_annotator_signs_in_with_a_password_and_gets_a_cookie_no_script_reads
     assert reply.headers["location"] == "/"
     assert {"HttpOnly", "SameSite=lax", f"Max-Age={SESSION_S}", "Path=/"} <= set(cookie.split("; "))
     assert "2026-11-web" in desk.client.get("/").text
+
+
+def test_sign_ins_and_wrong_passwords_of_somebody_known_are_in_the_audit_log(desk: Desk) -> None:
+    for name, password in (("chen", "wrong"), ("nobody", PASSWORD), ("chen", PASSWORD)):
+        knock(desk, name, password)
+    with desk.ledger.read() as connection:
+        rows = connection.execute(access_log.select().where(access_log.c.action == "sign_in")).all()
+    assert [(row.user_id, row.target, row.http_status, row.code, row.address) for row in rows] == [
+        (None, "chen", 401, "password_wrong", "testclient"),
+        ("chen", None, 200, None, "testclient"),
+    ]
 
 
 def test_over_tls_the_cookie_travels_over_nothing_else(make_desk: MakeDesk) -> None:

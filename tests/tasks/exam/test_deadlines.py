@@ -15,6 +15,7 @@ from schemas.errors import ExamError, UsageError
 from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
 from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.landing import land_closed_sessions
+from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import LONGEST_RESPONSE, Answer, Lease
@@ -32,7 +33,6 @@ from tests.tasks.exam.world import (
 )
 from warehouse.lake.store import open_lake
 from warehouse.ledger import closed, exam
-from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.engine import Ledger
 
 DAY_S = 86_400.0
@@ -146,7 +146,7 @@ def test_a_late_answer_is_refused_the_question_is_given_up_and_the_next_one_come
     door.call(lambda d: d.submit_answer(token, lease, 2, Answer("in time")))
     assert statuses(outside, session_id) == ["unanswered", "answered", None, None, None, None]
     with outside.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 def test_a_session_whose_last_question_ran_out_is_closed_and_lands_with_its_answers_only(
@@ -249,7 +249,7 @@ def test_a_run_that_stopped_at_its_last_question_is_closed_by_force(
     assert (len(rest.session_ids), rest.run_ids) == (1, (outside.plan.run_id,))
     assert land(outside)["close_reason"] == "the candidate has gone"
     with outside.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 def test_calls_that_failed_for_good_are_errors_where_the_session_is_closed_by_force(world: World) -> None:

@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,15 @@ from sqlalchemy import select
 
 from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
 from tasks.exam.landing import iter_landings
+from tasks.exam.log.check import check_ledger, check_log
+from tasks.exam.log.heads import keep_head
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_protocol as rules
 from tests.tasks.exam import test_tokens as token_rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
+from tests.tasks.exam.tamperings import TAMPERINGS, Victim
+from tests.tasks.exam.test_tamperings import check_tampering, fill
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
@@ -34,7 +37,8 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam, users
-from warehouse.ledger.access import count_entries, keep_past_heads, read_last_id, verify_access_log
+from warehouse.ledger.access import count_entries, read_entries, read_head, read_last_id
+from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import exposures
 from warehouse.ledger.tokens import read_ended_tokens
@@ -145,9 +149,12 @@ def test_a_session_is_closed_by_force_and_its_audit_log_is_read_to_the_end_on_po
     assert (len(report.session_ids), report.unanswered_count, report.run_ids) == (2, 12, (world.plan.run_id,))
     last = read_last_id(world.ledger)
     with world.ledger.read() as connection:
-        assert count_entries(connection, 1, last) == 2
-        assert verify_access_log(connection) == []
-    assert keep_past_heads(world.ledger, datetime.now(UTC) + timedelta(days=2)) == 2
+        closings = [row for row in read_entries(connection, 1, last) if row["action"] == "close"]
+        assert [row["code"] for row in closings] == ["forced", "forced"]
+        assert count_entries(connection, 1, last) == read_head(connection).number
+        assert check_ledger(connection).findings == ()
+    assert keep_head(world.ledger, world.settings)
+    assert check_log(world.ledger, world.settings).findings == ()
 
 
 def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
@@ -237,7 +244,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
     assert {code for result in results for code, _ in result} <= {"won", "already_answered"}
     assert sorted(world.answers(session_id)) == [1, 2, 3, 4, 5, 6]
     with world.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 PLANNER = """
@@ -283,3 +290,35 @@ def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp
     second = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
     assert second.is_published
     assert first.sessions == second.sessions
+
+
+@pytest.fixture(scope="module")
+def filled(
+    server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Ledger, Victim]]:
+    with open_ledger(server.new_ledger_url()) as opened:
+        yield opened, fill(opened, tmp_path_factory.mktemp("filled") / "home")
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_a_tampering_is_found_by_name_on_postgresql(filled: tuple[Ledger, Victim], name: str) -> None:
+    check_tampering(*filled, name)
+
+
+def test_servers_that_write_at_once_make_one_chain(ledger_url: str) -> None:
+    """Four writers, each with connections of its own, as processes have."""
+
+    def write(place: int) -> None:
+        with open_ledger(ledger_url) as own:
+            futures = [
+                own.writer.submit(lambda connection: add_entry(connection, Entry("list", f"u{place}")))
+                for _ in range(200)
+            ]
+            for future in futures:
+                future.result(timeout=60)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    with open_ledger(ledger_url) as opened, opened.read() as connection:
+        report = check_ledger(connection)
+    assert (report.findings, report.entry_count) == ((), 801)

@@ -23,6 +23,7 @@ from tasks.claims import claim_work
 from tasks.exam import sitting
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
+from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
@@ -37,7 +38,6 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger import closed, exam
-from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import access_log
 
@@ -76,7 +76,7 @@ def assert_every_question_was_answered_once(world: World) -> None:
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
                 range(1, session["question_count"] + 1)
             )
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 @pytest.mark.parametrize("door", ["direct", "http"])

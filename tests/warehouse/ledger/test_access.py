@@ -1,23 +1,20 @@
-"""The audit log cannot be changed, reordered or cut off without a trace."""
+"""The audit log cannot be changed, reordered or cut off without a trace; the chains of before the one chain neither."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, delete, select, update
 
-from warehouse.ledger.access import (
-    ChainFault,
-    append_access_at_head,
-    compute_entry_hash,
-    keep_past_heads,
-    verify_access_log,
-)
+from tasks.exam.log.check import check_ledger
+from warehouse.ledger.chain import CALLER, Caller, Entry, add_entry, name_account
 from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.former_chains import compute_former_hash
 from warehouse.ledger.tables import access_heads, access_log, runs, sessions, set_numbers
+
+FIRST = "0" * 64
+DAY = "2026-10-31"
 
 
 def add_session(connection: Connection, session_id: str) -> None:
@@ -62,27 +59,48 @@ def add_session(connection: Connection, session_id: str) -> None:
     )
 
 
-def note(connection: Connection, session_id: str | None, action: str) -> None:
-    append_access_at_head(
-        connection, user_id="u", session_id=session_id, action=action, status=403, code="session_in_use"
+def note(connection: Connection, session_id: str | None, action: str, head: str, second: int) -> str:
+    """An entry as the former form wrote it; returns the chain's new head."""
+    at = f"{DAY}T12:00:{second:02d}.000000+00:00"
+    entry_hash = compute_former_hash(head, "u", session_id, action, 403, "session_in_use", at)
+    connection.execute(
+        access_log.insert().values(
+            user_id="u",
+            session_id=session_id,
+            action=action,
+            http_status=403,
+            code="session_in_use",
+            previous_hash=head,
+            entry_hash=entry_hash,
+            accessed_at=at,
+        )
     )
+    return entry_hash
 
 
 @pytest.fixture
 def log(ledger: Ledger) -> Ledger:
-    """Two chains of three entries, interleaved, and one of attempts that name no session."""
+    """Two former chains of three entries, interleaved, one of attempts that name no session, and the one chain after them."""
+    heads: dict[str | None, str] = {"a": FIRST, "b": FIRST, None: FIRST}
     with ledger.write() as connection:
         add_session(connection, "a")
         add_session(connection, "b")
-        for action in ("one", "two", "three"):
+        for second, action in enumerate(("one", "two", "three")):
             for session_id in ("a", "b", None):
-                note(connection, session_id, action)
+                heads[session_id] = note(connection, session_id, action, heads[session_id], second)
+        for session_id in ("a", "b"):
+            own = sessions.c.session_id == session_id
+            connection.execute(update(sessions).where(own).values(access_hash=heads[session_id]))
+    with ledger.write() as connection:
+        add_entry(connection, Entry("list", "u"))
+        add_entry(connection, Entry("list", "u"))
     return ledger
 
 
-def check(ledger: Ledger) -> list[ChainFault]:
+def check(ledger: Ledger) -> list[tuple[str, str, str]]:
     with ledger.read() as connection:
-        return verify_access_log(connection)
+        found = check_ledger(connection).findings
+    return [(finding.name, finding.where, finding.reason) for finding in found]
 
 
 def entry(connection: Connection, session_id: str | None, action: str) -> Any:
@@ -90,108 +108,117 @@ def entry(connection: Connection, session_id: str | None, action: str) -> Any:
     return connection.execute(select(access_log).where(chain, access_log.c.action == action)).one()
 
 
-def test_an_untouched_log_is_whole(log: Ledger) -> None:
+def test_an_untouched_log_is_whole_and_the_one_chain_begins_with_the_former_heads(log: Ledger) -> None:
     assert check(log) == []
+    with log.read() as connection:
+        begin = connection.execute(select(access_log).where(access_log.c.number == 1)).one()
+    assert begin.action == "begin_chain"
+    assert begin.digest is not None
 
 
 @pytest.mark.parametrize("session_id", ["a", None])
 @pytest.mark.parametrize(
     "change",
-    [
-        {"http_status": 200},
-        {"user_id": "somebody"},
-        {"code": None},
-        {"accessed_at": "2020-01-01T00:00:00+00:00"},
-    ],
+    [{"http_status": 200}, {"user_id": "somebody"}, {"code": None}, {"accessed_at": f"{DAY}T00:00:00+00:00"}],
 )
-def test_a_changed_entry_is_found(log: Ledger, session_id: str | None, change: dict[str, object]) -> None:
+def test_a_changed_former_entry_is_found(
+    log: Ledger, session_id: str | None, change: dict[str, object]
+) -> None:
     with log.write() as connection:
         found = entry(connection, session_id, "two")
-        connection.execute(
-            update(access_log).where(access_log.c.access_id == found.access_id).values(**change)
-        )
-    assert check(log) == [ChainFault(session_id or "", found.access_id, "was changed after it was written")]
-
-
-def test_an_entry_changed_with_its_hash_breaks_the_next_one(log: Ledger) -> None:
-    with log.write() as connection:
-        found = entry(connection, "a", "two")
-        forged = compute_entry_hash(found.previous_hash, "x", "a", "two", 200, None, found.accessed_at)
-        connection.execute(
-            update(access_log)
-            .where(access_log.c.access_id == found.access_id)
-            .values(user_id="x", http_status=200, code=None, entry_hash=forged)
-        )
-        following = entry(connection, "a", "three")
-    assert check(log) == [ChainFault("a", following.access_id, "does not follow the entry before it")]
+        place = access_log.c.access_id == found.access_id
+        connection.execute(update(access_log).where(place).values(**change))
+    where = session_id or "no session"
+    assert check(log) == [("former_entry_changed", where, "was changed after it was written")]
 
 
 @pytest.mark.parametrize("action", ["one", "two"])
-def test_an_entry_taken_out_is_found(log: Ledger, action: str) -> None:
+def test_a_former_entry_taken_out_is_found(log: Ledger, action: str) -> None:
     with log.write() as connection:
         found = entry(connection, "a", action)
         connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
-    faults = check(log)
-    assert [(fault.session_id, fault.reason) for fault in faults] == [
-        ("a", "does not follow the entry before it")
-    ]
+    assert check(log) == [("former_entry_changed", "a", "does not follow the entry before it")]
 
 
-def test_an_end_cut_off_is_found_by_the_head_kept_with_the_session(log: Ledger) -> None:
-    with log.write() as connection:
-        found = entry(connection, "a", "three")
-        connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
-    assert check(log) == [ChainFault("a", None, "ends before the last entry that was written")]
-
-
-def _rewrite_head(connection: Connection) -> None:
-    """Whoever can cut the log can also rewrite the session's head: only the head of the day remains."""
-    found = entry(connection, "a", "three")
-    before = entry(connection, "a", "two")
-    connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
-    connection.execute(
-        update(sessions).where(sessions.c.session_id == "a").values(access_hash=before.entry_hash)
-    )
-
-
-def _cut_chain_without_session(connection: Connection) -> None:
-    found = entry(connection, None, "three")
-    connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
-
-
-@pytest.mark.parametrize(
-    ("tamper", "chain"),
-    [(_rewrite_head, "a"), (_cut_chain_without_session, "")],
-    ids=["head too", "no session"],
-)
-def test_what_a_kept_head_covers_cannot_be_cut_off(
-    log: Ledger, tamper: Callable[[Connection], None], chain: str
+def test_a_former_chain_cut_off_with_its_head_is_found_by_the_first_entry_of_the_one_chain(
+    log: Ledger,
 ) -> None:
-    day = now_text()[:10]
-    assert keep_past_heads(log, datetime.now(UTC) + timedelta(days=2)) == 3
     with log.write() as connection:
-        tamper(connection)
-    faults = check(log)
-    assert [(fault.session_id, fault.reason) for fault in faults] == [
-        (chain, f"differs from the head kept for {day}")
-    ]
+        found, before = entry(connection, "a", "three"), entry(connection, "a", "two")
+        connection.execute(delete(access_log).where(access_log.c.access_id == found.access_id))
+        own = sessions.c.session_id == "a"
+        connection.execute(update(sessions).where(own).values(access_hash=before.entry_hash))
+    reason = "the log of before the one chain is not what it was"
+    assert check(log) == [("former_log_changed", "entry 1", reason)]
 
 
-def test_a_head_is_kept_once(log: Ledger) -> None:
-    later = datetime.now(UTC) + timedelta(days=2)
-    assert [keep_past_heads(log, later), keep_past_heads(log, later)] == [3, 0]
-    with log.read() as connection:
-        kept = {row.session_id: row.entry_hash for row in connection.execute(select(access_heads))}
-        assert kept == {
-            chain or "": entry(connection, chain, "three").entry_hash for chain in ("a", "b", None)
-        }
-
-
-def test_days_that_are_over_have_their_heads_kept_an_hour_after_midnight(log: Ledger) -> None:
-    now = datetime.now(UTC)
-    midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
-    assert keep_past_heads(log, midnight - timedelta(hours=1)) == 0
-    assert keep_past_heads(log, midnight + timedelta(minutes=59)) == 0
-    assert keep_past_heads(log, midnight + timedelta(minutes=61)) == 3
-    assert keep_past_heads(log, midnight + timedelta(days=3)) == 0
+def test_heads_kept_by_day_still_hold(log: Ledger) -> None:
+    with log.write() as connection:
+        head = entry(connection, "a", "three").entry_hash
+        values = {"day": DAY, "session_id": "a", "entry_hash": head, "kept_at": now_text()}
+        connection.execute(access_heads.insert().values(**values))
     assert check(log) == []
+    with log.write() as connection:
+        connection.execute(update(access_heads).values(entry_hash=FIRST))
+    assert check(log) == [("former_entry_changed", "a", f"differs from the head kept for {DAY}")]
+
+
+def test_all_former_chains_taken_out_are_found(log: Ledger) -> None:
+    with log.write() as connection:
+        connection.execute(delete(access_log).where(access_log.c.number.is_(None)))
+        connection.execute(update(sessions).values(access_hash=None))
+    assert ("former_log_changed", "entry 1") in {(name, where) for name, where, _ in check(log)}
+
+
+def test_a_clock_set_back_is_no_finding(log: Ledger) -> None:
+    with log.write() as connection:
+        for at in ("2030-01-01T00:00:00.000000+00:00", "2001-01-01T00:00:00.000000+00:00"):
+            add_entry(connection, Entry("list", "u", accessed_at=at))
+    assert check(log) == []
+
+
+def test_an_operation_that_fails_leaves_no_entry_and_the_others_of_its_batch_stay_in_one_chain(
+    ledger: Ledger,
+) -> None:
+    def fail(connection: Connection) -> None:
+        add_entry(connection, Entry("fails", "u"))
+        raise ValueError
+
+    futures = []
+    for number in range(20):
+        futures.append(
+            ledger.writer.submit(
+                lambda connection, name=f"n{number}": add_entry(connection, Entry(name, "u"))
+            )
+        )
+        futures.append(ledger.writer.submit(fail))
+    written = [future.result() for future in futures[::2]]
+    assert all(isinstance(future.exception(), ValueError) for future in futures[1::2])
+    assert [found.number for found in written] == list(range(2, 22))
+    with ledger.read() as connection:
+        kept = connection.execute(select(access_log.c.action).order_by(access_log.c.number)).scalars().all()
+    assert kept == ["begin_chain", *(f"n{number}" for number in range(20))]
+    assert check(ledger) == []
+
+
+def test_an_entry_outside_a_transaction_is_refused(ledger: Ledger) -> None:
+    with ledger.read() as connection, pytest.raises(RuntimeError):
+        add_entry(connection, Entry("list"))
+
+
+def test_entries_name_who_acts_and_from_where(ledger: Ledger) -> None:
+    token = CALLER.set(Caller("eve", "192.0.2.7"))
+    try:
+        by_writer = ledger.writer.run(
+            lambda connection: add_entry(connection, Entry("add_user", is_by_caller=True))
+        )
+    finally:
+        CALLER.reset(token)
+    with ledger.write() as connection:
+        by_command = add_entry(connection, Entry("add_user", is_by_caller=True))
+        by_nobody = add_entry(connection, Entry("list"))
+    assert [(found.user_id, found.address) for found in (by_writer, by_command, by_nobody)] == [
+        ("eve", "192.0.2.7"),
+        (name_account(), None),
+        (None, None),
+    ]

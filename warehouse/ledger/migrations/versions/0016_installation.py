@@ -6,7 +6,7 @@ from alembic import op
 from warehouse.ledger.sides import on_side
 
 revision = "0016"
-down_revision = "0013"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 

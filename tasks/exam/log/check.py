@@ -1,0 +1,224 @@
+"""Whether the audit log is what was written, and whether what it fixes is still so: each finding has a name.
+
+The log is read once, a page at a time; then the sessions, one by one. What was written before the one chain began is checked by
+its own chains, and its answers by their number; `proctor doctor` compares them with the lake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.settings import Settings
+from tasks.exam.log.heads import (
+    LOG_KEY_ACTIONS,
+    REPLACED,
+    TOKEN_KEY_ACTIONS,
+    describe_token_keys,
+    iter_kept_heads,
+    name_heads_file,
+)
+from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name_place, open_signer
+from tasks.exam.log.state import find_state_faults
+from tasks.exam.log.words import Finding
+from tasks.exam.protocol.keys import open_keys
+from warehouse.ledger import access
+from warehouse.ledger.access import SignedHead
+from warehouse.ledger.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.former_chains import FormerChains
+from warehouse.ledger.seals import digest_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_FIRST_HASHED: Final = 3
+
+
+@dataclass(frozen=True)
+class LogReport:
+    """What the check of the log found.
+
+    Attributes:
+        entry_count: entries of the one chain.
+        head: hash of the last one; empty where there is none.
+        signed_count: heads that are signed.
+        unsigned_count: entries since the last signed head.
+        findings: what is not as it was written.
+    """
+
+    entry_count: int
+    head: str
+    signed_count: int
+    unsigned_count: int
+    findings: tuple[Finding, ...]
+
+
+def check_log(ledger: Ledger, settings: Settings) -> LogReport:
+    """Check everything: the chains, the signed heads here and in the file of the home, the keys, and the state that entries fix."""
+    with ledger.read() as connection:
+        return check_home(connection, settings)
+
+
+def check_home(connection: Connection, settings: Settings) -> LogReport:
+    """The same on a connection."""
+    kept = list(iter_kept_heads(settings))
+    report = check_ledger(connection, {head.number: head for head in kept if head is not None})
+    heads = {head.number: head for head in access.iter_signed_heads(connection)}
+    findings = [*_check_kept(settings, heads, kept), *_check_keys(connection, settings)]
+    return replace(report, findings=(*report.findings, *findings))
+
+
+def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
+    """The same without a home: what the ledger alone, and heads that were `kept` elsewhere, show."""
+    former = FormerChains()
+    for row in access.iter_former_entries(connection):
+        former.add(row)
+    former_digest = former.finish(connection)
+    findings = [
+        Finding("former_entry_changed", found.session_id or "no session", found.reason, found.access_id)
+        for found in former.breaks
+    ]
+    heads = {head.number: head for head in access.iter_signed_heads(connection)}
+    findings += _check_signatures(connection, heads)
+    chain = _ChainCheck(heads, kept or {}, former_digest)
+    for row in access.iter_chain(connection):
+        chain.add(row)
+    findings += chain.finish(access.read_head(connection))
+    findings += find_state_faults(connection, has_former=former_digest is not None)
+    return LogReport(
+        chain.last_number,
+        chain.last_hash if chain.last_number else "",
+        len(heads),
+        chain.last_number - max(heads, default=0),
+        tuple(findings),
+    )
+
+
+class _ChainCheck:
+    """Checks the entries of the one chain as they come."""
+
+    def __init__(
+        self, heads: Mapping[int, SignedHead], kept: Mapping[int, SignedHead], former_digest: str | None
+    ) -> None:
+        self._heads = heads
+        self._kept = kept
+        self._former_digest = former_digest
+        self.findings: list[Finding] = []
+        self.last_number = 0
+        self.last_hash = FIRST_HASH
+
+    def add(self, row: Any) -> None:
+        number, previous, entry_hash = row[0], row[1], row[2]
+        if number != self.last_number + 1:
+            self._note(
+                "entry_missing",
+                f"{number - self.last_number - 1} entries before it are not there",
+                number,
+            )
+        elif previous != self.last_hash:
+            self._note("entry_out_of_order", "it does not follow the entry before it", number)
+        if compute_entry_hash(previous or "", number, row[_FIRST_HASHED:]) != entry_hash:
+            self._note("entry_changed", "it was changed after it was written", number)
+        if number == 1 and (row.action != BEGIN or row.digest != self._former_digest):
+            self._note("former_log_changed", "the log of before the one chain is not what it was", number)
+        for name, known in (("signed_head_differs", self._heads), ("kept_head_differs", self._kept)):
+            if (head := known.get(number)) is not None and head.entry_hash != entry_hash:
+                self._note(name, f"the head signed {head.signed_at} says something else", number)
+        if row.action == "sign_head" and row.http_status == 200:
+            signed = self._heads.get(int(row.target))
+            if signed is None:
+                self._note("signed_head_missing", f"the head signed at entry {row.target} is gone", number)
+            elif digest_text(signed.signature) != row.digest:
+                self._note("signed_head_replaced", f"the head at entry {row.target} was signed again", number)
+        self.last_number, self.last_hash = number, entry_hash
+
+    def finish(self, head: access.Head) -> list[Finding]:
+        """What is found at the end."""
+        if (head.number, head.entry_hash) != (self.last_number, self.last_hash if head.number else ""):
+            is_empty = head.number == 0 and self.last_number == 0
+            if not is_empty:
+                self._note(
+                    "log_cut",
+                    f"the last entry is {self.last_number}, and {head.number} were written",
+                    self.last_number,
+                )
+        beyond = [number for number in {*self._heads, *self._kept} if number > self.last_number]
+        if beyond:
+            self._note("log_cut_before_head", f"a head was signed at entry {max(beyond)}", self.last_number)
+        return self.findings
+
+    def _note(self, name: str, reason: str, number: int) -> None:
+        self.findings.append(Finding(name, f"entry {number}", reason, number))
+
+
+def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -> Iterator[Finding]:
+    keys = {key.key_id: key.public_key for key in access.list_log_keys(connection)}
+    for head in heads.values():
+        signed = describe_head(head.number, head.entry_hash, head.key_id, head.signed_at)
+        if not is_signed(keys.get(head.key_id, ""), head.signature, signed):
+            yield Finding(
+                "signature_wrong", f"entry {head.number}", f"the signature of key {head.key_id} is not good"
+            )
+
+
+def _check_kept(
+    settings: Settings, heads: Mapping[int, SignedHead], kept: list[SignedHead | None]
+) -> Iterator[Finding]:
+    """The file of heads against the ledger: it has every head that this home signed, before the ledger has it."""
+    file = name_heads_file(settings).name
+    if None in kept:
+        yield Finding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")
+    known = {head.number: head for head in kept if head is not None}
+    if not name_key_file(settings).exists():
+        return
+    own = open_signer(settings)
+    missing = [
+        head.number for head in heads.values() if head.key_id == own.key_id and head.number not in known
+    ]
+    if missing:
+        yield Finding(
+            "kept_heads_missing",
+            file,
+            f"{len(missing)} heads are not in it, the first of entry {min(missing)}",
+        )
+    for number, head in known.items():
+        found = heads.get(number)
+        if found is not None and found != head:
+            yield Finding("kept_head_differs", f"entry {number}", "the ledger has another signed head")
+
+
+def _check_keys(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Whether the keys of this home are those that the log names."""
+    place = name_place(settings)
+    for key in access.list_log_keys(connection):
+        entries = [
+            row
+            for row in access.iter_targets(connection, LOG_KEY_ACTIONS)
+            if row.target == f"{key.key_id} {key.place}"
+        ]
+        if not any(row.digest == digest_text(key.public_key) for row in entries):
+            yield Finding("log_key_unknown", f"key {key.key_id}", "no entry says that it was added")
+        elif entries[-1].code == REPLACED:
+            yield Finding(
+                "log_key_replaced",
+                f"key {key.key_id}",
+                "it took the place of another without a command (`proctor exam keys confirm` if that was you)",
+            )
+    token_entries = [
+        row for row in access.iter_targets(connection, TOKEN_KEY_ACTIONS) if row.target.endswith(f" {place}")
+    ]
+    if not token_entries:
+        return
+    last = max(token_entries, key=lambda row: row.number)
+    if not open_keys(settings).path.exists():
+        yield Finding("token_keys_missing", "exam-keys.json", "the file that the log names is gone")
+        return
+    present = describe_token_keys("", open_keys(settings).refresh(), place)
+    if (last.target, last.digest) != (present.target, present.digest):
+        yield Finding(
+            "token_keys_replaced",
+            "exam-keys.json",
+            "its key is not the one that the log names (`proctor exam keys confirm` if that was you)",
+        )

@@ -1,0 +1,174 @@
+"""Heads of the audit log, signed and kept twice: in the ledger, and in a file of the home that no ledger's owner need hold.
+
+`secrets/log-heads.jsonl` has one signed head a line, as the ledger has it. Copy it, line by line, to where nobody of this
+installation can change it: the log cannot be rewritten unseen beyond the last line that is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from schemas.settings import Settings
+from tasks.exam.log.signing import LogSigner, describe_head, open_signer
+from tasks.exam.protocol.keys import KeySet, open_keys
+from warehouse.ledger import access
+from warehouse.ledger.access import LogKey, SignedHead
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.seals import digest_text
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+# Entries that say which keys sign tokens here: as they were found first, and as they were changed since.
+TOKEN_KEY_ACTIONS: Final = ("token_keys", "rotate_keys", "confirm_keys")
+LOG_KEY_ACTIONS: Final = ("log_key", "confirm_log_key")
+REPLACED: Final = "replaced"
+
+
+class HeadKeeper:
+    """Signs heads for one process.
+
+    Attributes:
+        signer: the key of this home, which the log names from now on.
+    """
+
+    def __init__(self, ledger: Ledger, settings: Settings) -> None:
+        self.signer = open_signer(settings)
+        self._ledger = ledger
+        self._path = name_heads_file(settings)
+        self._is_asked = False
+        note_keys(ledger, settings, self.signer)
+
+    def keep_soon(self) -> None:
+        """Sign the head once what is being committed is: nobody waits for it, and many who ask get one.
+
+        Where the process ends first, or the disk is full, the next one who asks signs what is then the head.
+        """
+        if self._is_asked:
+            return
+        self._is_asked = True
+
+        def operation(connection: Connection) -> bool:
+            self._is_asked = False
+            return _write_head(connection, self.signer, self._path)
+
+        self._ledger.writer.submit(operation)
+
+    def keep(self) -> bool:
+        """Sign the last entry of the log and keep it; false when nothing but the last signing came after the last signed head."""
+        with self._ledger.write() as connection:
+            return _write_head(connection, self.signer, self._path)
+
+
+def keep_head(ledger: Ledger, settings: Settings) -> bool:
+    """Sign the last entry of the log and keep it; false when there is none to sign."""
+    return HeadKeeper(ledger, settings).keep()
+
+
+def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
+    """What is signed is the last entry that is committed; the file has it before the ledger."""
+    head = access.read_head(connection)
+    last = access.read_last_head(connection)
+    # The entry that says that a head was signed needs no head of its own.
+    if head.number == 0 or (last is not None and head.number <= last.number + 1):
+        return False
+    signed_at = now_text()
+    signature = signer.sign(describe_head(head.number, head.entry_hash, signer.key_id, signed_at))
+    signed = SignedHead(head.number, head.entry_hash, signer.key_id, signed_at, signature)
+    if not access.write_signed_head(connection, signed):
+        return False
+    _append_heads(path, [signed])
+    add_entry(connection, Entry("sign_head", target=str(head.number), digest=digest_text(signature)))
+    return True
+
+
+def copy_heads(ledger: Ledger, settings: Settings) -> int:
+    """Write what the file of heads lacks of this home's own, after a backup was restored; returns how many there were."""
+    signer = open_signer(settings)
+    known = {head.number for head in iter_kept_heads(settings) if head is not None}
+    with ledger.read() as connection:
+        missing = [
+            head
+            for head in access.iter_signed_heads(connection)
+            if head.key_id == signer.key_id and head.number not in known
+        ]
+    _append_heads(name_heads_file(settings), missing)
+    return len(missing)
+
+
+def _append_heads(path: Path, heads: Sequence[SignedHead]) -> None:
+    text = "".join(json.dumps(head._asdict(), separators=(",", ":")) + "\n" for head in heads)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # One call: of two processes that append at once, each writes whole lines.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def name_heads_file(settings: Settings) -> Path:
+    """Where this home keeps the heads that it signed."""
+    return settings.home / "secrets" / "log-heads.jsonl"
+
+
+def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
+    """The heads in the file, in its order; null for a line that is none. Nothing where there is no file."""
+    path = name_heads_file(settings)
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                yield SignedHead(**json.loads(line))
+            except (ValueError, TypeError):
+                yield None
+
+
+def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
+    """Let the log name the keys of this home before they are used: once for each key."""
+    with ledger.read() as connection:
+        known = {key.key_id for key in access.list_log_keys(connection)}
+    if signer.key_id in known:
+        return
+    keys = open_keys(settings).read()
+    with ledger.write() as connection:
+        is_replaced = any(key.place == signer.place for key in access.list_log_keys(connection))
+        added = access.write_log_key(
+            connection, LogKey(signer.key_id, signer.public_key, signer.place), now_text()
+        )
+        if not added:
+            return
+        code = REPLACED if is_replaced else None
+        add_entry(connection, describe_log_key("log_key", signer, code))
+        if not is_replaced:
+            add_entry(connection, describe_token_keys("token_keys", keys, signer.place))
+
+
+def confirm_keys(ledger: Ledger, settings: Settings) -> None:
+    """Note that the keys of this home are as they should be, although no command changed them."""
+    signer = open_signer(settings)
+    note_keys(ledger, settings, signer)
+    with ledger.write() as connection:
+        add_entry(connection, describe_log_key("confirm_log_key", signer))
+        keys = open_keys(settings).refresh()
+        add_entry(connection, describe_token_keys("confirm_keys", keys, signer.place))
+
+
+def describe_log_key(action: str, signer: LogSigner, code: str | None = None) -> Entry:
+    """The entry that names the key of a home."""
+    target = f"{signer.key_id} {signer.place}"
+    return Entry(action, target=target, code=code, digest=digest_text(signer.public_key), is_by_caller=True)
+
+
+def describe_token_keys(action: str, keys: KeySet, place: str) -> Entry:
+    """The entry that names the key that signs tokens; of the secret it has the hash alone."""
+    key = keys.present
+    digest = digest_text(f"{keys.issuer} {key.key_id} {key.secret.decode()}")
+    return Entry(action, target=f"{key.key_id} {place}", digest=digest, is_by_caller=True)

@@ -1,0 +1,156 @@
+"""The key of an installation (Ed25519, RFC 8032) that signs heads of the audit log and receipts, and what is signed.
+
+What is signed is always a JSON object in one form: keys sorted, no spaces, UTF-8, every character beyond ASCII escaped. Signatures
+and keys are written in base64 (RFC 4648, section 4).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from warehouse.secrets import check_owner_only, create_secret_file
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+_WAY_OUT: Final = (
+    "Restore it from a backup; delete it otherwise: a new key is made, and the audit names the change."
+)
+_KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LogSigner:
+    """The key of this home.
+
+    Attributes:
+        key_id: first 16 digits of the SHA-256 of the public key.
+        public_key: 32 bytes in base64.
+        place: this host and this home.
+    """
+
+    key_id: str
+    public_key: str
+    place: str
+    _private: Ed25519PrivateKey = field(repr=False)
+
+    def sign(self, values: Mapping[str, object]) -> str:
+        """The signature of a JSON object, in base64."""
+        return base64.b64encode(self._private.sign(encode_signed(values))).decode()
+
+
+def open_signer(settings: Settings) -> LogSigner:
+    """The key in `secrets/log-key.json` of the home, made when there is none.
+
+    Raises StoreError when others may read it, or when it is damaged.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    path = name_key_file(settings)
+    if not path.exists():
+        made = Ed25519PrivateKey.generate().private_bytes_raw()
+        create_secret_file(path, json.dumps({"private_key": base64.b64encode(made).decode()}))
+    check_owner_only(path, _WAY_OUT)
+    try:
+        raw = base64.b64decode(json.loads(path.read_bytes())["private_key"], validate=True)
+        private = Ed25519PrivateKey.from_private_bytes(raw)
+    except (ValueError, KeyError, TypeError):
+        raise StoreError(f"{path} is not a key. {_WAY_OUT}") from None
+    public = private.public_key().public_bytes_raw()
+    return LogSigner(name_key(public), base64.b64encode(public).decode(), name_place(settings), private)
+
+
+def name_key_file(settings: Settings) -> Path:
+    """Where the key of this home lies."""
+    return settings.home / "secrets" / "log-key.json"
+
+
+def name_place(settings: Settings) -> str:
+    """Host and home, as the log names whose keys are meant."""
+    return f"{socket.gethostname()}:{settings.home.resolve()}"[-200:]
+
+
+def name_key(public_key: bytes) -> str:
+    """The name of a key: the first 16 digits of its SHA-256."""
+    return hashlib.sha256(public_key).hexdigest()[:16]
+
+
+def encode_signed(values: Mapping[str, object]) -> bytes:
+    """The bytes that are signed."""
+    return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
+
+
+def describe_answer(session_id: str, seq: int, answer_sha256: str) -> dict[str, object]:
+    """What a candidate signs with each answer."""
+    return {"answer_sha256": answer_sha256, "seq": seq, "session_id": session_id}
+
+
+def describe_receipt(
+    session_id: str, seq: int, answer_sha256: str, entry: int, head: str
+) -> dict[str, object]:
+    """What a receipt signs."""
+    return {
+        "answer_sha256": answer_sha256,
+        "entry": entry,
+        "head": head,
+        "seq": seq,
+        "session_id": session_id,
+    }
+
+
+def describe_head(number: int, entry_hash: str, key_id: str, signed_at: str) -> dict[str, object]:
+    """What a signed head signs."""
+    return {"entry_hash": entry_hash, "key_id": key_id, "number": number, "signed_at": signed_at}
+
+
+def is_signed(public_key: str, signature: str | None, values: Mapping[str, object]) -> bool:
+    """Whether a signature is that of the key over the object; false for anything that is no signature."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    if signature is None:
+        return False
+    try:
+        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key, validate=True))
+        key.verify(base64.b64decode(signature, validate=True), encode_signed(values))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def read_public_key(text: str) -> str:
+    """A public key, given as PEM or as 32 bytes in base64, in the form in which it is kept.
+
+    Raises UsageError for anything else, and for a private key: nobody else is to have that.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    stripped = text.strip()
+    if "PRIVATE KEY" in stripped:
+        raise UsageError("This is a private key. Keep it to yourself, and give the public one.")
+    found: Any = None
+    try:
+        if stripped.startswith("-----BEGIN"):
+            found = load_pem_public_key(stripped.encode())
+        else:
+            raw = base64.b64decode(stripped, validate=True)
+            found = Ed25519PublicKey.from_public_bytes(raw) if len(raw) == _KEY_BYTES else None
+    except (ValueError, binascii.Error, UnsupportedAlgorithm):
+        found = None
+    if not isinstance(found, Ed25519PublicKey):
+        raise UsageError(
+            "This is no Ed25519 public key: give it as PEM (`openssl pkey -in KEY -pubout`), or as 32 bytes in base64."
+        )
+    return base64.b64encode(found.public_bytes_raw()).decode()

@@ -1,0 +1,258 @@
+"""Whether answers, plans, draws, seeds, roles, limits and closings are what the audit log says that they were made."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.vocabulary import GIVEN_STATUSES
+from tasks.exam.log.words import Finding
+from warehouse.ledger import access, sealed_state, seals
+from warehouse.ledger.engine import write_moment
+from warehouse.ledger.tokens import digest_end
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+_ANSWERS: Final = ("submit", "submit_and_next")
+_PLANS: Final = ("plan_run", "plan_seed")
+_DRAWS: Final = ("draw_set", "draw_key")
+# Ends of tokens older than this may have left the ledger: no token lives so long.
+_ENDS_KEPT_S: Final = 365 * 86_400
+
+
+def find_state_faults(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    """Every difference, by name; `has_former` where there was a log before the one chain, of things without entries here."""
+    yield from _check_runs(connection, has_former=has_former)
+    yield from _check_sets(connection, has_former=has_former)
+    yield from _check_sessions(connection, has_former=has_former)
+    yield from _check_users(connection)
+    yield from _check_limits(connection, has_former=has_former)
+    yield from _check_budgets(connection, has_former=has_former)
+    yield from _check_ends(connection)
+
+
+def _read_last(connection: Connection, actions: tuple[str, ...]) -> dict[tuple[str, str], Row[Any]]:
+    """(action, target) → the last entry that says what it is."""
+    return {(row.action, row.target): row for row in access.iter_targets(connection, actions)}
+
+
+def _check_runs(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    planned = _read_last(connection, _PLANS)
+    closings = _read_last(connection, ("close_run",))
+    found = {row.run_id: row for row in sealed_state.list_runs(connection)}
+    for action, run_id in planned:
+        if action == "plan_run" and run_id not in found:
+            yield Finding("run_missing", f"run {run_id}", "it was planned and is not there")
+    for run_id, run in found.items():
+        where = f"run {run_id}"
+        entry = planned.get(("plan_run", run_id))
+        if entry is None:
+            if not has_former:
+                yield Finding("run_added", where, "no entry says that it was planned")
+            continue
+        if seals.read_run_digest(connection, run_id) != entry.digest:
+            yield Finding("plan_changed", where, "its plan, month, budget or size is not what was planned")
+        seed = planned.get(("plan_seed", run_id))
+        if seed is None or seals.digest_text(run.seed or "") != seed.digest:
+            yield Finding("seed_changed", where, "its seed is not the one that it was planned with")
+        closing = closings.get(("close_run", run_id))
+        if (run.status == "closed") != (closing is not None) or (
+            closing is not None and seals.digest_text(run.closed_at or "") != closing.digest
+        ):
+            yield Finding(
+                "run_state_changed", where, f"it is {run.status}, and the log says otherwise, or another time"
+            )
+
+
+def _check_sets(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    drawn = _read_last(connection, _DRAWS)
+    keys = sealed_state.list_draw_keys(connection)
+    for set_id, key in keys.items():
+        where = f"set {set_id}"
+        entry = drawn.get(("draw_set", set_id))
+        if entry is None:
+            if not has_former:
+                yield Finding("set_added", where, "no entry says that it was drawn")
+            continue
+        if seals.read_set_digest(connection, set_id) != entry.digest:
+            yield Finding(
+                "drawn_content_changed", where, "its questions or their contents are not those drawn"
+            )
+        if seals.digest_text(key) != drawn[("draw_key", set_id)].digest:
+            yield Finding("draw_key_changed", where, "its key is not the one that it was drawn with")
+    for action, set_id in drawn:
+        if action == "draw_set" and set_id not in keys:
+            yield Finding("set_missing", f"set {set_id}", "it was drawn and is not there")
+
+
+def _check_sessions(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    found = sealed_state.list_sessions(connection)
+    names = {row.session_id for row in found}
+    sealed_runs = set()
+    for row in access.iter_targets(connection, ("plan_session",)):
+        sealed_runs.add(row.target)
+        if row.session_id not in names:
+            yield Finding("session_missing", f"session {row.session_id}", "it was planned and is not there")
+    for session in found:
+        yield from _check_session(
+            connection, session, is_sealed=session.run_id in sealed_runs or not has_former
+        )
+
+
+def _check_session(connection: Connection, session: Row[Any], *, is_sealed: bool) -> Iterator[Finding]:
+    where = f"session {session.session_id}"
+    entries = access.read_session_entries(connection, session.session_id)
+    allowed = [row for row in entries if row.http_status == 200]
+    last: dict[str, Row[Any]] = {row.action: row for row in allowed if row.number is not None}
+    plan = last.get("plan_session")
+    if plan is None:
+        if is_sealed:
+            yield Finding("session_added", where, "no entry says that it was planned")
+    elif seals.read_order_digest(connection, session.session_id) != plan.digest:
+        yield Finding(
+            "session_changed", where, "whose it is, or the order of its questions, is not as planned"
+        )
+    deadline = last.get("set_deadline")
+    if plan is not None and session.deadline_at != (None if deadline is None else deadline.target):
+        yield Finding("deadline_changed", where, "its deadline is not the one that was set")
+    closing = last.get("close")
+    has_former_entries = any(row.number is None for row in entries)
+    if closing is not None or plan is not None:
+        if (session.status == "closed") != (closing is not None):
+            yield Finding(
+                "session_state_changed", where, f"it is {session.status}, and the log says otherwise"
+            )
+        elif closing is not None and (
+            seals.read_closing_digest(connection, session.session_id) != closing.digest
+        ):
+            yield Finding(
+                "closing_changed",
+                where,
+                "its times, counts or reason of closing are not those of its closing",
+            )
+    yield from _check_answers(connection, session, where, allowed)
+    if not has_former_entries:
+        yield from _check_deliveries(connection, session.session_id, where, allowed)
+
+
+def _check_answers(
+    connection: Connection, session: Row[Any], where: str, allowed: list[Row[Any]]
+) -> Iterator[Finding]:
+    answers = {row.seq: row for row in allowed if row.action in _ANSWERS and row.number is not None}
+    # Entries of the former chains do not say which question was answered: their number must be right.
+    former_count = sum(row.action in _ANSWERS and row.number is None for row in allowed)
+    unsealed = count = 0
+    for row in sealed_state.iter_responses(connection, session.session_id):
+        count += 1
+        entry = answers.pop(row.seq, None)
+        place = f"{where}, question {row.seq}"
+        if entry is None:
+            unsealed += row.answer_status in GIVEN_STATUSES
+            continue
+        if seals.digest_text(row.response) != entry.answer_hash:
+            yield Finding("answer_changed", place, "the answer is not the one that was given", entry.number)
+        elif seals.digest_response(row._asdict()) != entry.digest:
+            yield Finding(
+                "answer_account_changed",
+                place,
+                "its status, time or account is not what it was when the answer was stored",
+                entry.number,
+            )
+    for seq, entry in answers.items():
+        yield Finding("answer_missing", f"{where}, question {seq}", "it was answered", entry.number)
+    if unsealed > former_count:
+        yield Finding("answer_added", where, f"{unsealed - former_count} answers have no entry")
+    if unsealed < former_count:
+        yield Finding(
+            "answer_missing", where, f"{former_count - unsealed} answers of before the one chain are gone"
+        )
+    if count != session.answered_count and session.status != "planned":
+        yield Finding(
+            "answer_count_changed", where, f"it counts {session.answered_count} answers and has {count}"
+        )
+
+
+def _check_deliveries(
+    connection: Connection, session_id: str, where: str, allowed: list[Row[Any]]
+) -> Iterator[Finding]:
+    written = dict(_parse_delivery(row.target) for row in allowed if row.seq is not None and row.target)
+    kept = sealed_state.list_deliveries(connection, session_id)
+    for seq in sorted({*written, *kept}):
+        if written.get(seq) != kept.get(seq):
+            yield Finding(
+                "delivery_changed",
+                f"{where}, question {seq}",
+                "when it was handed out is not what the log says",
+            )
+
+
+def _parse_delivery(target: str) -> tuple[int, str]:
+    seq, _, at = target.partition("@")
+    return int(seq), at
+
+
+def _check_users(connection: Connection) -> Iterator[Finding]:
+    last = {row.target: row for row in _sort_by_number(connection, seals.USER_ACTIONS)}
+    found = dict(seals.read_user_digests(connection))
+    for user_id in sorted({*last, *found}):
+        where = f"user {user_id}"
+        if user_id not in found:
+            yield Finding("user_missing", where, "the log knows this user")
+        elif user_id not in last:
+            yield Finding("user_added", where, "no entry says that this user was added")
+        elif found[user_id] != last[user_id].digest:
+            yield Finding(
+                "user_changed",
+                where,
+                "role, limit, password, key or admission is not what a command or an admin set",
+                last[user_id].number,
+            )
+
+
+def _sort_by_number(connection: Connection, actions: tuple[str, ...]) -> list[Row[Any]]:
+    """The entries of these actions that name what they were done to, in the order of the log."""
+    return sorted(access.iter_targets(connection, actions), key=lambda row: int(row.number))
+
+
+def _check_limits(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    last = _read_last(connection, ("limit_organisation",))
+    for name, limit in sealed_state.list_limits(connection).items():
+        entry = last.get(("limit_organisation", name))
+        is_as_set = (
+            limit is None or has_former if entry is None else seals.compute_digest(limit) == entry.digest
+        )
+        if not is_as_set:
+            yield Finding("limit_changed", f"organisation {name}", "its limit is not one that was set")
+
+
+def _check_budgets(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+    written: dict[str, Counter[str]] = {}
+    for row in access.iter_targets(connection, ("raise_budget",)):
+        written.setdefault(row.target, Counter())[row.digest] += 1
+    for limit in sealed_state.list_budgets(connection):
+        digest = seals.digest_limit(limit.run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
+        counts = written.get(limit.run_id, Counter())
+        if counts[digest]:
+            counts[digest] -= 1
+        elif not has_former:
+            yield Finding("budget_changed", f"run {limit.run_id}", "it has a limit that no entry sets")
+    for run_id, counts in written.items():
+        if counts.total():
+            yield Finding("budget_changed", f"run {run_id}", "a limit that was set is gone or changed")
+
+
+def _check_ends(connection: Connection) -> Iterator[Finding]:
+    ends = sealed_state.list_ends(connection)
+    oldest = write_moment(time.time() - _ENDS_KEPT_S)
+    last = {(row.code, row.target): row for row in _sort_by_number(connection, ("end_token",))}
+    for (kind, name), row in last.items():
+        if row.accessed_at < oldest:
+            continue
+        until = ends.get((kind, name))
+        if until is None or digest_end(kind, name, until) != row.digest:
+            yield Finding(
+                "token_end_removed", f"{kind} {name}", "its end is not the one that was written", row.number
+            )

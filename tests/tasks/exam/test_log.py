@@ -1,0 +1,274 @@
+"""Who did what: signed answers, receipts, tokens that name who issued them, keys that the log names, and a run's story."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from schemas.errors import ExamError, UsageError
+from tasks.exam.closing import force_close
+from tasks.exam.log.check import check_log
+from tasks.exam.log.heads import HeadKeeper, confirm_keys, copy_heads, iter_kept_heads, name_heads_file
+from tasks.exam.log.receipts import check_receipt, read_receipts
+from tasks.exam.log.signing import (
+    describe_answer,
+    encode_signed,
+    name_key_file,
+    open_signer,
+    read_public_key,
+)
+from tasks.exam.log.story import tell_run
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.tokens import issue_token, verify_token
+from tasks.exam.protocol.words import Answer, Lease, Receipt
+from tests.tasks.exam.world import World
+from warehouse.ledger import users
+from warehouse.ledger.seals import digest_text
+
+
+class Seat:
+    """Candidate alpha's session, opened over a protocol for outside candidates."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.heads = HeadKeeper(world.ledger, world.settings)
+        self.protocol = ExamProtocol(
+            world.ledger, world.keys, lease_s=world.settings.lease_s, clock=world.clock, heads=self.heads
+        )
+        self.session_id: str = world.sessions()[0]["session_id"]
+        self.token = world.token(self.session_id)
+        self.lease: Lease = self.protocol.open_session(self.token, self.session_id)
+        self.protocol.next_question(self.token, self.lease)
+
+    def answer(self, seq: int, text: str, signature: str | None = None) -> Receipt:
+        answer = Answer(text, signature=signature)
+        return self.protocol.submit_and_next(self.token, self.lease, seq, answer)[0]
+
+    def sign(self, key: Ed25519PrivateKey, seq: int, text: str) -> str:
+        signed = encode_signed(describe_answer(self.session_id, seq, digest_text(text)))
+        return base64.b64encode(key.sign(signed)).decode()
+
+
+@pytest.fixture
+def seat(world: World) -> Seat:
+    return Seat(world)
+
+
+def enrol(world: World, key: Ed25519PrivateKey | None) -> None:
+    public = None if key is None else base64.b64encode(key.public_key().public_bytes_raw()).decode()
+    with world.ledger.write() as connection:
+        users.write_public_key(connection, "candidate:alpha", public)
+
+
+def test_where_a_key_is_enrolled_only_its_holder_can_answer(seat: Seat) -> None:
+    seat.answer(1, "before")
+    key = Ed25519PrivateKey.generate()
+    enrol(seat.world, key)
+    wrong = [
+        None,
+        "",
+        "no base64",
+        seat.sign(Ed25519PrivateKey.generate(), 2, "two"),
+        seat.sign(key, 2, "another"),
+        seat.sign(key, 3, "two"),
+    ]
+    for signature in wrong:
+        with pytest.raises(ExamError) as refusal:
+            seat.answer(2, "two", signature)
+        assert (refusal.value.status, refusal.value.code) == (403, "signature_wrong")
+    assert seat.world.answers(seat.session_id) == {1: "before"}
+    assert seat.answer(2, "two", seat.sign(key, 2, "two")).seq == 2
+    enrol(seat.world, None)
+    assert seat.answer(3, "three").seq == 3
+    assert check_log(seat.world.ledger, seat.world.settings).findings == ()
+
+
+def test_the_bytes_that_are_signed_are_those_of_the_specification() -> None:
+    """RFC 8032, section 7.1, test 1 gives the key; the bytes are written out here."""
+    private = bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")
+    key = Ed25519PrivateKey.from_private_bytes(private)
+    public = key.public_key().public_bytes_raw()
+    assert public.hex() == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    text = "答案 A"
+    digest = "0a7a1ec3b6d1b4c1a7b8f7ab5a9d7d2c"
+    assert len(digest_text(text)) == 64
+    signed = encode_signed(describe_answer("s1", 7, digest))
+    assert signed == b'{"answer_sha256":"0a7a1ec3b6d1b4c1a7b8f7ab5a9d7d2c","seq":7,"session_id":"s1"}'
+
+
+def test_a_receipt_proves_an_answer_and_a_changed_one_proves_nothing(seat: Seat, tmp_path: Path) -> None:
+    receipts = [seat.answer(seq, f"answer {seq}") for seq in (1, 2)]
+    public_key = seat.heads.signer.public_key
+    names = ("seq", "answer_sha256", "entry", "head", "signature")
+    bodies = [{name: getattr(receipt, name) for name in names} for receipt in receipts]
+    file = tmp_path / "receipts.jsonl"
+    file.write_text("\n".join(json.dumps({"receipt": body}) for body in bodies))
+    found = list(read_receipts(file, seat.session_id))
+    # As somebody would check it who has the documents and no code of ours.
+    signed = json.dumps(
+        {name: found[0][name] for name in sorted(found[0]) if name != "signature"}, separators=(",", ":")
+    )
+    Ed25519PublicKey.from_public_bytes(base64.b64decode(public_key)).verify(
+        base64.b64decode(found[0]["signature"]), signed.encode()
+    )
+    with seat.world.ledger.read() as connection:
+
+        def check(**changes: Any) -> str:
+            return check_receipt({**found[1], **changes}, public_key, connection).finding
+
+        assert check() == "good"
+        for change in (
+            {"answer_sha256": "0" * 64},
+            {"seq": 1},
+            {"entry": 1},
+            {"head": "0" * 64},
+            {"session_id": "another"},
+            {"signature": found[0]["signature"]},
+        ):
+            assert check(**change) == "signature_wrong"
+        assert check(signature=None) == "unsigned"
+
+
+def test_a_receipt_whose_entry_was_changed_or_taken_out_is_found(seat: Seat) -> None:
+    from sqlalchemy import delete, update
+
+    from warehouse.ledger.tables import access_log
+
+    receipt = seat.answer(1, "one")
+    body = {name: getattr(receipt, name) for name in Receipt.__dataclass_fields__}
+    public_key = seat.heads.signer.public_key
+    own = access_log.c.number == receipt.entry
+    with seat.world.ledger.write() as connection:
+        connection.execute(update(access_log).where(own).values(entry_hash="0" * 64))
+        assert check_receipt(body, public_key, connection).finding == "entry_differs"
+        connection.execute(delete(access_log).where(own))
+        assert check_receipt(body, public_key, connection).finding == "entry_missing"
+
+
+@pytest.mark.parametrize("text", ["{}", '{"seq": 1}', "no json", '[{"receipt": 3}]'])
+def test_what_is_no_receipt_is_said(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "receipt.json"
+    file.write_text(text)
+    with pytest.raises(UsageError):
+        list(read_receipts(file, "s1"))
+
+
+def test_in_house_answers_have_no_signed_receipts(world: World) -> None:
+    heads = HeadKeeper(world.ledger, world.settings)
+    protocol = ExamProtocol(
+        world.ledger, world.keys, lease_s=60, is_in_house=True, clock=world.clock, heads=heads
+    )
+    session_id = world.sessions()[0]["session_id"]
+    token = world.token(session_id)
+    lease = protocol.open_session(token, session_id)
+    protocol.next_question(token, lease)
+    receipt = protocol.submit_answer(token, lease, 1, Answer("one"))
+    assert receipt.signature is None
+    assert receipt.entry > 0
+
+
+def test_a_token_that_an_examiner_issues_names_them_in_its_claims_and_in_the_story(world: World) -> None:
+    session_id = world.sessions()[0]["session_id"]
+    issued = issue_token(
+        world.keys, "candidate:alpha", session_id, ["sit"], 3600, now=world.now, issued_by="eve"
+    )
+    assert verify_token(world.keys, issued.text, now=world.now).issued_by == "eve"
+    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, clock=world.clock)
+    protocol.open_session(issued.text, session_id)
+    with world.ledger.read() as connection:
+        events = tell_run(connection, world.plan.run_id).events
+    (opened,) = [told for told in events if told.action == "open"]
+    assert opened.target == f"{issued.token_id} eve"
+    assert "which eve issued" in opened.sentence
+
+
+def test_a_story_tells_in_order_and_in_both_languages_what_happened_and_never_a_content(seat: Seat) -> None:
+    world = seat.world
+    seat.answer(1, "SECRET-ANSWER")
+    for _ in range(3):
+        with pytest.raises(ExamError):
+            seat.protocol.open_session(seat.token, seat.session_id)
+    force_close(world.ledger, seat.session_id, "a rehearsal")
+    with world.ledger.read() as connection:
+        told = {language: tell_run(connection, world.plan.run_id, language) for language in ("en", "zh")}  # type: ignore[arg-type]
+    english, chinese = told["en"], told["zh"]
+    kinds = [(event.action, event.code, event.count) for event in english.events]
+    assert kinds == [
+        ("plan_run", None, 1),
+        ("open", None, 1),
+        ("open", "session_in_use", 3),
+        ("close", "forced", 1),
+    ]
+    assert "planned the run: 2 sessions" in english.events[0].sentence
+    assert "was refused, opening the session" in english.events[2].sentence
+    assert english.events[2].sentence.endswith("×3")
+    assert "unfinished (forced): a rehearsal" in english.events[3].sentence
+    (mine,) = [line for line in english.sessions if line.session_id == seat.session_id]
+    assert (mine.status, mine.answer_count, mine.question_count) == ("closed", 1, 6)
+    assert "1 of 6 questions answered" in mine.sentence
+    assert "计划了本次运行" in chinese.events[0].sentence
+    assert "6 题中已答 1 题" in next(
+        line.sentence for line in chinese.sessions if line.session_id == seat.session_id
+    )
+    whole = json.dumps([repr(told), [event.sentence for event in english.events]], ensure_ascii=False)
+    assert "SECRET-ANSWER" not in whole
+    assert "Stem" not in whole
+    with world.ledger.read() as connection, pytest.raises(UsageError):
+        tell_run(connection, "no run")
+
+
+def test_the_end_of_a_session_signs_the_head_here_and_in_the_file(seat: Seat) -> None:
+    world = seat.world
+    for seq in range(1, 7):
+        seat.answer(seq, f"answer {seq}")
+    world.ledger.writer.run(lambda _: None)  # what was asked for before this is done
+    report = check_log(world.ledger, world.settings)
+    assert (report.findings, report.signed_count, report.unsigned_count) == ((), 1, 1)
+    (kept,) = iter_kept_heads(world.settings)
+    assert kept is not None
+    assert kept.number == report.entry_count - 1
+    assert name_heads_file(world.settings).stat().st_mode & 0o077 == 0
+    assert not seat.heads.keep()
+
+
+def test_heads_that_a_restored_file_lacks_are_written_to_it(seat: Seat) -> None:
+    world = seat.world
+    assert seat.heads.keep()
+    name_heads_file(world.settings).unlink()
+    names = {finding.name for finding in check_log(world.ledger, world.settings).findings}
+    assert names == {"kept_heads_missing"}
+    assert [copy_heads(world.ledger, world.settings), copy_heads(world.ledger, world.settings)] == [1, 0]
+    assert check_log(world.ledger, world.settings).findings == ()
+
+
+def test_a_key_put_in_the_place_of_another_is_named_until_somebody_confirms_it(seat: Seat) -> None:
+    world = seat.world
+    assert seat.heads.keep()
+    first = open_signer(world.settings).key_id
+    name_key_file(world.settings).unlink()
+    (world.settings.home / "secrets" / "exam-keys.json").unlink()
+    replaced = Seat.__new__(Seat)
+    replaced.heads = HeadKeeper(world.ledger, world.settings)
+    world.keys.refresh()
+    assert replaced.heads.signer.key_id != first
+    names = {finding.name for finding in check_log(world.ledger, world.settings).findings}
+    assert names == {"log_key_replaced", "token_keys_replaced"}
+    confirm_keys(world.ledger, world.settings)
+    assert check_log(world.ledger, world.settings).findings == ()
+
+
+def test_public_keys_are_taken_as_pem_or_base64_and_nothing_else() -> None:
+    key = Ed25519PrivateKey.generate()
+    raw = base64.b64encode(key.public_key().public_bytes_raw()).decode()
+    pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    assert read_public_key(pem) == raw == read_public_key(f" {raw}\n")
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    for text in ("", "AAAA", raw[:-4], private, pem.replace("M", "N")):
+        with pytest.raises(UsageError):
+            read_public_key(text)

@@ -1,0 +1,106 @@
+"""Who changes the ledger in its tables leaves a finding of a name of its own; docs/security.md lists them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from tasks.exam.log.check import check_home, check_log
+from tasks.exam.log.heads import HeadKeeper
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.machine import make_protocol
+from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.words import Answer
+from tests.tasks.exam.tamperings import TAMPERINGS, Victim
+from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+from warehouse.ledger import exam, tokens, users
+from warehouse.ledger.engine import Ledger, open_ledger
+
+ROOT = Path(__file__).parents[3]
+DOC = ROOT / "docs" / "security.md"
+
+
+def fill(ledger: Ledger, home: Path) -> Victim:
+    """A run with a session that is closed and one under way, a refusal, an examiner, an ended token; heads are signed."""
+    settings = make_settings(home)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, make_bank())
+    with ledger.write() as connection:
+        users.add_user(connection, user_id="eve", role="examiner")
+        tokens.end_token(connection, "a" * 32, time.time())
+    protocol = make_protocol(ledger, settings, is_in_house=False)
+    with ledger.read() as connection:
+        sessions = {row["model"]: row for row in exam.list_sessions(connection, run_id=plan.run_id)}
+    for model, answer_count in (("alpha", 6), ("rho", 2)):
+        row = sessions[model]
+        token = issue_token(open_keys(settings), row["user_id"], row["session_id"], ["sit"], 3600).text
+        lease = protocol.open_session(token, row["session_id"])
+        with pytest.raises(Exception, match="in use"):
+            protocol.open_session(token, row["session_id"])
+        protocol.next_question(token, lease)
+        for seq in range(1, answer_count + 1):
+            protocol.submit_and_next(token, lease, seq, Answer(f"answer {seq}", cost_usd=1))
+    HeadKeeper(ledger, settings).keep()
+    return Victim(settings, plan.run_id, sessions["alpha"]["session_id"], sessions["rho"]["session_id"])
+
+
+@contextmanager
+def tampered(ledger: Ledger, victim: Victim, name: str) -> Iterator[Connection]:
+    """A connection that sees what was done; afterwards it is undone, in the ledger and in the home."""
+    secrets = victim.settings.home / "secrets"
+    kept = {path: path.read_bytes() for path in secrets.iterdir()}
+    with ledger.engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN")
+        try:
+            TAMPERINGS[name][0](connection, victim)
+            yield connection
+        finally:
+            connection.exec_driver_sql("ROLLBACK")
+            for path, content in kept.items():
+                path.write_bytes(content)
+                path.chmod(0o600)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ledger, Victim]]:
+    folder = tmp_path_factory.mktemp("filled")
+    with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
+        yield ledger, fill(ledger, folder / "home")
+
+
+def test_what_nobody_touched_is_whole(filled: tuple[Ledger, Victim]) -> None:
+    ledger, victim = filled
+    report = check_log(ledger, victim.settings)
+    assert report.findings == ()
+    assert report.signed_count >= 1
+    assert report.entry_count > 20
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_a_tampering_is_found_by_name(filled: tuple[Ledger, Victim], name: str) -> None:
+    check_tampering(*filled, name)
+
+
+def check_tampering(ledger: Ledger, victim: Victim, name: str) -> None:
+    """The finding is there while it is done, and gone when it is undone."""
+    with tampered(ledger, victim, name) as connection:
+        found = {finding.name for finding in check_home(connection, victim.settings).findings}
+    assert TAMPERINGS[name][1] in found
+    assert check_log(ledger, victim.settings).findings == ()
+
+
+def test_the_table_of_tamperings_names_every_one_with_what_finds_it() -> None:
+    section = DOC.read_text(encoding="utf-8").split("## Tamperings", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(
+        r"`(\w+)`[^|]*\| `tests/tasks/exam/test_tamperings\.py::test_a_tampering_is_found_by_name\[(\w+)\]`",
+        section,
+    )
+    assert {(name, finding) for finding, name in rows} == {
+        (name, finding) for name, (_, finding) in TAMPERINGS.items()
+    }

@@ -1,0 +1,203 @@
+"""One hash chain over every entry of the audit log, whatever session it is of.
+
+Entries are gathered while a transaction runs and chained together right before it is committed: the order of the chain is the
+order of the commits, however many processes write, and a batch of many operations takes the head once. On a server the row of
+the head is held from there to the end of the commit, and nothing else is asked for after it: whoever has it never waits.
+
+An entry's hash is the SHA-256 of a JSON array (UTF-8, no spaces, every character beyond ASCII escaped): the hash before it, its
+number, and then the fields of `HASHED` in their order.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from warehouse.ledger.engine import PENDING_ENTRIES, now_text
+from warehouse.ledger.statements import HotStatement
+from warehouse.ledger.tables import access_chain, access_log
+
+FIRST_HASH: Final = "0" * 64
+# What an entry's hash covers besides the hash before it and its number.
+HASHED: Final = (
+    "user_id",
+    "session_id",
+    "action",
+    "http_status",
+    "code",
+    "target",
+    "address",
+    "seq",
+    "answer_hash",
+    "digest",
+    "accessed_at",
+)
+BEGIN: Final = "begin_chain"
+KNOWN_USER: Final = "known_user"
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+_read_hashed: Final = attrgetter(*HASHED)
+_COLUMNS: Final = tuple(column.name for column in access_log.c if column.name != "access_id")
+_INSERT = HotStatement(access_log.insert().inline().values({name: bindparam(name) for name in _COLUMNS}))
+_HEAD = HotStatement(select(access_chain.c.number, access_chain.c.entry_hash).with_for_update())
+_ADVANCE = HotStatement(
+    update(access_chain).values(number=bindparam("new_number"), entry_hash=bindparam("new_hash"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who acts: a user (null: not known here) and the address that they call from (null: this machine)."""
+
+    user_id: str | None = None
+    address: str | None = None
+
+
+CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 - frozen
+
+
+@dataclass(slots=True)
+class Entry:
+    """One entry of the audit log; number and hash are there once its transaction has ended.
+
+    Attributes:
+        action: what was tried.
+        user_id: who; null when it could not be read.
+        session_id: the session whose story it belongs to.
+        http_status: 200 when allowed, else the refusal's.
+        code: word for the refusal, or how something was done; null for what is usual.
+        target: whom or what it was done to: a user, a run, a set, a token, a key.
+        address: where the caller is; null for this machine.
+        seq: position of the question.
+        answer_hash: SHA-256 of the answer's text.
+        digest: SHA-256 of what else the entry fixes (warehouse.ledger.seals).
+        accessed_at: when.
+        is_by_caller: whether `user_id`, where it is null, is whoever acts: a user of the API, or the account of this host.
+        number: place in the chain, from 1.
+        entry_hash: its hash.
+    """
+
+    action: str
+    user_id: str | None = None
+    session_id: str | None = None
+    http_status: int = 200
+    code: str | None = None
+    target: str | None = None
+    address: str | None = None
+    seq: int | None = None
+    answer_hash: str | None = None
+    digest: str | None = None
+    accessed_at: str = ""
+    is_by_caller: bool = False
+    number: int = 0
+    entry_hash: str = ""
+
+
+def add_entry(connection: Connection, entry: Entry) -> Entry:
+    """Write an entry with the transaction that is open on this connection; undone with it.
+
+    Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
+    """
+    pending: list[Entry] | None = connection.info.get(PENDING_ENTRIES)
+    if pending is None:
+        raise RuntimeError("an entry of the audit log was written outside a transaction of the ledger")
+    if not entry.accessed_at:
+        entry.accessed_at = now_text()
+    pending.append(entry)
+    return entry
+
+
+def name_caller(entries: Sequence[Entry], caller: Caller) -> None:
+    """Fill in who acted and from where, in entries that do not say."""
+    for entry in entries:
+        if entry.address is None:
+            entry.address = caller.address
+        if entry.user_id is None and entry.is_by_caller:
+            entry.user_id = caller.user_id or name_account()
+
+
+@cache
+def name_account() -> str:
+    """The account that runs this process, and its host: who acts at the command line."""
+    try:
+        account = getpass.getuser()
+    except (KeyError, OSError):
+        account = str(os.getuid())
+    return f"os:{account}@{socket.gethostname()}"[:120]
+
+
+def flush_entries(connection: Connection) -> None:
+    """Chain what was gathered and write it; the last thing that a transaction does."""
+    entries: list[Entry] = connection.info[PENDING_ENTRIES]
+    if not entries:
+        return
+    # Commands run in their own context; the writer has named the callers of its operations before.
+    name_caller(entries, CALLER.get())
+    number, head = _take_head(connection)
+    if number == 0:
+        entries = [*_begin(connection), *entries]
+    rows = []
+    for entry in entries:
+        number += 1
+        values = _read_hashed(entry)
+        entry.number, entry.entry_hash = number, compute_entry_hash(head, number, values)
+        row = dict(zip(HASHED, values, strict=True))
+        row["number"], row["previous_hash"], row["entry_hash"] = number, head, entry.entry_hash
+        rows.append(row)
+        head = entry.entry_hash
+    _INSERT.run_all(connection, rows)
+    _ADVANCE.run(connection, {"new_number": number, "new_hash": head})
+
+
+def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]) -> str:
+    """The hash of an entry: its place in the chain, and the values of `HASHED` in their order."""
+    return hashlib.sha256(_encode([previous_hash, number, *values]).encode()).hexdigest()
+
+
+def compute_former_heads(connection: Connection) -> str | None:
+    """SHA-256 over the last hash of every chain of before the one chain; null where there is none."""
+    last = (
+        select(func.max(access_log.c.access_id))
+        .where(access_log.c.number.is_(None))
+        .group_by(access_log.c.session_id)
+    )
+    query = select(access_log.c.session_id, access_log.c.entry_hash).where(access_log.c.access_id.in_(last))
+    return digest_former_heads({session or "": head for session, head in connection.execute(query)})
+
+
+def digest_former_heads(heads: Mapping[str, str]) -> str | None:
+    """SHA-256 over last hashes by session; null for none."""
+    if not heads:
+        return None
+    return hashlib.sha256(json.dumps(sorted(heads.items()), separators=(",", ":")).encode()).hexdigest()
+
+
+def _begin(connection: Connection) -> list[Entry]:
+    """The first entries of all: they hold the heads of the chains that were there before, and what users then were."""
+    from warehouse.ledger.seals import read_user_digests
+
+    me, at = name_account(), now_text()
+    begin = Entry(BEGIN, user_id=me, digest=compute_former_heads(connection), accessed_at=at)
+    known = [
+        Entry(KNOWN_USER, user_id=me, target=user_id, digest=digest, accessed_at=at)
+        for user_id, digest in read_user_digests(connection)
+    ]
+    return [begin, *known]
+
+
+def _take_head(connection: Connection) -> tuple[int, str]:
+    row: tuple[Any, ...] | None = _HEAD.fetch_first(connection, {})
+    if row is None:
+        connection.execute(access_chain.insert().values(chain=1, number=0, entry_hash=FIRST_HASH))
+        return 0, FIRST_HASH
+    return int(row[0]), str(row[1])
