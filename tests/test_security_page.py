@@ -51,7 +51,7 @@ def find_faults(page: str) -> list[str]:
         if len(row) != 3 or not all(row):
             faults.append(f"{row[0]!r} has not attempt, answer and test")
             continue
-        path, _, name = row[2].partition("::")
+        path, _, name = row[2].strip("`").partition("::")
         if name not in list_tests(path):
             faults.append(f"{row[2]} does not exist")
     return faults

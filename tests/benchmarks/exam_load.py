@@ -29,11 +29,11 @@ import aiohttp
 import psutil
 
 from tasks.exam.closing import set_deadlines
+from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
-from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.engine import open_ledger
 
 SERVER = """
@@ -119,7 +119,7 @@ def measure_load(session_count: int, question_count: int, think_s: float) -> tup
         with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
             counts = exam.count_sessions(connection, plan.run_id)
             assert not load.errors and counts["closed"] == session_count, (counts, load.errors)
-            assert verify_access_log(connection) == []
+            assert check_ledger(connection).findings == ()
     return load, after.user + after.system - before.user - before.system, wall_s
 
 

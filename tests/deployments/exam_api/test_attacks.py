@@ -19,6 +19,7 @@ from deployments.auth import guard, passwords
 from deployments.exam_api.app import create_app
 from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
+from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.tokens import issue_token
@@ -27,7 +28,6 @@ from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
 from warehouse.ledger import tokens as ledger_tokens
 from warehouse.ledger import users
-from warehouse.ledger.access import verify_access_log
 from warehouse.ledger.tables import access_log, sessions
 
 SIT = ("sit", "list_own_sessions")
@@ -425,7 +425,7 @@ def test_what_strangers_did_beyond_that_is_counted_in_one_entry(world: World) ->
     codes = [row.code for row in read_log(world)]
     assert codes == ["token_invalid"] * ENTRIES_PER_MINUTE + ["470 more refusals", "token_invalid"]
     with world.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
 
 
 def test_lines_of_strangers_on_standard_output_have_a_limit_and_those_of_others_none() -> None:
@@ -484,7 +484,7 @@ def test_no_text_of_a_caller_is_ever_sql(client: TestClient, world: World, sessi
     assert time.monotonic() - began < 30
     with world.ledger.read() as connection:
         named = {user.user_id for user in users.list_users(connection)}
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()
     assert set(INJECTIONS) < named
 
 

@@ -12,9 +12,10 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from deployments.exam_api import app as exam_app
+from tasks.exam.log.check import check_ledger
 from tests.deployments.exam_api.test_app import bearer, code_of
 from tests.tasks.exam.world import World
-from warehouse.ledger.access import verify_access_log
+from warehouse.ledger.sides import name_exam_file
 
 
 def test_a_locked_ledger_is_answered_in_seconds_whoever_asks_and_however_many(
@@ -27,7 +28,7 @@ def test_a_locked_ledger_is_answered_in_seconds_whoever_asks_and_however_many(
     headers = bearer(world.token(session_id, permissions=("sit", "list_own_sessions")))
     with TestClient(exam_app.create_app(settings), raise_server_exceptions=False) as client:
         assert client.get("/sessions", headers=headers).status_code == 200
-        holder = sqlite3.connect(path, isolation_level=None)
+        holder = sqlite3.connect(name_exam_file(path), isolation_level=None)
         holder.execute("begin immediate")
 
         def ask(path: str) -> tuple[float, int, str]:
@@ -48,4 +49,4 @@ def test_a_locked_ledger_is_answered_in_seconds_whoever_asks_and_however_many(
         assert max(one[0] for one in found) < 6
         assert client.get(f"/sessions/{session_id}", headers=headers).status_code == 200
     with world.ledger.read() as connection:
-        assert verify_access_log(connection) == []
+        assert check_ledger(connection).findings == ()

@@ -28,7 +28,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import runs, set_numbers, sets, users
+from warehouse.ledger.tables import run_plans, set_keys, set_numbers, sets, users
 
 QUESTIONS = 60
 MARKED = ("answer", "explanation")
@@ -53,7 +53,8 @@ class Secrets:
                         and isinstance(value, str)
                         and len(value) >= 16
                     }
-            words |= {str(row.seed) for row in connection.execute(runs.select())}
+            words |= {str(row.seed) for row in connection.execute(run_plans.select())}
+            words |= {str(row.draw_key) for row in connection.execute(set_keys.select())}
             words |= {row.password_hash for row in connection.execute(users.select()) if row.password_hash}
         keys = world.keys.read()
         words |= {secret.decode() for secret in (keys.lease_secret, *(key.secret for key in keys.keys))}

@@ -28,6 +28,7 @@ from tests.tasks.exam.world import World, make_bank, make_model, make_registry, 
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import users
 from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.exam_role import grant_role
 from warehouse.ledger.tables import allocations, organisations, sessions
 
 pytestmark = pytest.mark.service
@@ -142,7 +143,10 @@ def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused
 
 def test_a_ledger_that_somebody_holds_is_answered_in_seconds(world: World, ledger_url: str) -> None:
     session_id = str(world.sessions()[0]["session_id"])
-    settings_there = world.settings.model_copy(update={"ledger_url": SecretStr(ledger_url)})
+    role = grant_role(world.ledger, "proctor_exam")
+    settings_there = world.settings.model_copy(
+        update={"ledger_url": SecretStr(ledger_url), "exam_database_url": SecretStr(role.address)}
+    )
     with TestClient(create_app(settings_there), raise_server_exceptions=False) as client:
         headers = bearer(world.token(session_id))
         opened = client.post(f"/sessions/{session_id}/open", json={}, headers=headers)

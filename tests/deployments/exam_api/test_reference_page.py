@@ -15,7 +15,8 @@ from tests.tasks.exam.world import World
 
 def test_the_page_is_there_on_request_only_and_names_every_call_and_body(world: World) -> None:
     with TestClient(create_app(world.settings, ledger=world.ledger)) as without:
-        assert without.get("/docs").status_code == 404
+        headers = {"Authorization": f"Bearer {world.token(None)}"}
+        assert without.get("/docs", headers=headers).status_code == 404
     with TestClient(create_app(world.settings, ledger=world.ledger, has_docs=True)) as client:
         reply, schema = client.get("/docs"), client.get("/openapi.json").json()
     assert reply.status_code == 200

@@ -26,8 +26,14 @@ def _only(status: int, *who: str) -> dict[str, int]:
 EXPECTED: dict[tuple[str, str], dict[str, int]] = {
     ("GET", "/health"): _OPEN,
     ("GET", "/openapi.json"): _OPEN,
+    ("GET", "/log/key"): _OPEN,
     ("POST", "/token"): dict.fromkeys(WHO, 401),  # the password is wrong, whatever token comes with it
     ("GET", "/sessions"): _only(200, "another candidate", "candidate", "examiner", "admin"),
+    # Practice counts for nothing: every candidate has it, whatever session its token is for.
+    ("POST", "/sessions/practice/open"): _only(200, "another candidate", "candidate"),
+    ("POST", "/sessions/practice/renew"): _only(200, "another candidate", "candidate"),
+    ("GET", "/sessions/practice/next"): _only(200, "another candidate", "candidate"),
+    ("POST", "/sessions/practice/answers"): _only(200, "another candidate", "candidate"),
     ("GET", "/sessions/{session_id}"): _only(200, "candidate", "examiner", "admin"),
     ("POST", "/sessions/{session_id}/open"): _only(200, "candidate"),
     ("POST", "/sessions/{session_id}/renew"): _only(200, "candidate"),
@@ -35,6 +41,7 @@ EXPECTED: dict[tuple[str, str], dict[str, int]] = {
     ("POST", "/sessions/{session_id}/answers"): _only(200, "candidate"),
     ("POST", "/sessions/{session_id}/release"): _only(200, "examiner", "admin"),
     ("POST", "/users/{user_id}/tokens"): _only(200, "examiner", "admin"),
+    ("POST", "/users/{user_id}/key"): dict.fromkeys(WHO, 401),  # the same
     ("GET", "/users"): _only(200, "admin"),
     ("POST", "/users"): _only(201, "admin"),
     ("PATCH", "/users/{user_id}"): _only(200, "admin"),
@@ -43,6 +50,9 @@ EXPECTED: dict[tuple[str, str], dict[str, int]] = {
 }
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/token"): {"user_id": "nobody-at-all", "password": "a wrong one"},
+    ("POST", "/users/{user_id}/key"): {"password": "a wrong one", "public_key": "A" * 43 + "="},
+    ("POST", "/sessions/practice/open"): {"lease_secret": "the-secret-of-the-sitter-" + "x" * 16},
+    ("POST", "/sessions/practice/answers"): {"seq": 1, "response": "x"},
     ("POST", "/sessions/{session_id}/open"): {"lease_secret": "the-secret-of-the-sitter-" + "x" * 16},
     ("POST", "/sessions/{session_id}/answers"): {"seq": 1, "response": "x"},
     ("POST", "/users/{user_id}/tokens"): {},
@@ -89,6 +99,8 @@ def test_every_role_is_answered_as_its_row_says(client: TestClient, world: World
         if path.endswith("/answers"):
             held = {"X-Lease-Secret": lease["secret"], "X-Lease-Generation": str(lease["generation"])}
             client.get(f"/sessions/{session_id}/next", headers={**sitter, **held})
+        elif path.startswith("/sessions/practice/") and got.get(("POST", "/sessions/practice/open")) == 200:
+            lease = client.post("/sessions/practice/open", json=body, headers=headers).json()
         address = path.format(session_id=session_id, user_id="candidate:alpha", run_id=world.plan.run_id)
         sent = {
             **headers,

@@ -21,7 +21,7 @@ from warehouse.ledger import tables
 from warehouse.ledger.backup import backup_ledger, restore_ledger
 from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
 from warehouse.ledger.engine import create_ledger_engine, now_text, open_exam_database, open_ledger
-from warehouse.ledger.exam import list_runs, read_run
+from warehouse.ledger.exam import list_run_ids, read_run
 from warehouse.ledger.integrity import find_strays
 from warehouse.ledger.migrate import HEAD, make_config
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
@@ -106,7 +106,7 @@ def test_a_server_names_the_command_that_makes_its_database_ready(tmp_path: Path
         open_exam_database(url)
     open_ledger(f"sqlite:///{path}").close()
     with open_exam_database(url) as exam, exam.read() as connection:
-        assert [row["run_id"] for row in list_runs(connection)] == ["2026-11"]
+        assert list_run_ids(connection) == ["2026-11"]
 
 
 def test_a_missing_or_foreign_file_is_refused_and_never_replaced(tmp_path: Path) -> None:
