@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deployments.auth.guard import Guard
 from deployments.exam_api.caller import read_token
-from deployments.exam_api.refusals import refuse
+from deployments.exam_api.refusals import name_session, refuse
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
@@ -62,6 +62,7 @@ class TokenGate:
                 error.status,
                 error.code,
                 protocol.name_caller(request.headers.get("authorization", "").partition(" ")[2].strip()),
+                name_session(_find_session(request.url.path)),
             )
             reply = await refuse(request, error)
             if _is_long(request):
@@ -110,6 +111,11 @@ def _name_action(path: str) -> str:
     if parts[0] != "sessions" or len(parts) > 3:
         return "show_token"
     return ("list", "status", _ACTIONS.get(parts[-1], "show_token"))[len(parts) - 1]
+
+
+def _find_session(path: str) -> str | None:
+    parts = path.strip("/").split("/")
+    return parts[1] if len(parts) > 1 and parts[0] == "sessions" else None
 
 
 def _is_long(request: Request) -> bool:

@@ -45,10 +45,9 @@ async def refuse_form(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     places = sorted({".".join(str(part) for part in item["loc"][:2]) for item in error.errors()})
     known = [place for place in places if place.split(".")[-1] in _FIELDS] or ["the request"]
-    session_id = request.path_params.get("session_id")
-    is_named = isinstance(session_id, str) and len(session_id) <= 80 and session_id.replace("-", "").isalnum()
     # Into no session's story: the token was looked at, and not yet whether the session is theirs.
-    await note_refusal(request, "malformed", 422, "request_invalid", session_id if is_named else None)
+    named = name_session(request.path_params.get("session_id"))
+    await note_refusal(request, "malformed", 422, "request_invalid", named)
     return _error(
         422, "request_invalid", f"Missing or malformed: {', '.join(known)}. /openapi.json has the form."
     )
@@ -70,6 +69,12 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
     for name, value in (error.headers or {}).items():
         reply.headers[name] = value
     return reply
+
+
+def name_session(given: object) -> str | None:
+    """What is given as a session's id, where it has the form of one: strangers choose no words of the log."""
+    is_named = isinstance(given, str) and 0 < len(given) <= 80 and given.replace("-", "").isalnum()
+    return str(given) if is_named else None
 
 
 async def note_refusal(

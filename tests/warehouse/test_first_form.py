@@ -89,7 +89,8 @@ def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings)
 
     open_ledger(settings.ledger_address).close()
 
-    # Columns that came later stand behind the old ones; those of runs and their sittings are filled from what was known.
+    # Columns that came later stand behind the old ones; those of runs and their sittings are filled from what was known,
+    # and calls of before cost nothing beyond their bill.
     widths = {name: len(rows[0]) if rows else 0 for name, rows in before.items()}
     later = {name: read_ledger_table(path, RENAMED.get(name, name)) for name in before}
     filled = {
@@ -97,7 +98,15 @@ def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings)
         for name, rows in later.items()
         if any(value is not None for row in rows for value in row[widths[name] :])
     }
-    assert filled == {"organisations", "review_assignments", "runs", "sessions", "set_items", "sets"}
+    assert filled == {
+        "llm_calls",
+        "organisations",
+        "review_assignments",
+        "runs",
+        "sessions",
+        "set_items",
+        "sets",
+    }
     after = {name: sorted((row[: widths[name]] for row in rows), key=repr) for name, rows in later.items()}
     changed = [name for name in before if before[name] != after[name]]
     # Organisations have keys now, and what the reference sat counts as met: rows may be more, none is lost.

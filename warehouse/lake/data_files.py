@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from schemas.errors import StoreError
@@ -63,10 +63,10 @@ class NewFiles:
         """
         new = [path for path in self._list() if path not in self._before]
         try:
-            for path in new:
-                flush_path(path)
-            for folder in sorted(self._list_folders(new), reverse=True):
-                flush_path(folder)
+            for path in (*new, *sorted(self._list_folders(new), reverse=True)):
+                # What is gone was another writer's, which took its transaction back.
+                with suppress(FileNotFoundError):
+                    flush_path(path)
         except OSError as error:
             raise StoreError(
                 f"A new file of the lake in {self._top} cannot be put on the disk ({error.strerror}); nothing was "

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
 from sqlalchemy import insert, select
 
 from schemas.errors import StoreError
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+from tests.warehouse.ledger.older import make_older
 from warehouse.ledger import tables
 from warehouse.ledger.backup import backup_ledger, restore_ledger
 from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import create_ledger_engine, now_text, open_exam_database, open_ledger
+from warehouse.ledger.engine import now_text, open_exam_database, open_ledger
 from warehouse.ledger.exam import list_run_ids, read_run
 from warehouse.ledger.integrity import find_strays
-from warehouse.ledger.migrate import HEAD, make_config
+from warehouse.ledger.migrate import HEAD
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
 from warehouse.ledger.users import add_user
 
@@ -196,9 +196,7 @@ def make_undivided(path: Path) -> dict[str, list[tuple[Any, ...]]]:
                     answered_at=now_text(),
                 )
             )
-    engine = create_ledger_engine(f"sqlite:///{path}")
-    command.downgrade(make_config(engine), "0012")
-    engine.dispose()
+    make_older(f"sqlite:///{path}", "0012")
     name_exam_file(path).unlink()
     return read_rows(path)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from alembic import command
 from sqlalchemy import select
 
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tests.tasks.review.conftest import NOW, add_annotators, make_frame, make_question
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
-from warehouse.ledger.migrate import make_config
+from tests.warehouse.ledger.older import make_older
+from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tables import review_assignments
 
 
@@ -27,9 +26,7 @@ def test_an_older_ledger_gets_the_order_of_its_papers_and_goes_back(tmp_path: Pa
     with open_ledger(settings.ledger_address) as ledger:
         add_annotators(ledger, Annotator("chen"))
         assign_batch(ledger, "b1", make_frame(rows), None, settings, NOW)
-    engine = create_ledger_engine(settings.ledger_address)
-    command.downgrade(make_config(engine), "0007")
-    engine.dispose()
+    make_older(settings.ledger_address, "0007")
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         table = review_assignments.c
         found = connection.execute(select(table.question_uuid, table.place, table.has_answer)).all()
