@@ -241,7 +241,10 @@ def test_a_division_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: Pat
             open_exam_database(f"sqlite:///{name_exam_file(path)}")
     with open_ledger(f"sqlite:///{path}") as ledger, ledger.read() as connection:
         assert find_strays(connection) == []
-    assert read_rows(path) == before
+    after = read_rows(path)
+    # Later steps add tables, and columns behind those of then.
+    widths = {name: len(rows[0]) if rows else 0 for name, rows in before.items()}
+    assert {name: [row[: widths[name]] for row in after[name]] for name in before} == before
     open_exam_database(f"sqlite:///{name_exam_file(path)}").close()
 
 
