@@ -27,7 +27,7 @@ def list_plain_variables(found: Mapping[str, str]) -> dict[str, str]:
 
 def list_keyless_variables(settings: Settings, found: Mapping[str, str]) -> dict[str, str]:
     """Of the variables found, all but those that hold keys of models: by the registry, and by their names."""
-    keys = _read_key_variables(settings)
+    keys = read_key_variables(settings)
     return {name: value for name, value in found.items() if name not in keys and not _is_key(name)}
 
 
@@ -37,7 +37,11 @@ def leave_keys_behind(settings: Settings) -> None:
     A variable that is only deleted stays readable in the system's account of the process (`/proc/PID/environ`); one that was
     never given is not. A command that is called within another program (a test) leaves that program as it is.
     """
-    wanted = list_keyless_variables(settings, os.environ)
+    start_again(list_keyless_variables(settings, os.environ))
+
+
+def start_again(wanted: dict[str, str]) -> None:
+    """Start this process again with these variables alone, unless it has no others, or runs within another program."""
     if wanted != dict(os.environ) and _is_own_process():
         sys.stdout.flush()
         sys.stderr.flush()
@@ -53,7 +57,7 @@ def _is_key(name: str) -> bool:
     return name.upper().endswith(_KEY_ENDINGS) or (name.startswith(PREFIX) and name.endswith(FREE_SUFFIX))
 
 
-def _read_key_variables(settings: Settings) -> frozenset[str]:
+def read_key_variables(settings: Settings) -> frozenset[str]:
     """The variables that the registry takes keys from; none where it cannot be read."""
     from tasks.models.registry import read_registry
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import getpass
 import os
 import stat
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from deployments.environment import read_key_variables, start_again
 from deployments.exam_api.app import LONGEST_WAIT_S, create_app
 from deployments.http_server import check_free, serve_app
 from deployments.output import print_note
-from schemas.errors import RegistryError
 from schemas.settings import PREFIX, Settings
-from tasks.models.registry import read_registry
 from warehouse.ledger.engine import open_exam_database
 from warehouse.ledger.sides import find_exam_address, show_address
 
@@ -65,15 +63,8 @@ def serve_exam(
 
 
 def leave_secrets_behind(settings: Settings) -> None:
-    """Start this process again without the variables that hold secrets of others, unless there are none.
-
-    A variable that is only deleted stays readable in the system's account of the process; one that was never given is not.
-    """
-    wanted = describe_environment(settings, os.environ)
-    if wanted != dict(os.environ):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], wanted)  # noqa: S606 (itself again)
+    """Start this process again without the variables that hold secrets of others, unless there are none."""
+    start_again(describe_environment(settings, os.environ))
 
 
 def describe_environment(settings: Settings, found: Mapping[str, str]) -> dict[str, str]:
@@ -82,7 +73,7 @@ def describe_environment(settings: Settings, found: Mapping[str, str]) -> dict[s
     Left out are the key variables of the registry, every variable whose name ends like that of a secret, and the addresses of
     ledger and lake; the exam's own database is named in their place.
     """
-    named = _OWNERS_VARIABLES | _read_key_variables(settings)
+    named = _OWNERS_VARIABLES | read_key_variables(settings)
     dropped = {name for name in found if name in named or name.upper().endswith(_SECRET_ENDINGS)}
     # PostgreSQL's own password belongs to whomever the exam's address names.
     dropped.discard("PGPASSWORD")
@@ -106,12 +97,3 @@ def find_warnings(settings: Settings) -> list[str]:
             "proctor.toml names the ledger itself, which this process can read; set it elsewhere."
         )
     return warnings
-
-
-def _read_key_variables(settings: Settings) -> frozenset[str]:
-    """The variables that the registry takes keys from; none where it cannot be read."""
-    try:
-        registry = read_registry(settings.registry_path)
-    except RegistryError:
-        return frozenset()
-    return frozenset(model.key_variable for model in registry.models.values() if model.key_variable)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tasks.collecting import without_collecting
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.emphasis import take_format_keys
@@ -71,6 +72,11 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
+    with without_collecting():
+        return _split_document(lines, starts)
+
+
+def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     result = Split([], language=language)

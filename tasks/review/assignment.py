@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ import polars as pl
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
+from tasks.collecting import without_collecting
 from tasks.review.annotators import Annotator, find_annotators
 from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_batch
 from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
@@ -85,7 +84,7 @@ def assign_batch(
         .unique("question_uuid", keep="first", maintain_order=True)
         .collect()
     )
-    with ledger.write() as connection, _without_collecting():
+    with ledger.write() as connection, without_collecting():
         review.lock_assigning(connection)
         people = find_annotators(connection, annotators)
         if not people:
@@ -164,18 +163,6 @@ def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
 def compute_due(now: str, days: int) -> str:
     """The moment `days` after `now`, as the ledger writes moments."""
     return (datetime.fromisoformat(now) + timedelta(days=days)).isoformat(timespec="microseconds")
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """No search for cycles while rows are made by the hundred thousand: they hold none, and it takes a tenth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _explain_left_out(left_out: Sequence[LeftOut], settings: Settings) -> str:

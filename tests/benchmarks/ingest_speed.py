@@ -196,7 +196,14 @@ def read_within(path: Path) -> dict[str, Any]:
 
 def measure_splitting() -> None:
     """MB of UTF-8 text per CPU second, and how the time grows with the size."""
+    from tasks.ingest.readers.extraction import Line, join_lines
+    from tasks.ingest.splitting import split_lines
+
     print(f"\n{'splitting':<44}{'papers':>8}{'MB':>8}{'CPU s':>8}{'MB/CPU s':>10}{'ms/KB':>8}")
+    # Patterns are compiled when they are first met: once in a process, which reads papers by the thousand.
+    for layout in LAYOUTS:
+        lines = [Line(text) for text in make_paper(SIZES["small"], 0, *layout).lines]
+        split_lines(lines, join_lines(lines)[1])
     real = [[line.text for line in extraction.lines] for extraction in _extract_real() if extraction.lines]
     if real:
         _print_split("the real papers", real * 3)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
@@ -41,7 +41,12 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
         for index, label in enumerate(lines.labels)
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
     ]
-    between = sum(1 for left, right in pairwise(places) if any(left < number < right for number in numbers))
+    following = [bisect_right(numbers, left) for left in places]
+    between = sum(
+        1
+        for first, right in zip(following, places[1:], strict=False)
+        if first < len(numbers) and numbers[first] < right
+    )
     if between < 0.7 * (len(places) - 1):
         return lines
     changed: dict[int, Piece] = {}
