@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.layout.key_lines import read_key_line
-from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.labels import Label, parse_label, read_number
 from tasks.ingest.words.lexicon import (
     FineType,
     find_type_by_pattern,
@@ -177,8 +177,6 @@ def is_chapter(text: str) -> bool:
 @lru_cache(maxsize=1 << 14)  # a line is looked at by several steps
 def read_heading(text: str) -> Heading | None:
     """Read one line as a heading that names a question type; None when it is not one."""
-    from tasks.ingest.words.labels import parse_label
-
     stripped = text.lstrip("#* \t").strip()
     label = parse_label(stripped)
     if label is not None and label.style not in _LABELS:

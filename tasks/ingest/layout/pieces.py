@@ -52,6 +52,22 @@ class Piece:
             self.page,
         )
 
+    def begin_at(self, start: int) -> Piece:
+        """Return the piece with another place for its beginning."""
+        moved = Piece(
+            self.text,
+            start,
+            self.end,
+            self.sources,
+            self.kind,
+            self.wraps,
+            self.page,
+            self.label_length,
+            self.table,
+        )
+        moved._label = self._label
+        return moved
+
     @property
     def label(self) -> Label | None:
         """The label printed at the start of the piece."""

@@ -74,9 +74,7 @@ def split_section(
         if lines:
             # the question's place in the text begins at its number
             first = pieces[index]
-            lines[0] = replace(
-                lines[0], start=first.sources[begin] if begin < len(first.sources) else first.start
-            )
+            lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
         lines = [_cut_echo(line, candidate.value) for line in lines[:2]] + lines[2:]
         lines, tail = cut_material(lines, section)
         if section.breaks:
