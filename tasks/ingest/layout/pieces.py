@@ -127,7 +127,7 @@ _RUN = re.compile(rf"([\s_.=*~…·—–-])\1{{{MAX_RUN},}}")
 
 def _shorten_runs(text: str, sources: Sequence[int]) -> tuple[str, Sequence[int]]:
     """Cut runs of one filling character down to the longest that mean anything."""
-    if len(text) <= MAX_RUN or _RUN.search(text) is None:
+    if _RUN.search(text) is None:
         return text, sources
     kept: list[str] = []
     places: list[int] = []
