@@ -26,7 +26,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from warehouse.ledger.engine import PENDING_ENTRIES, now_text
 from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_chain, access_log
+from warehouse.ledger.tables import access_chain, access_log, runs
 
 FIRST_HASH: Final = "0" * 64
 # What an entry's hash covers besides the hash before it and its number.
@@ -44,6 +44,8 @@ HASHED: Final = (
     "accessed_at",
 )
 BEGIN: Final = "begin_chain"
+# Target of the first entry where runs had been planned before it.
+FORMER_RUNS: Final = "former runs"
 KNOWN_USER: Final = "known_user"
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 _read_hashed: Final = attrgetter(*HASHED)
@@ -145,7 +147,7 @@ def flush_entries(connection: Connection) -> None:
     name_caller(entries, CALLER.get())
     number, head = _take_head(connection)
     if number == 0:
-        entries = [*_begin(connection), *entries]
+        entries = [*_begin(connection, entries), *entries]
     rows = []
     for entry in entries:
         number += 1
@@ -182,12 +184,23 @@ def digest_former_heads(heads: Mapping[str, str]) -> str | None:
     return hashlib.sha256(json.dumps(sorted(heads.items()), separators=(",", ":")).encode()).hexdigest()
 
 
-def _begin(connection: Connection) -> list[Entry]:
-    """The first entries of all: they hold the heads of the chains that were there before, and what users then were."""
+def _begin(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
+    """The first entries of all: they hold the heads of the chains that were there before, and what users then were.
+
+    The first of them says in its target whether runs had been planned before: those have no entries.
+    """
     from warehouse.ledger.seals import read_user_digests
 
     me, at = name_account(), now_text()
-    begin = Entry(BEGIN, user_id=me, digest=compute_former_heads(connection), accessed_at=at)
+    planned = {entry.target for entry in entries if entry.action == "plan_run"}
+    has_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
+    begin = Entry(
+        BEGIN,
+        user_id=me,
+        target=FORMER_RUNS if has_runs else None,
+        digest=compute_former_heads(connection),
+        accessed_at=at,
+    )
     known = [
         Entry(KNOWN_USER, user_id=me, target=user_id, digest=digest, accessed_at=at)
         for user_id, digest in read_user_digests(connection)

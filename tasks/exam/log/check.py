@@ -25,7 +25,7 @@ from tasks.exam.log.words import Finding
 from tasks.exam.protocol.keys import open_keys
 from warehouse.ledger import access
 from warehouse.ledger.access import SignedHead
-from warehouse.ledger.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.chain import BEGIN, FIRST_HASH, FORMER_RUNS, compute_entry_hash
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.former_chains import FormerChains
 from warehouse.ledger.seals import digest_text
@@ -86,7 +86,10 @@ def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None =
     for row in access.iter_chain(connection):
         chain.add(row)
     findings += chain.finish(access.read_head(connection))
-    findings += find_state_faults(connection, has_former=former_digest is not None)
+    if chain.last_number or heads or kept:
+        # Before the first entry nothing is fixed: a ledger of an earlier version that nobody has used since.
+        has_former = former_digest is not None or chain.has_former_runs
+        findings += find_state_faults(connection, has_former=has_former)
     return LogReport(
         chain.last_number,
         chain.last_hash if chain.last_number else "",
@@ -106,6 +109,7 @@ class _ChainCheck:
         self._kept = kept
         self._former_digest = former_digest
         self.findings: list[Finding] = []
+        self.has_former_runs = False
         self.last_number = 0
         self.last_hash = FIRST_HASH
 
@@ -123,6 +127,8 @@ class _ChainCheck:
             self._note("entry_changed", "it was changed after it was written", number)
         if number == 1 and (row.action != BEGIN or row.digest != self._former_digest):
             self._note("former_log_changed", "the log of before the one chain is not what it was", number)
+        if number == 1:
+            self.has_former_runs = row.target == FORMER_RUNS
         for name, known in (("signed_head_differs", self._heads), ("kept_head_differs", self._kept)):
             if (head := known.get(number)) is not None and head.entry_hash != entry_hash:
                 self._note(name, f"the head signed {head.signed_at} says something else", number)

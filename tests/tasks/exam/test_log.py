@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from sqlalchemy import delete, update
 
 from schemas.errors import ExamError, UsageError
 from tasks.exam.closing import force_close
-from tasks.exam.log.check import check_log
+from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import HeadKeeper, confirm_keys, copy_heads, iter_kept_heads, name_heads_file
 from tasks.exam.log.receipts import check_receipt, read_receipts
 from tasks.exam.log.signing import (
@@ -28,7 +29,8 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.tokens import issue_token, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Receipt
 from tests.tasks.exam.world import World
-from warehouse.ledger import users
+from warehouse.ledger import tables, users
+from warehouse.ledger.chain import FIRST_HASH
 from warehouse.ledger.seals import digest_text
 
 
@@ -272,3 +274,26 @@ def test_public_keys_are_taken_as_pem_or_base64_and_nothing_else() -> None:
     for text in ("", "AAAA", raw[:-4], private, pem.replace("M", "N")):
         with pytest.raises(UsageError):
             read_public_key(text)
+
+
+def test_what_an_earlier_version_planned_is_no_finding_before_the_first_entry_nor_after_it(
+    world: World,
+) -> None:
+    def check() -> list[str]:
+        with world.ledger.read() as connection:
+            return [found.name for found in check_ledger(connection).findings]
+
+    with world.ledger.write() as connection:
+        # As a version left it that knew of no such log, and whose run nobody had touched.
+        connection.execute(delete(tables.access_log))
+        connection.execute(delete(tables.signed_heads))
+        connection.execute(update(tables.access_chain).values(number=0, entry_hash=FIRST_HASH))
+    assert check() == []
+    with world.ledger.write() as connection:
+        users.add_user(connection, user_id="new", role="examiner")
+    assert check() == []
+    with world.ledger.write() as connection:
+        connection.execute(
+            update(tables.users).where(tables.users.c.user_id == "candidate:alpha").values(role="admin")
+        )
+    assert check() == ["user_changed"]
