@@ -87,7 +87,8 @@ class ExamError(ProctorError):
 def is_interruption(error: BaseException) -> bool:
     """Whether a signal ended the work; libraries wrap one that arrives in their midst in errors of their own.
 
-    DuckDB does so by name; SQLAlchemy fails to roll back what the signal broke off.
+    DuckDB does so by name; SQLAlchemy fails to roll back what the signal broke off. Within a flow Prefect makes an exception of
+    its own of SIGTERM, which like KeyboardInterrupt is no Exception.
     """
     if isinstance(error, RuntimeError) and "interrupted" in str(error).lower():
         return True
@@ -97,7 +98,7 @@ def is_interruption(error: BaseException) -> bool:
         one = waiting.pop()
         if one is None or id(one) in seen:
             continue
-        if isinstance(one, KeyboardInterrupt):
+        if not isinstance(one, Exception | GeneratorExit | SystemExit):
             return True
         seen.add(id(one))
         waiting += [one.__cause__, one.__context__]

@@ -9,10 +9,15 @@ from sqlalchemy.exc import PendingRollbackError
 from schemas.errors import is_interruption
 
 
-def test_a_signal_is_found_below_what_broke_by_it() -> None:
+class Ended(BaseException):
+    """A signal as Prefect raises it within a flow: no KeyboardInterrupt, and no Exception either."""
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt(), Ended()])
+def test_a_signal_is_found_below_what_broke_by_it(signal: BaseException) -> None:
     def break_off() -> None:
         try:
-            raise KeyboardInterrupt
+            raise signal
         finally:
             raise PendingRollbackError("what the signal broke off cannot be rolled back")
 
@@ -29,5 +34,8 @@ def test_a_fault_is_no_signal() -> None:
         connection.exec_driver_sql("SELECT * FROM absent_table")
     assert not is_interruption(found.value)
     one, other = ValueError("one"), ValueError("other")
+    closed = ValueError("while a generator was closed")
+    closed.__context__ = GeneratorExit()
+    assert not is_interruption(closed)
     one.__context__, other.__context__ = other, one
     assert not is_interruption(one)
