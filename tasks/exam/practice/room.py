@@ -8,7 +8,6 @@ session is opened again, practice begins with the first question.
 from __future__ import annotations
 
 import hmac
-import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -22,7 +21,7 @@ import yaml
 
 from schemas.errors import ExamError
 from tasks.exam.answers import extract_answer
-from tasks.exam.protocol.seating import hash_secret
+from tasks.exam.protocol.seating import choose_lease_secret, hash_secret
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.questions.question import QuestionContent
 
@@ -31,7 +30,6 @@ PRACTICE: Final = "practice"
 STYLE: Final = "zero_shot"
 # People whose practice is remembered at once; who came longest ago makes room.
 MOST_SEATS: Final = 1_000
-_SHORTEST_LEASE_SECRET: Final = 32
 # Types whose answers are compared without a judge.
 _MARKED: Final = frozenset({"true_false", "multiple_choice"})
 
@@ -82,23 +80,10 @@ class PracticeRoom:
         with self._lock:
             now = self._clock()
             seat = self._seats.get(user_id)
-            shown = None if lease_secret is None else hash_secret(lease_secret)
-            if (
-                seat is not None
-                and seat.expires_at > now
-                and not self._is_over(seat)
-                and (shown is None or not hmac.compare_digest(shown, seat.lease_hash))
-            ):
-                raise ExamError(
-                    403,
-                    "session_in_use",
-                    "The session is in use. Show the lease secret to resume it, or wait until the lease expires.",
-                )
-            if lease_secret is not None and len(lease_secret) < _SHORTEST_LEASE_SECRET:
-                raise ExamError(
-                    422, "weak_secret", f"A lease secret has at least {_SHORTEST_LEASE_SECRET} characters."
-                )
-            secret = lease_secret or secrets.token_hex(32)
+            is_held = seat is not None and seat.expires_at > now and not self._is_over(seat)
+            secret = choose_lease_secret(
+                lease_secret, seat.lease_hash if seat is not None and is_held else None
+            )
             generation = 1 if seat is None else seat.generation + 1
             opened = _Seat(generation, hash_secret(secret), now + self._lease_s)
             if seat is not None and not self._is_over(seat):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import hmac
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from schemas.errors import ConflictError, ExamError
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
 from tasks.exam.log.signing import describe_answer, is_signed
 from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
-from tasks.exam.protocol.seating import check_quota, hash_secret, log_use, read_held_seat, read_own_seat
+from tasks.exam.protocol.seating import (
+    check_quota,
+    choose_lease_secret,
+    hash_secret,
+    log_use,
+    read_held_seat,
+    read_own_seat,
+)
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.questions.question import BareQuestion
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 T = TypeVar("T")
-
-_SHORTEST_LEASE_SECRET: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +82,10 @@ class Moves:
                 raise ExamError(403, "session_closed", "The session is closed: nothing more is taken.")
             seat = self._set_deadlines(connection, claims.user_id, seat, now)
             check_deadline(seat, now)
-            shown = None if lease_secret is None else hash_secret(lease_secret)
             held = (
                 seat.lease_hash if seat.lease_expires_at is not None and seat.lease_expires_at > now else None
             )
-            if held is not None and (shown is None or not hmac.compare_digest(shown, held)):
-                raise ExamError(
-                    403,
-                    "session_in_use",
-                    "The session is in use. Show the lease secret to resume it, or wait until the lease expires.",
-                )
-            if lease_secret is not None and len(lease_secret) < _SHORTEST_LEASE_SECRET:
-                raise ExamError(
-                    422, "weak_secret", f"A lease secret has at least {_SHORTEST_LEASE_SECRET} characters."
-                )
-            secret = lease_secret or secrets.token_hex(32)
+            secret = choose_lease_secret(lease_secret, held)
             generation = seat.lease_generation + 1
             at = now_text()
             seats.write_first_opening(connection, session_id, at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING, Any
+import secrets
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ExamError
 from tasks.exam.protocol.deadlines import check_deadline
@@ -15,6 +16,8 @@ from warehouse.ledger.chain import Entry, add_entry
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+_SHORTEST_LEASE_SECRET: Final = 32
 
 
 def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> seats.Seat:
@@ -119,6 +122,25 @@ def check_quota(connection: Connection, level: str, limit: int | None, **whose: 
     counts = seats.count_questions(connection, **whose)
     if counts.pending + counts.completed >= limit:
         raise ExamError(403, "quota_reached", f"The {level} has been handed all questions that it may have.")
+
+
+def choose_lease_secret(given: str | None, held: str | None) -> str:
+    """The secret of a lease that begins: the one that is given, else a new one.
+
+    `held` is the hash of a lease that still lives; only who shows its secret may open again. Raises ExamError 403 for another
+    holder, 422 for a secret that is too short.
+    """
+    if held is not None and (given is None or not hmac.compare_digest(hash_secret(given), held)):
+        raise ExamError(
+            403,
+            "session_in_use",
+            "The session is in use. Show the lease secret to resume it, or wait until the lease expires.",
+        )
+    if given is not None and len(given) < _SHORTEST_LEASE_SECRET:
+        raise ExamError(
+            422, "weak_secret", f"A lease secret has at least {_SHORTEST_LEASE_SECRET} characters."
+        )
+    return given or secrets.token_hex(32)
 
 
 def hash_secret(secret: str) -> str:

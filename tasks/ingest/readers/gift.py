@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+
+from tasks.ingest.readers.pairs import LETTERS, ask_pairs
 
 # Braces that hold what GIFT may hold: answers with = or ~, a judgement, a number, or nothing.
 _BLOCK = re.compile(r"(?<!\\)\{(?P<inside>(?:[^{}\\]|\\.)*)(?<!\\)\}", re.DOTALL)
@@ -14,7 +15,6 @@ _ANSWER = re.compile(
 _NUMBER = re.compile(r"#\s*=?\s*(?:%[\d.]+%)?\s*(-?\d+(?:\.\d+)?)(?:\s*\.\.\s*(-?\d+(?:\.\d+)?))?")
 _TITLE = re.compile(r"^\s*::.*?::\s*", re.DOTALL)
 _FORMAT = re.compile(r"^\s*\[(?:html|markdown|plain|moodle)\]\s*")
-_LETTERS = "ABCDEFGHIJ"
 _MIN_QUESTIONS = 2
 
 
@@ -59,11 +59,12 @@ def _read_question(part: str) -> list[dict[str, str]]:
     if not answers:
         return []
     if all("->" in text for _, _, text in answers):
-        return _read_pairs(record["question"], [text for _, _, text in answers])
+        pairs = [text.partition("->") for _, _, text in answers]
+        return ask_pairs(record["question"], [(left.strip(), right.strip()) for left, _, right in pairs])
     if all(sign == "=" for sign, _, _ in answers):
         is_gap = "____" in stem
         return [record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": answers[0][2]}]
-    letters = dict(zip(_LETTERS, answers, strict=False))
+    letters = dict(zip(LETTERS, answers, strict=False))
     options = {letter: text for letter, (_, _, text) in letters.items()}
     right = "".join(letter for letter, (sign, _, _) in letters.items() if sign == "=")
     # where no answer is right alone, those that earn a share of the marks are right together
@@ -71,26 +72,6 @@ def _read_question(part: str) -> list[dict[str, str]]:
         letter for letter, (_, worth, _) in letters.items() if worth and float(worth) > 0
     )
     return [record | options | {"type": "multiple_choice", "answer": right}]
-
-
-def _read_pairs(stem: str, pairs: Sequence[str]) -> list[dict[str, str]]:
-    """A choice for every left side among all right sides; the asking text stands above each of them."""
-    sides = [[side.strip() for side in pair.split("->", 1)] for pair in pairs]
-    offered = list(dict.fromkeys(right for _, right in sides))
-    if not 2 <= len(offered) <= len(_LETTERS):
-        return []
-    options = dict(zip(_LETTERS, offered, strict=False))
-    return [
-        {
-            "material": stem,
-            "question": left,
-            **options,
-            "type": "multiple_choice",
-            "answer": _LETTERS[offered.index(right)],
-        }
-        for left, right in sides
-        if left
-    ]
 
 
 def _unescape(text: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.pairs import LETTERS, ask_pairs
 
-_LETTERS = "ABCDEFGHIJ"
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _BREAK = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr)\s*/?>")
 
@@ -54,7 +53,7 @@ def _read_question(question: Any, kind: str) -> list[dict[str, str]]:
     answers = [(_read_text(answer), _read_fraction(answer)) for answer in question.findall("answer")]
     right = [text for text, worth in answers if worth > 0]
     if kind == "multichoice":
-        letters = dict(zip(_LETTERS, answers, strict=False))
+        letters = dict(zip(LETTERS, answers, strict=False))
         options = {letter: text for letter, (text, _) in letters.items()}
         keys = "".join(letter for letter, (_, worth) in letters.items() if worth > 0)
         return [record | options | {"type": "multiple_choice", "answer": keys}]
@@ -65,30 +64,11 @@ def _read_question(question: Any, kind: str) -> list[dict[str, str]]:
         best = max(answers, key=lambda answer: answer[1], default=("", 0.0))
         return [record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": best[0]}]
     if kind == "matching":
-        return _read_pairs(stem, question)
+        pairs = question.findall("subquestion")
+        return ask_pairs(stem, [(_read_text(pair), _read_text(pair.find("answer"))) for pair in pairs])
     if kind == "essay":
         return [record | {"type": "essay", "answer": _read_text(question.find("graderinfo"))}]
     return []
-
-
-def _read_pairs(stem: str, question: Any) -> list[dict[str, str]]:
-    """A choice for every left side among all right sides; the asking text stands above each of them."""
-    sides = [(_read_text(pair), _read_text(pair.find("answer"))) for pair in question.findall("subquestion")]
-    offered: Sequence[str] = list(dict.fromkeys(right for _, right in sides if right))
-    if not 2 <= len(offered) <= len(_LETTERS):
-        return []
-    options = dict(zip(_LETTERS, offered, strict=False))
-    return [
-        {
-            "material": stem,
-            "question": left,
-            **options,
-            "type": "multiple_choice",
-            "answer": _LETTERS[offered.index(right)],
-        }
-        for left, right in sides
-        if left
-    ]
 
 
 def _read_fraction(answer: Any) -> float:

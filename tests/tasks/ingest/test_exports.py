@@ -59,6 +59,16 @@ def test_a_moodle_question_bank_gives_its_questions_and_names_what_it_does_not_r
     assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ddmarker' were not read."]
 
 
+def test_a_side_to_be_matched_that_has_no_match_has_no_answer(tmp_path: Path) -> None:
+    pair = "<subquestion><text>mill wheel</text>"
+    alone = "<subquestion><text>anchor</text><answer><text></text></answer></subquestion>"
+    assert read(write(tmp_path, "bank.xml", MOODLE.replace(pair, alone + pair)))[3:] == [
+        ("multiple_choice", "anchor", ["water", "wind"], []),
+        ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
+        ("multiple_choice", "sail of a mill", ["water", "wind"], ["B"]),
+    ]
+
+
 def test_a_damaged_moodle_file_is_corrupt(tmp_path: Path) -> None:
     document = read_landed(write(tmp_path, "bank.xml", MOODLE[:400]))["document"]
     assert document["status"] == "corrupt"
