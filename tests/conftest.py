@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,6 +14,16 @@ DATA_WORDS = ("PROCTOR_SHARED_DATA",)
 _LATER = ("slow", "service", "prefect")
 
 _skipped: list[tuple[str, str]] = []
+
+
+@pytest.fixture(autouse=True)
+def own_settings() -> Iterator[None]:
+    """A process reads its settings once: what one test's home was is not the next one's, whichever worker runs the two."""
+    from schemas.settings import load_settings
+
+    load_settings.cache_clear()
+    yield
+    load_settings.cache_clear()
 
 
 @pytest.hookimpl(tryfirst=True)
