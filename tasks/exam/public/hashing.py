@@ -1,0 +1,68 @@
+"""Hashes of what is published: digests of tagged parts, and Merkle trees over them (RFC 9162, section 2.1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+LEAF = b"\x00"
+NODE = b"\x01"
+
+
+def digest(tag: str, *parts: str | bytes | int) -> bytes:
+    """SHA-256 over a tag and parts, each preceded by its length in four bytes; numbers are their decimal text."""
+    whole = hashlib.sha256()
+    for part in (tag, *parts):
+        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        whole.update(len(raw).to_bytes(4, "big"))
+        whole.update(raw)
+    return whole.digest()
+
+
+def compute_root(leaves: Iterable[bytes]) -> bytes:
+    """The root of the tree over leaves of 32 bytes; of no leaf it is the SHA-256 of nothing.
+
+    In one pass: a stack of whole subtrees, joined as soon as two have one size.
+    """
+    sha256 = hashlib.sha256
+    stack: list[tuple[int, bytes]] = []
+    for leaf in leaves:
+        size, node = 1, sha256(LEAF + leaf).digest()
+        while stack and stack[-1][0] == size:
+            size, node = size * 2, sha256(NODE + stack.pop()[1] + node).digest()
+        stack.append((size, node))
+    if not stack:
+        return sha256(b"").digest()
+    node = stack.pop()[1]
+    while stack:
+        node = sha256(NODE + stack.pop()[1] + node).digest()
+    return node
+
+
+def make_path(leaves: Sequence[bytes], place: int) -> list[bytes]:
+    """The siblings of a leaf from the leaf upwards."""
+    if len(leaves) <= 1:
+        return []
+    split = 1 << (len(leaves) - 1).bit_length() - 1
+    if place < split:
+        return [*make_path(leaves[:split], place), compute_root(leaves[split:])]
+    return [*make_path(leaves[split:], place - split), compute_root(leaves[:split])]
+
+
+def follow_path(leaf: bytes, place: int, count: int, path: Sequence[bytes]) -> bytes:
+    """The root that a leaf, its place among `count` leaves and its path lead to; raises ValueError for a path of another length."""
+    node = hashlib.sha256(LEAF + leaf).digest()
+    for is_left, sibling in zip(_list_sides(place, count), path, strict=True):
+        node = hashlib.sha256(NODE + (node + sibling if is_left else sibling + node)).digest()
+    return node
+
+
+def _list_sides(place: int, count: int) -> list[bool]:
+    """Whether the way up comes from the left, from the leaf upwards."""
+    sides: list[bool] = []
+    while count > 1:
+        split = 1 << (count - 1).bit_length() - 1
+        is_left = place < split
+        sides.append(is_left)
+        place, count = (place, split) if is_left else (place - split, count - split)
+    return sides[::-1]
