@@ -137,7 +137,7 @@ def read_money(settings: Settings) -> tuple[float, float, float]:
 def test_whoever_sits_and_judges_is_killed_again_and_again_and_hardly_anything_is_asked_twice(
     tmp_path: Path,
 ) -> None:
-    check_kills(tmp_path, size=12, kills=3)
+    check_kills(tmp_path, size=20, kills=10)
 
 
 @pytest.mark.long
@@ -150,7 +150,7 @@ def test_whatever_providers_do_wrong_every_answer_comes_once_and_every_cent_is_b
     tmp_path: Path, limit_usd: float | None
 ) -> None:
     bank = make_answerable_bank(6)
-    values = make_values(tmp_path / "home", 6, call_timeout_s=1.0)
+    values = make_values(tmp_path / "home", 6, call_timeout_s=2.0)
     plan_shared_run(Settings(**values), bank, budget_usd=limit_usd)
     with start_models(bank, **FAULTS, hang_s=30.0) as server:
         worker = start_worker(
@@ -164,15 +164,17 @@ def test_whatever_providers_do_wrong_every_answer_comes_once_and_every_cent_is_b
     # Asked again as often as an attempt failed, and never once there was an answer.
     assert set(state.answered.values()) == {1}
     failed = sum(state.faults.values()) - state.faults["no_usage"]
-    assert sum(state.requests.values()) == len(state.repeats) + failed
-    assert counts["retried"] == failed
+    assert sum(state.requests.values()) == len(state.repeats) + counts["retried"]
+    # On a machine with much else to do an answer may take longer than is waited for: then it is asked for again, too.
+    late = counts["retried"] - failed
+    assert 0 <= late <= 5
     check_all_is_there(Settings(**values), 6)
     spent_usd, replies_usd, worst_usd = read_money(Settings(**values))
     assert billed_usd <= spent_usd + 1e-12
     unknown = sum(
         state.faults[name] for name in ("server_error", "hang", "cut_stream", "malformed", "no_usage")
     )
-    assert replies_usd < spent_usd <= replies_usd + unknown * worst_usd
+    assert replies_usd < spent_usd <= replies_usd + (unknown + late) * worst_usd
     if limit_usd is not None:
         with open_ledger(Settings(**values).ledger_address) as ledger, ledger.read() as connection:
             account = read_account(connection, RUN)
