@@ -166,9 +166,7 @@ def iter_public_lines(connection: Connection, after: int = 0) -> Iterator[Public
         after = page[-1].number
 
 
-def read_public_entries(
-    connection: Connection, run_id: str | None, kinds: Sequence[str]
-) -> list[PublicStep]:
+def read_public_entries(connection: Connection, run_id: str | None, kinds: Sequence[str]) -> list[PublicStep]:
     """The entries of these kinds that are about a run (null: about any, or none), in order."""
     query = _select_lines().where(public_log.c.kind.in_(kinds))
     if run_id is not None:
