@@ -271,7 +271,7 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
     import sys
     from dataclasses import asdict
 
-    from deployments.output import print_result
+    from deployments.output import print_note, print_result
     from schemas.settings import load_settings
     from tasks.bank.retirement import find_question, restore_question, retire_question
     from tasks.exam.public.retirement import publish_retirement
@@ -288,13 +288,15 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
         moved = move(lake, settings, str(found["question_uuid"]), reason)
     if is_retired and moved.left_count:
         with open_ledger(settings.ledger_address) as ledger:
-            publish_retirement(
+            refusal = publish_retirement(
                 ledger,
                 settings,
                 count=moved.left_count,
                 bank_version=moved.bank_version,
                 reason=reason.strip(),
             )
+        if refusal is not None:
+            print_note(f"Warning: {refusal}")
     whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
     if is_retired:
         came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""

@@ -170,12 +170,12 @@ def close(
     """
     from dataclasses import asdict
 
-    from deployments.output import print_result
+    from deployments.output import print_note, print_result
     from schemas.settings import load_settings
     from tasks.exam.closing import force_close
     from tasks.exam.log.heads import keep_head, note_keys
     from tasks.exam.log.signing import open_signer
-    from tasks.exam.public.log_file import write_public_log
+    from tasks.exam.public.log_file import keep_public_log
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
@@ -183,7 +183,9 @@ def close(
         note_keys(ledger, settings, open_signer(settings))
         report = force_close(ledger, target, reason)
         keep_head(ledger, settings)
-        write_public_log(ledger, settings)
+        refusal = keep_public_log(ledger, settings)
+    if refusal is not None:
+        print_note(f"Warning: {refusal}")
     lines = [
         f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
         f"({report.error_count} of them because their call had failed).",

@@ -52,7 +52,9 @@ class PublicLogWriter:
             if number != self._written:
                 write_public_log(self._ledger, self._settings)
                 self._written, self._refusal = number, ""
-        except StoreError as error:
-            if str(error) != self._refusal:
-                self._refusal = str(error)
-                _log.error("The public log is not written: %s", error)
+        except Exception as error:
+            # Of a fault of ours its class alone: a message may quote what is written.
+            refusal = str(error) if isinstance(error, StoreError) else type(error).__name__
+            if refusal != self._refusal:
+                self._refusal = refusal
+                _log.error("The public log is not written: %s", refusal)

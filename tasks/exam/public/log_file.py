@@ -62,12 +62,17 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
         ) from None
 
 
-def keep_public_log(ledger: Ledger, settings: Settings) -> None:
-    """The same for whoever has other work to finish: a refusal is logged, and named by `proctor doctor` and the hourly seal."""
+def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
+    """The same for whoever has other work to finish: a refusal is logged and returned; null where there was none.
+
+    `proctor doctor` and the hourly seal name it again.
+    """
     try:
         write_public_log(ledger, settings)
     except StoreError as error:
         log.error("%s", error)
+        return str(error)
+    return None
 
 
 def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int, int]:

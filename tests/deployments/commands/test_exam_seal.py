@@ -97,3 +97,18 @@ def test_a_backup_has_the_public_log_and_a_newer_file_beside_an_older_ledger_is_
     assert refused.exit_code == 1
     assert "goes beyond the ledger" in refused.output
     assert "Restore a newer backup" in refused.output
+
+
+def test_a_command_does_its_work_and_warns_where_the_file_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert invoke(home, "init").exit_code == 0
+    with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
+        fill(ledger, home)
+    (home / "public").mkdir(exist_ok=True)
+    (home / "public" / "log.jsonl").write_text("another's\n")
+    closed = invoke(home, "exam", "close", "2026-11", "--reason", "over")
+    assert closed.exit_code == 0
+    assert "is not what the ledger has" in " ".join(closed.stderr.split())
+    refused = invoke(home, "exam", "seal")
+    assert refused.exit_code == 1
+    assert not (home / "public" / "heads.jsonl").exists()
