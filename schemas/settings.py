@@ -74,6 +74,14 @@ class Settings(BaseSettings):
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under home."
     )
+    encryption_key_file: Path | None = Field(
+        None,
+        description="File with the keys that encrypt archive and backups: outside the home, its owner's alone.",
+    )
+    encryption_key_command: str | None = Field(
+        None,
+        description="Command that prints what such a file holds, for a key service; instead of the file.",
+    )
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
     review_due_days: int = Field(30, ge=1, description="Days an annotator has.")
@@ -251,7 +259,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "registry", "secrets", "archive", "lake_data"):
+        for name in ("home", "registry", "secrets", "archive", "lake_data", "encryption_key_file"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.store_files import remove_mark
 
 
-def backup_lake(lake: Lake, dest: Path) -> dict[str, Any]:
+def backup_lake(lake: Lake, dest: Path, copy_data: Callable[[Path], object] | None = None) -> dict[str, Any]:
     """Copy the lake as of one moment into the new folder `dest` (`catalog.sqlite` and `data/`).
+
+    `copy_data` copies the folder of Parquet files of an embedded lake elsewhere instead.
 
     An embedded lake is copied with its snapshots while writers wait; a lake on PostgreSQL or S3 is copied table by
     table, without its history. Raises UsageError when `dest` is not empty.
@@ -32,7 +35,10 @@ def backup_lake(lake: Lake, dest: Path) -> dict[str, Any]:
         return {"folder": str(dest), "row_count": row_count, "has_snapshots": False}
     with hold_writer_lock(lake.settings, lake.lock_timeout_s):
         _copy_catalog(catalog_path(lake.settings.catalog_address), dest / "catalog.sqlite")
-        shutil.copytree(lake.settings.data_address, dest / "data")
+        if copy_data is None:
+            shutil.copytree(lake.settings.data_address, dest / "data")
+        else:
+            copy_data(Path(lake.settings.data_address))
     return {"folder": str(dest), "row_count": _count_rows(lake), "has_snapshots": True}
 
 
