@@ -22,7 +22,8 @@ def make_ring(*secrets: bytes) -> KeyRing:
     made = datetime(2026, 11, 1, tzinfo=UTC)
     names = [hashlib.sha256(b"proctor encryption key\0" + secret).hexdigest()[:16] for secret in secrets]
     return KeyRing(
-        tuple(EncryptionKey(name, made, secret) for name, secret in zip(names, secrets, strict=True)), "a test"
+        tuple(EncryptionKey(name, made, secret) for name, secret in zip(names, secrets, strict=True)),
+        "a test",
     )
 
 
@@ -113,5 +114,7 @@ def test_a_key_that_is_not_given_is_named_and_an_older_one_still_reads() -> None
     old, new = bytes(32), bytes(range(1, 33))
     encrypted = encrypt(b"text", ring=make_ring(old))
     assert decrypt(encrypted, ring=make_ring(old, new)) == b"text"
-    with pytest.raises(StoreError, match=rf"encrypted with key {make_ring(old).newest.key_id}, which is not given"):
+    with pytest.raises(
+        StoreError, match=rf"encrypted with key {make_ring(old).newest.key_id}, which is not given"
+    ):
         decrypt(encrypted, ring=make_ring(new))
