@@ -32,6 +32,7 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
     """Keys, what is encrypted with which, and what is plain; no key is among it. Raises as `read_key_ring` does."""
     from warehouse.encryption.home import read_state
     from warehouse.encryption.keys import read_key_ring
+    from warehouse.lake.attach import is_lake_encrypted, is_postgres
 
     ring = read_key_ring(settings)
     state = read_state(settings)
@@ -51,12 +52,45 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
         "plain_count": len(state.plain),
         "damaged_count": len(state.damaged),
         "half_done_count": len(state.drafts),
-        "not_encrypted_here": ["ledger", "lake", "secrets", "models.yaml"],
+        "is_lake_encrypted": not is_postgres(settings.catalog_address) and is_lake_encrypted(settings),
     }
 
 
 def examine_encryption(settings: Settings, note: Note) -> None:
     """Whether encryption is on, its keys are where they should be and young, and nothing is left plain or unreadable."""
+    _examine_originals(settings, note)
+    _examine_lake(settings, note)
+
+
+def _examine_lake(settings: Settings, note: Note) -> None:
+    """An encrypted lake is as safe as its catalog, which holds the keys of its files."""
+    from warehouse.lake.attach import catalog_path, is_lake_encrypted, is_postgres
+
+    if is_postgres(settings.catalog_address):
+        return
+    if not is_lake_encrypted(settings):
+        note(
+            "encryption of the lake",
+            "its files are plain, although PROCTOR_LAKE_ENCRYPTED is set"
+            if settings.lake_encrypted
+            else "none",
+            not settings.lake_encrypted,
+            "proctor backup, then proctor restore into a new home with that setting",
+        )
+        return
+    catalog = catalog_path(settings.catalog_address).resolve()
+    folders = [settings.home, *([] if "://" in settings.data_address else [Path(settings.data_address)])]
+    is_beside = any(catalog.is_relative_to(folder.resolve()) for folder in folders)
+    note(
+        "encryption of the lake",
+        f"its files are encrypted, with keys in {catalog}"
+        + (", which lies in the home beside them" if is_beside else ", outside the home"),
+        not is_beside,
+        "move the catalog to another disk and set PROCTOR_LAKE_CATALOG=sqlite:PATH",
+    )
+
+
+def _examine_originals(settings: Settings, note: Note) -> None:
     from warehouse.encryption.home import read_state
     from warehouse.encryption.keys import read_key_ring
 
@@ -110,7 +144,7 @@ def examine_encryption(settings: Settings, note: Note) -> None:
         not faults,
         "docs/encryption.md",
     )
-    note("encryption of ledger and lake", "by the disk alone (docs/encryption.md)", True)
+    note("encryption of ledger and catalog", "by the disk alone (docs/encryption.md)", True)
 
 
 def _list_staged(settings: Settings) -> list[Path]:

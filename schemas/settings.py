@@ -66,6 +66,10 @@ class Settings(BaseSettings):
         None, description="DuckLake catalog, `sqlite:PATH` or `postgres:DSN`; default SQLite under home."
     )
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
+    lake_encrypted: bool = Field(
+        False,
+        description="Make a new lake with encrypted Parquet files; their keys lie in its catalog, which belongs elsewhere.",
+    )
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under home.")
     secrets: Path | None = Field(
         None,

@@ -66,7 +66,9 @@ def status(as_json: AsJson = False) -> None:
     ):
         if count:
             lines.append(f"{count} files are {word}.")
-    lines.append("Ledger, lake and secrets are encrypted in backups, and else by the disk alone.")
+    lake = "The lake's files are encrypted with keys of its catalog." if found["is_lake_encrypted"] else ""
+    others = "Ledger, catalog and secrets" if lake else "Ledger, lake and secrets"
+    lines += [*([lake] if lake else []), f"{others} are encrypted in backups, and else by the disk alone."]
     print_result(found, as_json=as_json, lines=lines)
 
 

@@ -32,8 +32,10 @@ from warehouse.encryption.archive import read_kept
 from warehouse.encryption.files import read_file_key_id
 from warehouse.encryption.home import encrypt_home, read_state, renew_home
 from warehouse.encryption.keys import add_key, read_key_ring
+from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
+from warehouse.stores import check_stores
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKER = "Zyxomma Petiolatum"
@@ -127,6 +129,17 @@ def read_tables(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
             name: lake.connection.execute(f'SELECT * FROM "{name}" ORDER BY ALL').fetchall()
             for name in TABLES
         }
+
+
+def examine(settings: Settings) -> dict[str, tuple[bool, str]]:
+    """What the doctor says of encryption: whether it is fine, and the words."""
+    found: dict[str, tuple[bool, str]] = {}
+
+    def note(what: str, said: object, is_fine: bool, fix: str = "") -> None:
+        found[what] = (is_fine, str(said))
+
+    examine_encryption(settings, note)
+    return found
 
 
 @pytest.fixture
@@ -421,15 +434,14 @@ def test_a_backup_that_was_killed_is_not_taken_for_one_and_what_it_left_is_remov
     killed_at(
         KILL_AFTER_TWO.format(method="replace", ending=".draft", work="encrypt_home").replace(
             "home.encrypt_home(settings, read_key_ring(settings), lambda *_: None)",
-            "from deployments.encryption import examine_encryption
-from deployments.home import backup_home; backup_home(settings, Path(sys.argv[3]))",
+            "from deployments.home import backup_home; backup_home(settings, Path(sys.argv[3]))",
         ),
         str(world.home), str(world.file), str(world.folder / "copy"),
     )  # fmt: skip
     assert len(list(world.home.glob(".backup-*"))) == 1
-    findings, _ = world.run("doctor")
-    found = {one["what"]: one["found"] for one in findings["findings"]}
-    assert "left by a backup or restore that was killed" in found["encryption of originals"]
+    assert (
+        "left by a backup or restore that was killed" in examine(world.settings)["encryption of originals"][1]
+    )
     with pytest.raises(StoreError, match="was not finished"):
         restore_home(world.give(world.folder / "restored"), world.folder / "copy")
     backup_home(world.settings, world.folder / "second")
@@ -437,17 +449,11 @@ from deployments.home import backup_home; backup_home(settings, Path(sys.argv[3]
 
 
 def test_the_doctor_says_how_encryption_stands(world: World) -> None:
-    def examine(settings: Settings) -> dict[str, tuple[bool, str]]:
-        found: dict[str, tuple[bool, str]] = {}
-
-        def note(what: str, said: object, is_fine: bool, fix: str = "") -> None:
-            found[what] = (is_fine, str(said))
-
-        examine_encryption(settings, note)
-        return found
-
     given = world.settings
-    assert examine(world.plain) == {"encryption keys": (True, "none set: archive and backups are plain")}
+    assert examine(world.plain) == {
+        "encryption keys": (True, "none set: archive and backups are plain"),
+        "encryption of the lake": (True, "none"),
+    }
     assert "not encrypted (proctor encryption on)" in examine(given)["encryption of originals"][1]
     world.encrypt()
     is_fine, said = examine(given)["encryption keys"]
@@ -478,3 +484,42 @@ def test_a_home_that_is_made_with_a_key_is_encrypted_from_the_start(tmp_path: Pa
     add_key(Settings(home=home), file)
     assert invoke(home, "init", PROCTOR_ENCRYPTION_KEY_FILE=str(file)).exit_code == 0
     assert read_state(Settings(home=home)).is_on
+
+
+@pytest.mark.long
+def test_a_lake_is_encrypted_when_it_is_restored_so_and_its_keys_belong_elsewhere(
+    kept: World, tmp_path: Path
+) -> None:
+    assert any(b"PAR1" in path.read_bytes()[:4] for path in list_files(kept.home / "lake" / "data"))
+    elsewhere = f"sqlite:{tmp_path / 'elsewhere' / 'catalog.sqlite'}"
+    settings = Settings(
+        home=tmp_path / "home", encryption_key_file=kept.file, lake_encrypted=True, lake_catalog=elsewhere
+    )
+    restore_home(settings, kept.folder / "copy")
+    # Whoever opens it later need not know the setting.
+    later = Settings(home=settings.home, lake_catalog=elsewhere)
+    check_stores(later)
+    assert read_tables(later).keys() == read_tables(kept.settings).keys()
+    tables = read_tables(kept.settings)
+    assert read_tables(later) == tables
+    (tmp_path / "new.txt").write_text(f"1. Is {MARKER} new?\nA. Yes\nB. No\n答案：A\n")
+    with open_lake(later) as lake:
+        land_documents(lake, later, [tmp_path / "new.txt"])
+        compact_lake(lake)
+        assert lake.query(f"SELECT count(*) FROM questions WHERE stem LIKE '%{MARKER}%'").item() == PAPERS + 1
+    files = list_files(settings.home / "lake")
+    assert files
+    assert {path.read_bytes()[:4] for path in files if path.suffix == ".parquet"} == {b"PARE"}
+    assert find_marker(settings.home / "lake") == []
+
+    found = examine(later)
+    assert found["encryption of the lake"][0]
+    assert "outside the home" in found["encryption of the lake"][1]
+
+
+def test_an_encrypted_lake_with_its_catalog_in_the_home_is_no_encryption(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", lake_encrypted=True)
+    open_lake(settings).close()
+    found = examine(settings)
+    assert found["encryption of the lake"][0] is False
+    assert "which lies in the home beside them" in found["encryption of the lake"][1]
