@@ -32,7 +32,7 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
     """Keys, what is encrypted with which, and what is plain; no key is among it. Raises as `read_key_ring` does."""
     from warehouse.encryption.home import read_state
     from warehouse.encryption.keys import read_key_ring
-    from warehouse.lake.attach import is_lake_encrypted, is_postgres
+    from warehouse.lake.attach import is_lake_encrypted
 
     ring = read_key_ring(settings)
     state = read_state(settings)
@@ -52,7 +52,7 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
         "plain_count": len(state.plain),
         "damaged_count": len(state.damaged),
         "half_done_count": len(state.drafts),
-        "is_lake_encrypted": not is_postgres(settings.catalog_address) and is_lake_encrypted(settings),
+        "is_lake_encrypted": is_lake_encrypted(settings),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -312,6 +313,9 @@ def test_an_encrypted_backup_holds_nothing_in_clear_and_restores_to_the_same(wor
     assert {path.stat().st_mode & 0o077 for path in files} == {0}
     assert find_marker(world.folder / "copy") == []
     assert list(world.home.glob(".backup-*")) == []
+    secret = json.loads(world.file.read_text())["keys"][0]["secret"]
+    for written in (secret.encode(), base64.b64decode(secret), base64.b64decode(secret).hex().encode()):
+        assert not [path for path in [*files, *list_files(world.home)] if written in path.read_bytes()]
 
     restored = world.folder / "restored"
     done, code = world.run("restore", str(world.folder / "copy"), home=restored)
