@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ProctorError
 from schemas.settings import Settings
+from warehouse.encryption.disk import is_disk_encrypted
 
 if TYPE_CHECKING:
     from deployments.home import Note
@@ -53,6 +54,7 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
         "damaged_count": len(state.damaged),
         "half_done_count": len(state.drafts),
         "is_lake_encrypted": is_lake_encrypted(settings),
+        "is_disk_encrypted": is_disk_encrypted(settings.home),
     }
 
 
@@ -60,6 +62,16 @@ def examine_encryption(settings: Settings, note: Note) -> None:
     """Whether encryption is on, its keys are where they should be and young, and nothing is left plain or unreadable."""
     _examine_originals(settings, note)
     _examine_lake(settings, note)
+    disk = {
+        True: "the disk is encrypted (dm-crypt)",
+        False: "not by a disk that this machine knows to be encrypted",
+        None: "by the disk alone, of which nothing is known here",
+    }
+    note(
+        "encryption of ledger and catalog",
+        f"{disk[is_disk_encrypted(settings.home)]} (docs/encryption.md)",
+        True,
+    )
 
 
 def _examine_lake(settings: Settings, note: Note) -> None:
@@ -144,7 +156,6 @@ def _examine_originals(settings: Settings, note: Note) -> None:
         not faults,
         "docs/encryption.md",
     )
-    note("encryption of ledger and catalog", "by the disk alone (docs/encryption.md)", True)
 
 
 def _list_staged(settings: Settings) -> list[Path]:

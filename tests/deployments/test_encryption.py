@@ -457,6 +457,7 @@ def test_the_doctor_says_how_encryption_stands(world: World) -> None:
     assert examine(world.plain) == {
         "encryption keys": (True, "none set: archive and backups are plain"),
         "encryption of the lake": (True, "none"),
+        "encryption of ledger and catalog": examine(given)["encryption of ledger and catalog"],
     }
     assert "not encrypted (proctor encryption on)" in examine(given)["encryption of originals"][1]
     world.encrypt()
@@ -481,6 +482,23 @@ def test_the_doctor_says_how_encryption_stands(world: World) -> None:
     assert f"keys that are not given: {world.key_id}" in found["encryption of originals"][1]
     world.file.chmod(0o644)
     assert "may be read by other users" in examine(given)["encryption keys"][1]
+
+
+def test_copies_that_a_killed_ingest_left_in_clear_are_named_and_deleted(world: World) -> None:
+    world.encrypt()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = world.settings.archive_dir / ".spool" / f"{dead.pid}-left"
+    own = world.settings.archive_dir / ".spool" / f"{os.getpid()}-own"
+    for folder in (left, own):
+        folder.mkdir(parents=True)
+        (folder / "paper").write_text(MARKER)
+    is_fine, said = examine(world.settings)["encryption of originals"]
+    assert not is_fine
+    assert "half done: paper (proctor encryption rotate)" in said
+    assert world.run("encryption", "rotate")[1] == 0
+    assert not left.exists()
+    assert own.exists()
 
 
 def test_a_home_that_is_made_with_a_key_is_encrypted_from_the_start(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from warehouse.encryption.files import (
 from warehouse.encryption.keys import EncryptionKey, require_key_ring
 
 MARK: Final = ".encrypted"
+# Where an ingest keeps copies of papers while it reads them, in a folder of its process; deleted when it ends.
+SPOOL: Final = ".spool"
 _WHY: Final = "What belongs to the archive of originals is encrypted"
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from warehouse.encryption.archive import (
     MARK,
+    SPOOL,
     is_encrypted,
     mark_encrypted,
     mark_plain,
@@ -26,6 +27,7 @@ from warehouse.encryption.files import (
     SUFFIX,
     decrypt_file,
     encrypt_file,
+    is_running,
     list_drafts,
     read_file_key_id,
     renew_file,
@@ -44,7 +46,7 @@ class EncryptionState:
         by_key: encrypted files by key id.
         plain: files that are not encrypted.
         damaged: files that are named as encrypted ones and are none.
-        drafts: what killed processes left half done.
+        drafts: what killed processes left half done, copies of papers in clear among it.
     """
 
     is_on: bool
@@ -68,6 +70,7 @@ def read_state(settings: Settings) -> EncryptionState:
         elif path.exists():
             damaged.append(path)
     drafts = [path for folder in _list_folders(settings) for path in list_drafts(folder)]
+    drafts += [path for folder in _list_spools(settings) for path in sorted(folder.iterdir())]
     return EncryptionState(is_encrypted(settings), dict(by_key), plain, damaged, drafts)
 
 
@@ -135,6 +138,18 @@ def _forget_drafts(settings: Settings) -> None:
     for folder in _list_folders(settings):
         for path in list_drafts(folder):
             path.unlink(missing_ok=True)
+    for folder in _list_spools(settings):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _list_spools(settings: Settings) -> list[Path]:
+    """Folders of copies that killed ingests left."""
+    found = []
+    for folder in (settings.archive_dir / SPOOL).glob("*-*"):
+        pid = folder.name.partition("-")[0]
+        if pid.isdigit() and not is_running(int(pid)):
+            found.append(folder)
+    return found
 
 
 def _forget_pictures(settings: Settings) -> None:

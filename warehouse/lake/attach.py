@@ -68,7 +68,11 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
                 if read_only or is_postgres(catalog)
                 else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
             )
-            + (" A lake is encrypted as it is made: is PROCTOR_LAKE_ENCRYPTED set as then?" if encrypts else "")
+            + (
+                " A lake is encrypted as it is made: is PROCTOR_LAKE_ENCRYPTED set as then?"
+                if encrypts
+                else ""
+            )
         ) from None
     return connection
 
