@@ -131,7 +131,7 @@ def backup(
 
     Example: proctor backup /backups/2026-11-21
     """
-    from deployments.home import backup_home
+    from deployments.backups import backup_home
     from deployments.output import print_result
     from schemas.settings import load_settings
 
@@ -147,7 +147,7 @@ def restore(
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
     """
-    from deployments.home import restore_home
+    from deployments.backups import restore_home
     from deployments.output import print_result
     from schemas.settings import load_settings
 
