@@ -20,6 +20,7 @@ import pytest
 
 from deployments.backups import backup_home, restore_home
 from deployments.encryption import examine_encryption
+from deployments.exam_server import describe_environment
 from schemas.errors import DocumentError, StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
@@ -430,6 +431,10 @@ def test_an_old_backup_is_read_after_a_rotation_and_a_restore_continues_after_a_
     assert hash_files(target.home / "archive") == hash_files(kept.home / "archive")
     with pytest.raises(UsageError, match="is not empty"):
         restore_home(target, kept.folder / "copy")
+    # One that was killed while it put the files in their places cannot be told from a home in use.
+    (target.home / ".restoring").mkdir()
+    with pytest.raises(UsageError, match="A restore into it was interrupted: delete it and restore again"):
+        restore_home(target, kept.folder / "copy")
 
 
 def test_a_backup_that_was_killed_is_not_taken_for_one_and_what_it_left_is_removed(
@@ -499,6 +504,15 @@ def test_copies_that_a_killed_ingest_left_in_clear_are_named_and_deleted(world: 
     assert world.run("encryption", "rotate")[1] == 0
     assert not left.exists()
     assert own.exists()
+
+
+def test_the_exam_api_does_not_learn_where_the_keys_are(world: World) -> None:
+    found = {
+        "PROCTOR_HOME": str(world.home),
+        "PROCTOR_ENCRYPTION_KEY_FILE": str(world.file),
+        "PROCTOR_ENCRYPTION_KEY_COMMAND": "print-keys",
+    }
+    assert describe_environment(world.settings, found) == {"PROCTOR_HOME": str(world.home)}
 
 
 def test_a_home_that_is_made_with_a_key_is_encrypted_from_the_start(tmp_path: Path) -> None:
