@@ -553,9 +553,10 @@ def test_a_lake_is_encrypted_when_it_is_restored_so_and_its_keys_belong_elsewher
     assert "outside the home" in found["encryption of the lake"][1]
 
 
-def test_an_encrypted_lake_with_its_catalog_in_the_home_is_no_encryption(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", lake_encrypted=True)
-    open_lake(settings).close()
-    found = examine(settings)
-    assert found["encryption of the lake"][0] is False
-    assert "which lies in the home beside them" in found["encryption of the lake"][1]
+def test_an_encrypted_lake_with_its_catalog_in_the_home_is_no_encryption(world: World) -> None:
+    with closing(sqlite3.connect(world.home / "lake" / "catalog.sqlite")) as connection:
+        connection.execute("UPDATE ducklake_metadata SET value = 'true' WHERE key = 'encrypted'")
+        connection.commit()
+    is_fine, said = examine(world.settings)["encryption of the lake"]
+    assert not is_fine
+    assert "which lies in the home beside them" in said
