@@ -25,6 +25,7 @@ from deployments.commands import (
     demo,
     documents,
     drift,
+    encryption,
     evaluate,
     exam,
     failures,
@@ -85,6 +86,7 @@ def _give_shared_ways(group: typer.Typer) -> None:
 
 for module in (
     operations,
+    encryption,
     demo,
     ingest,
     league,

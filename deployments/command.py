@@ -24,6 +24,7 @@ INTERRUPTED = 130
 _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "init": lambda _: True,
     "demo": lambda _: True,
+    "encryption new-key": lambda _: True,
     "restore": lambda _: True,
     "doctor": lambda _: True,
     "dedupe check": lambda _: True,

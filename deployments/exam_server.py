@@ -20,7 +20,10 @@ _NAME = "The exam API"
 # Variables with such endings are taken for secrets, whoever they belong to.
 _SECRET_ENDINGS = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 # The ways to the other stores, passwords included.
-_OWNERS_VARIABLES = frozenset({f"{PREFIX}LEDGER_URL", f"{PREFIX}LAKE_CATALOG"})
+_OWNERS_VARIABLES = frozenset(
+    f"{PREFIX}{name}"
+    for name in ("LEDGER_URL", "LAKE_CATALOG", "ENCRYPTION_KEY_FILE", "ENCRYPTION_KEY_COMMAND")
+)
 _EXAM_VARIABLE = f"{PREFIX}EXAM_DATABASE_URL"
 
 

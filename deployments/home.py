@@ -1,4 +1,4 @@
-"""PROCTOR_HOME as a whole: make it, describe it, copy it, examine it."""
+"""PROCTOR_HOME as a whole: make it, describe it, examine it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
     home one of the installation that the ledger belongs to.
     """
+    from deployments.encryption import encrypt_from_the_start
     from warehouse.stores import check_stores, joining_stores
 
     home = settings.home
@@ -47,6 +48,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
         ) from None
     with joining_stores(settings) if joins else nullcontext():
         _create_stores(settings, joins=joins)
+    encrypt_from_the_start(settings)
     registry = settings.registry_path
     is_new = not registry.exists()
     if is_new:
@@ -93,88 +95,6 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     description["rows"] = {str(name): count for name, count in landed.rows}
     description["quarantined_rows"] = quarantined.scalar()
     return description
-
-
-def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
-
-    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore.
-    """
-    from tasks.exam.public.folder import copy_files, copy_logs, name_public_folder
-    from warehouse.lake.backup import backup_lake
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.backup import backup_ledger, check_embedded
-
-    if not settings.home.exists():
-        raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
-    check_embedded(settings.ledger_address)
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    with open_lake(settings) as lake:
-        backup_lake(lake, folder / "lake")
-    copied = ["lake"]
-    # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
-    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
-        if place.exists():
-            shutil.copytree(place, folder / name)
-            copied.append(name)
-    public = name_public_folder(settings)
-    copy_logs(public, folder / "public")
-    copied += backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
-    # After it: files are there before the ledger names them.
-    if copy_files(public, folder / "public"):
-        copied.append("public")
-    if settings.registry_path.exists():
-        shutil.copy2(settings.registry_path, folder / "models.yaml")
-        copied.append("models.yaml")
-    return {"folder": str(folder), "copied": copied}
-
-
-def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Put a backup into an empty home; raises StoreError when its public log is not what its ledger has."""
-    from tasks.exam.public.folder import name_public_folder
-    from warehouse.lake.backup import restore_lake
-    from warehouse.ledger.backup import restore_ledger
-
-    if not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists():
-        raise UsageError(
-            f"{folder} is not a backup: it holds no ledger.sqlite and lake. Name what `proctor backup` wrote."
-        )
-    if settings.home.exists() and any(settings.home.iterdir()):
-        raise UsageError(
-            f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one."
-        )
-    settings.home.mkdir(parents=True, exist_ok=True)
-    settings.home.chmod(0o700)
-    restore_ledger(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
-    restore_lake(settings, folder / "lake")
-    places = (
-        ("archive", settings.archive_dir),
-        ("secrets", settings.secrets_path),
-        ("public", name_public_folder(settings)),
-    )
-    for name, place in places:
-        if (folder / name).exists():
-            shutil.copytree(folder / name, place, dirs_exist_ok=True)
-    if (folder / "models.yaml").exists():
-        shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
-    _restore_logs(settings)
-    return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
-
-
-def _restore_logs(settings: Settings) -> None:
-    """Give the file of heads and the public log what was written while the backup was made."""
-    from tasks.exam.log.heads import copy_heads
-    from tasks.exam.log.signing import name_key_file
-    from tasks.exam.public.log_file import write_public_log
-    from warehouse.ledger.engine import open_ledger
-
-    with open_ledger(settings.ledger_address) as ledger:
-        if name_key_file(settings).exists():
-            copy_heads(ledger, settings)
-        write_public_log(ledger, settings)
 
 
 def _name_some(units: list[str]) -> str:
@@ -255,6 +175,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
 
     A finding that is not fine names the way to mend it. Rows are looked at only where their stores can be relied on.
     """
+    from deployments.encryption import examine_encryption
     from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
@@ -280,6 +201,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         note("PROCTOR_HOME", f"{settings.home} is no home yet", False, "proctor init")
         return findings
     _examine_modes(settings, note)
+    examine_encryption(settings, note)
     keys = open_keys(settings).path
     if keys.exists():
         mode = keys.stat().st_mode & 0o777

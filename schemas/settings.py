@@ -66,6 +66,10 @@ class Settings(BaseSettings):
         None, description="DuckLake catalog, `sqlite:PATH` or `postgres:DSN`; default SQLite under home."
     )
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
+    lake_encrypted: bool = Field(
+        False,
+        description="Make a new lake with encrypted Parquet files; their keys lie in its catalog, which belongs elsewhere.",
+    )
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under home.")
     secrets: Path | None = Field(
         None,
@@ -73,6 +77,14 @@ class Settings(BaseSettings):
     )
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under home."
+    )
+    encryption_key_file: Path | None = Field(
+        None,
+        description="File with the keys that encrypt archive and backups: outside the home, its owner's alone.",
+    )
+    encryption_key_command: str | None = Field(
+        None,
+        description="Command that prints what such a file holds, for a key service; instead of the file.",
     )
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
@@ -255,7 +267,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "registry", "secrets", "archive", "lake_data"):
+        for name in ("home", "registry", "secrets", "archive", "lake_data", "encryption_key_file"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

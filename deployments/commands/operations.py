@@ -118,17 +118,24 @@ def deploy(as_json: AsJson = False) -> None:
 
 
 def backup(
-    folder: Annotated[Path, typer.Argument(help="New folder for the copy.")], as_json: AsJson = False
+    folder: Annotated[Path, typer.Argument(help="New folder for the copy.")],
+    encrypt: Annotated[
+        bool | None,
+        typer.Option(
+            "--encrypt/--plain", help="Encrypt the copy, or do not. Default: encrypt where a key is set."
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Copy ledger, lake, archive and secrets, consistently, while flows may run.
+    """Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.
 
     Example: proctor backup /backups/2026-11-21
     """
-    from deployments.home import backup_home
+    from deployments.backups import backup_home
     from deployments.output import print_result
     from schemas.settings import load_settings
 
-    copied = backup_home(load_settings(), folder)
+    copied = backup_home(load_settings(), folder, encrypt=encrypt)
     print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
@@ -136,11 +143,11 @@ def restore(
     folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup into an empty PROCTOR_HOME.
+    """Put a backup into an empty PROCTOR_HOME. An encrypted one needs the key that it was made with.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
     """
-    from deployments.home import restore_home
+    from deployments.backups import restore_home
     from deployments.output import print_result
     from schemas.settings import load_settings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
@@ -118,8 +117,8 @@ class Sights:
             return PageView(problem=error.code)
         return view
 
-    def draw(self, sight: Sight, page: int) -> Path | None:
-        """The picture of a page; null where it cannot be shown."""
+    def draw(self, sight: Sight, page: int) -> bytes | None:
+        """The picture (PNG) of a page; null where it cannot be shown."""
         try:
             return draw_page(self._settings, sight.original, page)
         except DocumentError:

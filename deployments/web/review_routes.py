@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from deployments.auth.sessions import SignedIn
 from deployments.web.card import (
@@ -164,9 +164,7 @@ def add_review_routes(app: FastAPI) -> None:
         if picture is None:
             raise HTTPException(404)
         # Kept by this person's browser alone, and not for long: going back shows it at once.
-        return FileResponse(
-            picture, media_type="image/png", headers={"cache-control": "private, max-age=600"}
-        )
+        return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=600"})
 
     @app.get("/review/{batch_id}/previous")
     def find_previous(

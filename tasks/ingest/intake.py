@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.errors import DocumentError
+from warehouse.encryption.archive import SPOOL
 
 _CHUNK = 1 << 20
 _KINDS = (
@@ -100,7 +101,7 @@ def show_name(path: Path) -> str:
 
 def open_spool(archive: Path) -> Path:
     """A folder of this process for copies, beside the archive that they move to; those of dead processes are deleted."""
-    folder = archive / ".spool"
+    folder = archive / SPOOL
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.iterdir():
         pid = other.name.partition("-")[0]

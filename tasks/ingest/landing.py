@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,10 +29,12 @@ from tasks.ingest.mapping import read_mapping
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.progress import Progress
+from warehouse.encryption.archive import find_archive_key, find_kept, keep_bytes, keep_file
 from warehouse.lake.store import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
+    from warehouse.encryption.keys import EncryptionKey
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
 DOCUMENTS_PER_LANDING = 100
@@ -95,6 +96,7 @@ def land_documents(
     sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
+    find_archive_key(settings)  # so is an archive that cannot be written into
     spool = open_spool(settings.archive_dir)
     options = replace(options, spool=spool)
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
@@ -134,23 +136,22 @@ def find_nothing_new(
     return summary if first is None else None
 
 
-def archive_document(archive: Path, parsed: ParsedDocument) -> None:
-    """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically."""
+def archive_document(archive: Path, parsed: ParsedDocument, key: EncryptionKey | None = None) -> None:
+    """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically, encrypted with `key`."""
     sha256 = str(parsed.document["sha256"])
     if not sha256:
         return  # it could not be opened: there is nothing to keep
     folder = archive / sha256[:2]
     folder.mkdir(parents=True, exist_ok=True)
     original = folder / name_original(sha256, parsed.path)
-    if not original.exists():
+    if find_kept(original) is None:
         if parsed.copy is not None:
-            parsed.copy.chmod(0o600)
-            parsed.copy.replace(original)
+            keep_file(parsed.copy, original, key)
         else:
-            _write_atomically(original, parsed.path.read_bytes())
+            keep_bytes(parsed.path.read_bytes(), original, key)
     if parsed.text is not None:
-        _write_atomically(folder / f"{sha256}.txt", str(parsed.text["text"]).encode())
-    _write_atomically(folder / f"{sha256}.json", render_document_json(parsed).encode())
+        keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt", key)
+    keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json", key)
 
 
 def name_original(sha256: str, path: Path) -> str:
@@ -219,8 +220,9 @@ def _land_chunk(
         chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
+    key = find_archive_key(settings)
     for parsed in chunk:
-        archive_document(settings.archive_dir, parsed)
+        archive_document(settings.archive_dir, parsed, key)
     batches += _list_batches(DOCUMENTS, chunk, [[one.document | {"ingested_at": now}] for one in chunk])
     batches += _list_batches(DOCUMENT_TEXTS, chunk, [[one.text] if one.text else [] for one in chunk])
     batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])
@@ -259,9 +261,3 @@ def _list_batches(
         batches.append(Batch(table.name, str(one.document["document_id"]), frame.slice(first, len(own))))
         first += len(own)
     return batches
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(data)
-    draft.replace(path)

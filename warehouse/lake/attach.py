@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
 from warehouse.lake.faults import retry_opening
+from warehouse.lake.object_store import create_s3_secret, render_s3_secret
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,13 +41,16 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         check_exists(catalog)
     else:
         _create_folders(catalog, data)
-    extensions = ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]
+    # DuckDB alone can only decrypt; httpfs brings the means to encrypt.
+    encrypts = not read_only and _encrypts(settings)
+    needs_httpfs = is_remote(data) or encrypts
+    extensions = ["ducklake", _catalog_extension(catalog), *(["httpfs"] if needs_httpfs else [])]
     connection = connect_duckdb(settings.home, trusted=all(find_extension(name) for name in extensions))
     try:
         load_extensions(connection, extensions)
         if is_remote(data):
             create_s3_secret(connection, os.environ)
-        statement = _attach_statement(catalog, data, read_only=read_only)
+        statement = _attach_statement(catalog, data, read_only=read_only, encrypts=encrypts)
         retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
         if is_postgres(catalog) and home_id is not None:
@@ -65,6 +67,11 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
                 "PROCTOR_LAKE_DATA, and that the server answers."
                 if read_only or is_postgres(catalog)
                 else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
+            )
+            + (
+                " A lake is encrypted as it is made: is PROCTOR_LAKE_ENCRYPTED set as then?"
+                if encrypts
+                else ""
             )
         ) from None
     return connection
@@ -140,7 +147,7 @@ def render_attach_script(settings: Settings) -> str:
             )
         statements.append(f"LOAD {quote_text(str(path))}")
     if is_remote(data):
-        statements.append(_s3_secret_statement(os.environ))
+        statements.append(render_s3_secret(os.environ))
     statements += [_attach_statement(catalog, data, read_only=True), f"USE {ALIAS}"]
     return "".join(f"{statement};\n" for statement in statements)
 
@@ -148,6 +155,21 @@ def render_attach_script(settings: Settings) -> str:
 def is_initialised(settings: Settings) -> bool:
     """Whether there is a catalog; PostgreSQL is left to create its own under its own locks."""
     return is_postgres(settings.catalog_address) or _stored_data_path(settings.catalog_address) is not None
+
+
+def is_lake_encrypted(settings: Settings) -> bool:
+    """Whether a SQLite catalog says that the lake's Parquet files are encrypted, with keys that it holds."""
+    return (
+        _read_catalog(settings, "SELECT value FROM ducklake_metadata WHERE key = ?", ("encrypted",)) == "true"
+    )
+
+
+def _encrypts(settings: Settings) -> bool:
+    """Whether Parquet files are to be written encrypted: as the catalog says, or the settings where there is none yet."""
+    catalog = settings.catalog_address
+    if is_postgres(catalog) or _stored_data_path(catalog) is None:
+        return settings.lake_encrypted
+    return is_lake_encrypted(settings)
 
 
 def has_moved(settings: Settings) -> bool:
@@ -310,12 +332,13 @@ def _catalog_extension(catalog: str) -> str:
     return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
 
 
-def _attach_statement(catalog: str, data: str, *, read_only: bool) -> str:
+def _attach_statement(catalog: str, data: str, *, read_only: bool, encrypts: bool = False) -> str:
     options = [
         f"DATA_PATH {quote_text(_data_location(data))}",
         "OVERRIDE_DATA_PATH true",
         "DATA_INLINING_ROW_LIMIT 0",
         *(["READ_ONLY"] if read_only else []),
+        *(["ENCRYPTED"] if encrypts else []),
         *([] if is_postgres(catalog) else [f"META_BUSY_TIMEOUT {BUSY_TIMEOUT_MS}"]),
     ]
     return f"ATTACH {quote_text('ducklake:' + catalog)} AS {ALIAS} ({', '.join(options)})"
@@ -373,27 +396,3 @@ def _create_folders(catalog: str, data: str) -> None:
             f"The lake cannot be created with its catalog {describe_catalog(catalog)} ({type(error).__name__}). "
             "Check that PROCTOR_HOME names a folder that can be written."
         ) from None
-
-
-def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
-    """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
-    connection.execute(_s3_secret_statement(environment))
-
-
-def _s3_secret_statement(environment: Mapping[str, str]) -> str:
-    options = {"TYPE": "s3", "PROVIDER": "config"}
-    for option, variable in (
-        ("KEY_ID", "AWS_ACCESS_KEY_ID"),
-        ("SECRET", "AWS_SECRET_ACCESS_KEY"),
-        ("SESSION_TOKEN", "AWS_SESSION_TOKEN"),
-        ("REGION", "AWS_REGION"),
-    ):
-        if value := environment.get(variable):
-            options[option] = quote_text(value)
-    if endpoint := environment.get("AWS_ENDPOINT_URL"):
-        parts = urlsplit(endpoint)
-        options["ENDPOINT"] = quote_text(parts.netloc + parts.path.rstrip("/"))
-        options["URL_STYLE"] = "'path'"
-        options["USE_SSL"] = "false" if parts.scheme == "http" else "true"
-    body = ", ".join(f"{option} {value}" for option, value in options.items())
-    return f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})"

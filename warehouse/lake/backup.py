@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,25 @@ from typing import Any
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from warehouse.lake.attach import catalog_path, is_postgres, is_remote, quote_name, remember_data_path
+from warehouse.installation import catalog_file
+from warehouse.lake.attach import (
+    catalog_path,
+    give_catalog_id,
+    is_lake_encrypted,
+    is_postgres,
+    is_remote,
+    quote_name,
+    remember_data_path,
+)
 from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.store import Lake, open_lake
-from warehouse.store_files import remove_mark
+from warehouse.store_files import read_installation_id, remove_mark
 
 
-def backup_lake(lake: Lake, dest: Path) -> dict[str, Any]:
+def backup_lake(lake: Lake, dest: Path, copy_data: Callable[[Path], object] | None = None) -> dict[str, Any]:
     """Copy the lake as of one moment into the new folder `dest` (`catalog.sqlite` and `data/`).
+
+    `copy_data` copies the folder of Parquet files of an embedded lake elsewhere instead.
 
     An embedded lake is copied with its snapshots while writers wait; a lake on PostgreSQL or S3 is copied table by
     table, without its history. Raises UsageError when `dest` is not empty.
@@ -32,7 +44,10 @@ def backup_lake(lake: Lake, dest: Path) -> dict[str, Any]:
         return {"folder": str(dest), "row_count": row_count, "has_snapshots": False}
     with hold_writer_lock(lake.settings, lake.lock_timeout_s):
         _copy_catalog(catalog_path(lake.settings.catalog_address), dest / "catalog.sqlite")
-        shutil.copytree(lake.settings.data_address, dest / "data")
+        if copy_data is None:
+            shutil.copytree(lake.settings.data_address, dest / "data")
+        else:
+            copy_data(Path(lake.settings.data_address))
     return {"folder": str(dest), "row_count": _count_rows(lake), "has_snapshots": True}
 
 
@@ -42,28 +57,51 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
-        with open_lake(source, read_only=True) as backup, open_lake(settings) as lake:
-            if _count_rows(lake):
-                raise UsageError(
-                    "The lake that settings name already has rows; a backup is restored into an empty one."
-                )
-            return {"row_count": _copy_tables(backup, lake)}
+        return _restore_tables(source, settings)
     catalog, data = catalog_path(settings.catalog_address), Path(settings.data_address)
+    encrypts = settings.lake_encrypted and not is_lake_encrypted(source)
     with hold_writer_lock(settings):
         if catalog.exists() or (data.exists() and any(data.iterdir())):
             raise UsageError(
                 f"There is already a lake at {catalog}; a backup is restored into an empty PROCTOR_HOME."
             )
-        shutil.copytree(src / "data", data, dirs_exist_ok=True)
-        # The catalog comes last: without it there is no lake, so an interrupted restore is never taken for one.
-        partial = catalog.with_suffix(".partial")
-        _copy_catalog(src / "catalog.sqlite", partial)
-        # What was acknowledged of a catalog that lay here before is not to be looked for in this one.
-        remove_mark(catalog)
-        partial.rename(catalog)
-        remember_data_path(settings)
+        if not encrypts:
+            _copy_files(src, catalog, data)
+            remember_data_path(settings)
+    if encrypts:
+        return _encrypt_lake(source, settings)
     with open_lake(settings) as lake:
         return {"row_count": _count_rows(lake)}
+
+
+def _copy_files(src: Path, catalog: Path, data: Path) -> None:
+    shutil.copytree(src / "data", data, dirs_exist_ok=True)
+    # The catalog comes last: without it there is no lake, so an interrupted restore is never taken for one.
+    partial = catalog.with_suffix(".partial")
+    _copy_catalog(src / "catalog.sqlite", partial)
+    # What was acknowledged of a catalog that lay here before is not to be looked for in this one.
+    remove_mark(catalog)
+    partial.rename(catalog)
+
+
+def _restore_tables(source: Settings, settings: Settings) -> dict[str, Any]:
+    """Copy a lake row by row into the empty one that settings name."""
+    with open_lake(source, read_only=True) as backup, open_lake(settings) as lake:
+        if _count_rows(lake):
+            raise UsageError(
+                "The lake that settings name already has rows; a backup is restored into an empty one."
+            )
+        return {"row_count": _copy_tables(backup, lake)}
+
+
+def _encrypt_lake(source: Settings, settings: Settings) -> dict[str, Any]:
+    """Copy a plain lake row by row into a new one with encrypted files, of the same installation; its history stays behind."""
+    held = catalog_file(source.catalog_address)
+    installation_id = None if held is None else read_installation_id(held)
+    restored = _restore_tables(source, settings)
+    if installation_id is not None:
+        give_catalog_id(settings, installation_id)
+    return restored
 
 
 def _count_rows(lake: Lake) -> int:

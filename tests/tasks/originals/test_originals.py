@@ -78,8 +78,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(lake, settings)
 
 
-def holds_ink(picture: Path, box: tuple[int, int, int, int]) -> bool:
-    page = Image.open(picture).convert("L")
+def holds_ink(picture: bytes, box: tuple[int, int, int, int]) -> bool:
+    page = Image.open(io.BytesIO(picture)).convert("L")
     left, top, right, bottom = (
         round(value * side / 1000) for value, side in zip(box, page.size * 2, strict=True)
     )
@@ -96,7 +96,9 @@ def test_a_question_of_a_pdf_has_its_page_and_box_and_there_it_stands(world: Wor
     picture = draw_page(world.settings, world.original("paper.pdf Which metal"), 1)
     assert holds_ink(picture, box)
     assert not holds_ink(picture, (0, box[3] + 5, 1000, 900))
-    assert (picture.stat().st_mode & 0o777, picture.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    kept = world.settings.pages_dir / f"{world.original('paper.pdf Which metal').sha256}.1.png"
+    assert kept.read_bytes() == picture
+    assert (kept.stat().st_mode & 0o777, kept.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert max(read_picture_size(picture)) == 1700
 
 
