@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
 from warehouse.lake.faults import retry_opening
+from warehouse.lake.object_store import create_s3_secret, render_s3_secret
+from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -121,7 +121,13 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
 
 
 def render_attach_script(settings: Settings) -> str:
-    """The statements that open the lake read-only in DuckDB's own shell; they may hold passwords.
+    """The statements of `list_attach_statements` as a script for DuckDB's own shell."""
+    statements = ["SET autoinstall_known_extensions = false", *list_attach_statements(settings)]
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def list_attach_statements(settings: Settings) -> list[str]:
+    """The statements that open the lake read-only in any DuckDB of this version, offline; they may hold passwords.
 
     Raises StoreError when there is no lake, or an extension is not installed.
     """
@@ -130,7 +136,7 @@ def render_attach_script(settings: Settings) -> str:
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
     check_exists(catalog)
-    statements = ["SET autoinstall_known_extensions = false", "SET TimeZone = 'UTC'"]
+    statements = ["SET TimeZone = 'UTC'"]
     for name in ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]:
         path = find_extension(name)
         if path is None:
@@ -140,9 +146,13 @@ def render_attach_script(settings: Settings) -> str:
             )
         statements.append(f"LOAD {quote_text(str(path))}")
     if is_remote(data):
-        statements.append(_s3_secret_statement(os.environ))
-    statements += [_attach_statement(catalog, data, read_only=True), f"USE {ALIAS}"]
-    return "".join(f"{statement};\n" for statement in statements)
+        statements.append(render_s3_secret(os.environ))
+    return [*statements, _attach_statement(_absolute(catalog), data, read_only=True), f"USE {ALIAS}"]
+
+
+def _absolute(catalog: str) -> str:
+    """The address of a catalog from wherever it is opened."""
+    return catalog if is_postgres(catalog) else f"sqlite:{catalog_path(catalog).resolve()}"
 
 
 def is_initialised(settings: Settings) -> bool:
@@ -296,16 +306,6 @@ def describe_catalog(catalog: str) -> str:
     return "in PostgreSQL" if is_postgres(catalog) else str(catalog_path(catalog))
 
 
-def quote_text(text: str) -> str:
-    """`text` as a SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def quote_name(name: str) -> str:
-    """`name` as a SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _catalog_extension(catalog: str) -> str:
     return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
 
@@ -373,27 +373,3 @@ def _create_folders(catalog: str, data: str) -> None:
             f"The lake cannot be created with its catalog {describe_catalog(catalog)} ({type(error).__name__}). "
             "Check that PROCTOR_HOME names a folder that can be written."
         ) from None
-
-
-def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
-    """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
-    connection.execute(_s3_secret_statement(environment))
-
-
-def _s3_secret_statement(environment: Mapping[str, str]) -> str:
-    options = {"TYPE": "s3", "PROVIDER": "config"}
-    for option, variable in (
-        ("KEY_ID", "AWS_ACCESS_KEY_ID"),
-        ("SECRET", "AWS_SECRET_ACCESS_KEY"),
-        ("SESSION_TOKEN", "AWS_SESSION_TOKEN"),
-        ("REGION", "AWS_REGION"),
-    ):
-        if value := environment.get(variable):
-            options[option] = quote_text(value)
-    if endpoint := environment.get("AWS_ENDPOINT_URL"):
-        parts = urlsplit(endpoint)
-        options["ENDPOINT"] = quote_text(parts.netloc + parts.path.rstrip("/"))
-        options["URL_STYLE"] = "'path'"
-        options["USE_SSL"] = "false" if parts.scheme == "http" else "true"
-    body = ", ".join(f"{option} {value}" for option, value in options.items())
-    return f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})"

@@ -11,8 +11,9 @@ from typing import Any
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from warehouse.lake.attach import catalog_path, is_postgres, is_remote, quote_name, remember_data_path
+from warehouse.lake.attach import catalog_path, is_postgres, is_remote, remember_data_path
 from warehouse.lake.locks import hold_writer_lock
+from warehouse.lake.quoting import quote_name
 from warehouse.lake.store import Lake, open_lake
 from warehouse.store_files import remove_mark
 
