@@ -29,7 +29,7 @@ def print_result(
 ) -> None:
     """Print a result: as JSON, or as the given lines (default: one line per entry) and the step that follows."""
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, default=_plain, indent=2))
+        print(json.dumps(result, ensure_ascii=False, default=render_plain, indent=2))
         return
     for line in lines if lines is not None else render_entries(result):
         print(line)
@@ -72,11 +72,11 @@ def print_frame(
 ) -> None:
     """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
     if format == "csv":
-        sys.stdout.write(_flatten(frame).write_csv())
+        sys.stdout.write(flatten_lists(frame).write_csv())
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
     elif format == "json":
-        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=_plain, indent=2))
+        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=render_plain, indent=2))
     else:
         _print_lines(
             draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide)), is_wide
@@ -94,7 +94,7 @@ def print_rows(
 ) -> None:
     """Print rows that were read without Polars, as `table` or `json`; `shown` names the columns to show first."""
     if format == "json":
-        print(json.dumps(rows.as_records(), ensure_ascii=False, default=_plain, indent=2))
+        print(json.dumps(rows.as_records(), ensure_ascii=False, default=render_plain, indent=2))
         return
     width = _find_width(is_wide)
     lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
@@ -111,7 +111,7 @@ def print_records(
     """Print records that a command made itself: a table, or JSON."""
     if as_json:
         chosen = [{name: record[name] for name in columns} for record in records]
-        print(json.dumps(chosen, ensure_ascii=False, default=_plain, indent=2))
+        print(json.dumps(chosen, ensure_ascii=False, default=render_plain, indent=2))
         return
     rows = [tuple(record[name] for name in columns) for record in records]
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)
@@ -249,7 +249,7 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.2f}" if abs(value) >= 0.01 or value == 0 else f"{value:.2g}"
     text = (
-        json.dumps(value, ensure_ascii=False, default=_plain)
+        json.dumps(value, ensure_ascii=False, default=render_plain)
         if isinstance(value, list | dict)
         else str(value)
     )
@@ -283,14 +283,16 @@ def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
 
 
-def _flatten(frame: pl.DataFrame) -> pl.DataFrame:
+def flatten_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """CSV has no lists: they go out as JSON text."""
     import polars as pl
 
     return frame.with_columns(
         pl.col(name).map_elements(
             lambda value: json.dumps(
-                value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=_plain
+                value.to_list() if isinstance(value, pl.Series) else value,
+                ensure_ascii=False,
+                default=render_plain,
             ),
             return_dtype=pl.String,
         )
@@ -299,7 +301,8 @@ def _flatten(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _plain(value: object) -> object:
+def render_plain(value: object) -> object:
+    """A value that JSON does not know as one that it does."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     return str(value)

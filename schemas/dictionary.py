@@ -10,7 +10,7 @@ _HEADER = """# Data dictionary
 Generated from `schemas/` by `make docs`; do not edit. The same sentences are comments on the lake's tables and columns.
 
 Read a table with `proctor sql "select * from bank limit 5"`, or in plain DuckDB after
-`ATTACH 'ducklake:sqlite:…/lake/catalog.sqlite' AS exam (READ_ONLY); USE exam;`.
+the lines that `proctor attach` prints.
 
 - Every row carries `landing_unit`, the unit of work it was landed with; `landings` counts rows by unit, and `quarantine`
   holds the rows that broke a rule.

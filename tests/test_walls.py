@@ -74,6 +74,9 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     "editions": {
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },
+    "edition_exchange": {
+        "questions": "a question leaves in the words in which it was put",
+    },
     "gscore": {
         "models": "candidates write the texts that are scored",
     },

@@ -1,15 +1,19 @@
-"""Ask the lake: sql, shell."""
+"""Ask the lake: sql, attach, shell."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
+
+_FORMATS: Final = ("table", "csv", "json", "parquet", "xlsx")
 
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     app.command()(sql)
+    app.command()(attach)
     app.command()(shell)
 
 
@@ -24,7 +28,17 @@ def sql(
         bool,
         typer.Option("--describe", help="Show what the columns of a table or view mean, instead of rows."),
     ] = False,
-    format: Annotated[str, typer.Option("--format", help="table, csv, json or parquet.")] = "table",
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Show the SQL with its parameters filled in, as any DuckDB client runs it."
+        ),
+    ] = False,
+    format: Annotated[str, typer.Option("--format", help="table, csv, json, parquet or xlsx.")] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the rows to this file; its ending says the format."),
+    ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Every column in full, also on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
@@ -36,19 +50,20 @@ def sql(
 
     Example: proctor sql leaderboard --describe
 
+    Example: proctor sql improvement_since --param since_month=2026-09 --output improvement.xlsx
+
     Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
     """
-    from deployments.output import print_frame, print_rows
+    from deployments.output import print_frame, print_note, print_rows
+    from deployments.table_files import write_frame, write_rows
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from warehouse.lake import queries
     from warehouse.lake.reading import LakeReader, Rows, run_statement
 
-    if format not in ("table", "csv", "json", "parquet"):
-        raise UsageError(f"--format {format!r} is not known: use table, csv, json or parquet.")
-    format = "json" if as_json else format
+    format = _choose_format("json" if as_json else format, output)
     if not query:
-        _list_queries(format)
+        _list_queries(format, output)
         return
     if describe:
         from warehouse.lake.columns import describe_relation
@@ -62,17 +77,72 @@ def sql(
     if is_statement and parameters:
         raise UsageError("--param goes with a named analysis; write the value into the statement instead.")
     given = _read_parameters(parameters or [])
-    shown = () if is_statement else queries.find_query(query).shown
-    if format in ("csv", "parquet"):
+    if explain:
+        print(query.strip() if is_statement else queries.render_query(queries.find_query(query), given))
+        return
+    asked = queries.parse_query("statement", "reads", query) if is_statement else queries.find_query(query)
+    if format in ("csv", "parquet", "xlsx"):
         from warehouse.lake.store import open_lake
 
         with open_lake(load_settings(), read_only=True) as lake:
             frame = run_statement(lake, query) if is_statement else lake.run_named(query, given)
-        print_frame(frame, format=format)
+        is_empty = frame.is_empty()
+        if output is None:
+            print_frame(frame, format=format)
+        else:
+            write_frame(frame, output, format=format)
+    else:
+        with LakeReader(load_settings()) as reader:
+            rows = run_statement(reader, query) if is_statement else reader.run_named(query, given)
+        is_empty = not rows.rows
+        if output is None:
+            print_rows(rows, format=format, is_wide=wide, shown=asked.shown, way_to_all="--wide")
+        else:
+            write_rows(rows, output)
+    if output is not None:
+        print_note(f"Written: {output}")
+    if is_empty:
+        from deployments.empty_answers import explain_empty
+
+        statement = query if is_statement else queries.render_query(asked, given)
+        with LakeReader(load_settings()) as reader:
+            print_note(explain_empty(reader, statement, [one.name for one in asked.parameters]))
+
+
+def attach(
+    client: Annotated[
+        str, typer.Argument(help="python, polars, pandas, jupyter, cli or r. Empty: all of them.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the lines with which Python, Polars, pandas, DuckDB's own prompt, R or Jupyter read the lake, offline.
+
+    Paste them: they load DuckDB's extensions from this installation and attach the lake read-only, with all its tables and
+    views. Any client of the DuckDB version that is named can do it; Proctor need not be installed beside it.
+
+    Example: proctor attach python
+
+    Example: proctor attach r --json
+    """
+    from deployments.output import paint, print_note, print_result
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from warehouse.lake.clients import CLIENTS, render_lines, shorten
+
+    if client and client not in CLIENTS:
+        raise UsageError(f"There are no lines for {client!r}: choose one of {', '.join(CLIENTS)}.")
+    lines = render_lines(load_settings())
+    if as_json:
+        print_result(
+            lines if not client else {"duckdb": lines["duckdb"], client: lines[client]}, as_json=True
+        )
         return
-    with LakeReader(load_settings()) as reader:
-        rows = run_statement(reader, query) if is_statement else reader.run_named(query, given)
-    print_rows(rows, format=format, is_wide=wide, shown=shown, way_to_all="--wide")
+    if client:
+        print(lines[client])
+    else:
+        for name in CLIENTS:
+            print(f"{paint(f'# {name}', 'bold')}\n{shorten(name, lines[name])}\n")
+    print_note(f"For DuckDB {lines['duckdb']}. Read-only: nothing that is asked can change the lake.")
 
 
 def shell() -> None:
@@ -88,9 +158,29 @@ def shell() -> None:
         raise typer.Exit(code)
 
 
-def _list_queries(format: str) -> None:
+def _choose_format(format: str, output: Path | None) -> str:
+    """The format that was asked for, or that the file's ending says; raises UsageError for one that is not known."""
+    from schemas.errors import UsageError
+
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    chosen = format or ending or "table"
+    if chosen not in _FORMATS:
+        raise UsageError(f"The format {chosen!r} is not known: use {', '.join(_FORMATS)}.")
+    if output is not None and chosen == "table":
+        raise UsageError(
+            f"{output} says no format. Let it end in .csv, .json, .parquet or .xlsx, or give --format."
+        )
+    if output is not None and ending in _FORMATS and chosen != ending:
+        raise UsageError(f"{output} would hold {chosen}: give it that ending, or another --format.")
+    if output is None and chosen == "xlsx":
+        raise UsageError("A workbook is written to a file: give --output NAME.xlsx.")
+    return chosen
+
+
+def _list_queries(format: str, output: Path | None) -> None:
     """The named queries with the question that each answers; one per line for people."""
     from deployments.output import paint, print_frame, print_note, print_records
+    from deployments.table_files import write_frame
     from warehouse.lake.queries import list_queries
 
     found = list_queries()
@@ -110,12 +200,15 @@ def _list_queries(format: str) -> None:
         }
         for query in found
     ]
-    if format == "json":
+    if format == "json" and output is None:
         print_records(("name", "question", "about", "parameters"), records, as_json=True)
         return
     import polars as pl
 
-    print_frame(pl.DataFrame(records), format=format)
+    if output is None:
+        print_frame(pl.DataFrame(records), format=format)
+    else:
+        write_frame(pl.DataFrame(records), output, format=format)
 
 
 def _read_parameters(pairs: list[str]) -> dict[str, object]:

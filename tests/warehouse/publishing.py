@@ -11,8 +11,8 @@ import polars as pl
 from tasks.editions.basis import read_basis
 from tasks.editions.publish import freeze_edition
 from tasks.editions.stability import StabilityRequest, compute_stability
-from warehouse.lake.attach import quote_name
 from warehouse.lake.queries import bind_parameters, find_read
+from warehouse.lake.quoting import quote_name
 
 PUBLISHED_AT = datetime(2027, 1, 1, tzinfo=UTC)
 

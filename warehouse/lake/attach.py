@@ -14,6 +14,7 @@ from schemas.settings import Settings
 from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
 from warehouse.lake.faults import retry_opening
 from warehouse.lake.object_store import create_s3_secret, render_s3_secret
+from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -128,7 +129,13 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
 
 
 def render_attach_script(settings: Settings) -> str:
-    """The statements that open the lake read-only in DuckDB's own shell; they may hold passwords.
+    """The statements of `list_attach_statements` as a script for DuckDB's own shell."""
+    statements = ["SET autoinstall_known_extensions = false", *list_attach_statements(settings)]
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def list_attach_statements(settings: Settings) -> list[str]:
+    """The statements that open the lake read-only in any DuckDB of this version, offline; they may hold passwords.
 
     Raises StoreError when there is no lake, or an extension is not installed.
     """
@@ -137,7 +144,7 @@ def render_attach_script(settings: Settings) -> str:
     catalog, data = settings.catalog_address, settings.data_address
     check_catalog_address(catalog)
     check_exists(catalog)
-    statements = ["SET autoinstall_known_extensions = false", "SET TimeZone = 'UTC'"]
+    statements = ["SET TimeZone = 'UTC'"]
     for name in ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]:
         path = find_extension(name)
         if path is None:
@@ -148,8 +155,12 @@ def render_attach_script(settings: Settings) -> str:
         statements.append(f"LOAD {quote_text(str(path))}")
     if is_remote(data):
         statements.append(render_s3_secret(os.environ))
-    statements += [_attach_statement(catalog, data, read_only=True), f"USE {ALIAS}"]
-    return "".join(f"{statement};\n" for statement in statements)
+    return [*statements, _attach_statement(_absolute(catalog), data, read_only=True), f"USE {ALIAS}"]
+
+
+def _absolute(catalog: str) -> str:
+    """The address of a catalog from wherever it is opened."""
+    return catalog if is_postgres(catalog) else f"sqlite:{catalog_path(catalog).resolve()}"
 
 
 def is_initialised(settings: Settings) -> bool:
@@ -316,16 +327,6 @@ def catalog_path(catalog: str) -> Path:
 def describe_catalog(catalog: str) -> str:
     """The catalog's address as it may be shown: a PostgreSQL address may hold a password and is not shown."""
     return "in PostgreSQL" if is_postgres(catalog) else str(catalog_path(catalog))
-
-
-def quote_text(text: str) -> str:
-    """`text` as a SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def quote_name(name: str) -> str:
-    """`name` as a SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _catalog_extension(catalog: str) -> str:

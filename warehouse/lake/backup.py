@@ -19,10 +19,10 @@ from warehouse.lake.attach import (
     is_lake_encrypted,
     is_postgres,
     is_remote,
-    quote_name,
     remember_data_path,
 )
 from warehouse.lake.locks import hold_writer_lock
+from warehouse.lake.quoting import quote_name
 from warehouse.lake.store import Lake, open_lake
 from warehouse.store_files import read_installation_id, remove_mark
 

@@ -17,7 +17,6 @@ from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
-from warehouse.lake.attach import quote_name
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     Query,
@@ -27,6 +26,7 @@ from warehouse.lake.queries import (
     read_queries,
     write_nulls,
 )
+from warehouse.lake.quoting import quote_name
 from warehouse.lake.trial import connect_trial
 
 

@@ -9,9 +9,10 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
-from warehouse.lake.attach import ALIAS, is_postgres, quote_name, quote_text, read_mark, write_mark
+from warehouse.lake.attach import ALIAS, is_postgres, read_mark, write_mark
 from warehouse.lake.migrations import describe_form
 from warehouse.lake.queries import Query, order_by_dependency, read_queries
+from warehouse.lake.quoting import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from warehouse.lake.attach import ALIAS, quote_name
+from warehouse.lake.attach import ALIAS
+from warehouse.lake.quoting import quote_name
 
 if TYPE_CHECKING:
     import duckdb

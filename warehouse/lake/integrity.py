@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
-from warehouse.lake.attach import quote_name
 from warehouse.lake.frames import hash_rows
+from warehouse.lake.quoting import quote_name
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from warehouse.lake.attach import ALIAS, is_postgres, quote_text
+from warehouse.lake.attach import ALIAS, is_postgres
 from warehouse.lake.data_files import NewFiles
 from warehouse.lake.faults import translate_error
+from warehouse.lake.quoting import quote_text
 from warehouse.lake.statements import roll_back
 from warehouse.lake.store import Lake
 

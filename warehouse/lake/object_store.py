@@ -1,10 +1,12 @@
-"""The object store's credentials, as DuckDB is given them."""
+"""Files of the lake in an object store: DuckDB is given the credentials for one connection."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,7 +18,7 @@ def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping
 
 
 def render_s3_secret(environment: Mapping[str, str]) -> str:
-    """The statement that gives them, from the usual AWS_* variables; it holds the secret."""
+    """The statement that gives DuckDB the credentials; it holds them."""
     options = {"TYPE": "s3", "PROVIDER": "config"}
     for option, variable in (
         ("KEY_ID", "AWS_ACCESS_KEY_ID"),
@@ -25,15 +27,11 @@ def render_s3_secret(environment: Mapping[str, str]) -> str:
         ("REGION", "AWS_REGION"),
     ):
         if value := environment.get(variable):
-            options[option] = _quote(value)
+            options[option] = quote_text(value)
     if endpoint := environment.get("AWS_ENDPOINT_URL"):
         parts = urlsplit(endpoint)
-        options["ENDPOINT"] = _quote(parts.netloc + parts.path.rstrip("/"))
+        options["ENDPOINT"] = quote_text(parts.netloc + parts.path.rstrip("/"))
         options["URL_STYLE"] = "'path'"
         options["USE_SSL"] = "false" if parts.scheme == "http" else "true"
     body = ", ".join(f"{option} {value}" for option, value in options.items())
     return f"CREATE OR REPLACE TEMPORARY SECRET lake ({body})"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

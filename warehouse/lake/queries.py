@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError, UsageError
 from schemas.table import MONTH_PATTERN
+from schemas.tables import TABLES
 from warehouse.lake.attach import connect_duckdb
 from warehouse.lake.faults import translate_error
+from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 SQL_DIR = Path(__file__).parent.parent / "sql"
 KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
+_WORD = re.compile(r"\b[a-z_]+\b")
+_PARAMETER_USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
 )
@@ -170,6 +174,16 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
     }
 
 
+def render_query(query: Query, given: Mapping[str, object]) -> str:
+    """The statement of a query with the values of its parameters written into it, below its question.
+
+    Raises UsageError as `bind_parameters` does.
+    """
+    values = bind_parameters(query, given)
+    body = _PARAMETER_USED.sub(lambda found: _write_literal(values[found[1]]), query.body)
+    return f"-- {query.question}\n{body}"
+
+
 def order_by_dependency(queries: Mapping[str, Query]) -> list[Query]:
     """The queries so that each comes after those it reads; raises UsageError for a circle."""
     return [queries[name] for name in _order_names(tuple(queries.items()))]
@@ -191,6 +205,23 @@ def find_names_read(queries: Mapping[str, Query]) -> dict[str, set[str]]:
     # Without any table: where a view is there, DuckDB names what it reads in its place.
     with connect_duckdb() as connection:
         return {name: connection.get_table_names(write_nulls(query.body)) for name, query in queries.items()}
+
+
+def find_tables_read(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
+    """The tables of the contract that a statement reads on a lake, itself and through views."""
+    import duckdb
+
+    try:
+        return set(connection.get_table_names(sql)) & set(TABLES)
+    except duckdb.Error:  # it looks at some statements without the types of what they read
+        views = {**read_queries("marts"), **read_queries("staging")}
+        found: set[str] = set()
+        waiting = [sql]
+        while waiting:
+            named = set(_WORD.findall(waiting.pop())) & ({*TABLES, *views} - found)
+            found |= named
+            waiting += [views[name].body for name in named & set(views)]
+        return found & set(TABLES)
 
 
 def write_nulls(sql: str) -> str:
@@ -224,6 +255,15 @@ def _explain_analysis(sql: str) -> str | None:
             f", or select from what it reads: {views}." if views else "."
         )
     return None
+
+
+def _write_literal(value: object) -> str:
+    """A value as DuckDB reads it in a statement."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    return quote_text(str(value))
 
 
 def _clean_default(text: str | None) -> str | None:

@@ -15,7 +15,8 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.faults import translate_error
-from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
+from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read, find_tables_read
+from warehouse.lake.quoting import quote_name
 from warehouse.lake.statements import begin_reading, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
 
@@ -88,6 +89,14 @@ class LakeReader:
         """The rows of a query under `warehouse/sql/reads`."""
         query = find_read(name)
         return self.query(query.body, bind_parameters(query, params or {}))
+
+    def find_empty_tables(self, sql: str) -> set[str]:
+        """Those of the tables that a statement reads, itself and through views, which have no row."""
+        return {
+            name
+            for name in find_tables_read(self.connection, sql)
+            if not self.query(f"SELECT 1 FROM {quote_name(name)} LIMIT 1").rows
+        }
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:

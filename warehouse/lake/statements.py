@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from warehouse.lake.attach import ALIAS, quote_name, quote_text
+from warehouse.lake.attach import ALIAS
 from warehouse.lake.faults import retry_opening
+from warehouse.lake.quoting import quote_name, quote_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,8 +17,12 @@ import pytest
 
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
+from tasks.edition_exchange.sittings import iter_sittings, read_edition
+from tasks.edition_exchange.writing import write_inspect
+from tasks.editions.publish import publish_run
 from tasks.imports.landing import import_harness, import_inspect
 from tests.fresh import open_new_lake
+from tests.tasks.calibration.rated_run import RUN, open_rated_run
 from tests.tasks.models.simulation import start_server
 from warehouse.lake.store import Lake
 
@@ -157,3 +161,39 @@ def test_samples_that_the_harness_wrote_are_imported_and_average_to_its_own_resu
     assert {json.loads(row["response"])[0] for row in rows} == {line["resps"][0][0] for line in written}
     assert import_harness(lake, samples, "sim").is_unchanged
     assert server.state.requests["sim"] == 2 * len(QUESTIONS)
+
+
+def test_logs_that_we_write_are_opened_by_inspect(tmp_path: Path) -> None:
+    """By its reader, which checks every field, and by its viewer, which bundles them for a browser."""
+    if not PYTHON.exists():
+        pytest.skip(f"{PYTHON} is not there: `make test-long` installs Inspect and lm-evaluation-harness.")
+    with open_rated_run(tmp_path / "home") as (settings, _, lake):
+        disciplines = (
+            lake.query("SELECT DISTINCT discipline FROM allocations ORDER BY 1").to_series().to_list()
+        )
+        publish_run(lake, settings, RUN, disciplines)
+        edition = read_edition(lake, RUN)
+        files = write_inspect(iter_sittings(lake, edition, with_answers=True), tmp_path / "logs")
+    program = """
+import json, sys
+from inspect_ai.log import list_eval_logs, read_eval_log
+logs = [read_eval_log(found) for found in list_eval_logs(sys.argv[1])]
+print(json.dumps([
+    {"model": log.eval.model, "status": log.status, "samples": len(log.samples),
+     "stars": sum(one.scores["stars"].value for one in log.samples if one.scores)}
+    for log in logs
+]))
+"""
+    told = json.loads(run(["-c", program, str(tmp_path / "logs")], tmp_path).splitlines()[-1])
+    assert len(told) == len(files) == 18
+    assert {one["status"] for one in told} == {"success"}
+    assert {one["samples"] for one in told} == {80}
+    written = [json.loads(path.read_text("utf-8")) for path in files]
+    stars = [score["value"] for log in written for one in log["samples"] for score in one["scores"].values()]
+    assert sum(one["stars"] for one in told) == sum(stars)
+    run(
+        ["-m", "inspect_ai", "view", "bundle", "--log-dir", "logs", "--output-dir", "page"],
+        tmp_path,
+    )
+    assert (tmp_path / "page" / "index.html").exists()
+    assert len(list((tmp_path / "page" / "logs").glob("*.json"))) >= 18

@@ -1,0 +1,28 @@
+-- Which responses do judges disagree about most?
+-- One row per response and pair of judges whose stars lie at least $least_distance apart, the furthest first, with both reasons. Each
+-- judge by the version of its prompt that counts; what could not be read is left out.
+-- Parameters: $month (default null), $least_distance (default 2), $judge (default null)
+-- A null month is the latest that was judged; $judge shows the pairs of one judge only.
+-- Shown: model, question_uuid, judge_a, stars_a, judge_b, stars_b
+SELECT
+    a.month,
+    a.run_id,
+    a.session_id,
+    a.seq,
+    a.model,
+    a.question_uuid,
+    a.judge AS judge_a,
+    a.stars AS stars_a,
+    b.judge AS judge_b,
+    b.stars AS stars_b,
+    a.reason AS reason_a,
+    b.reason AS reason_b,
+    a.is_simulated
+FROM counted_judgements AS a
+JOIN counted_judgements AS b ON b.month = a.month AND b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
+WHERE a.attempt > 0
+    AND b.attempt > 0
+    AND abs(a.stars - b.stars) >= $least_distance::BIGINT
+    AND a.month = coalesce($month::VARCHAR, (SELECT max(month) FROM judgements))
+    AND coalesce($judge::VARCHAR IN (a.judge, b.judge), true)
+ORDER BY abs(a.stars - b.stars) DESC, a.session_id, a.seq, judge_a, judge_b

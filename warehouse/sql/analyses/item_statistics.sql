@@ -1,0 +1,53 @@
+-- Which questions are the hardest, and which tell candidates apart best?
+-- One row per question that was put in a month or is in its fit, the hardest first; with $by discrimination the most discriminating
+-- first. difficulty is in logits (0 is average), discrimination how sharply the question separates; a question with few answers has large
+-- errors of both, and neither where the model was not fitted. mean_stars is what the month's candidates earned on it, zero-shot; null where it was
+-- not put in the month. Questions that do not fit are marked (is_misfit).
+-- Parameters: $month (default null), $by (default difficulty), $least_answers (default 0)
+-- A null month is the latest that was published.
+-- Shown: question_uuid, discipline, difficulty, discrimination, mean_stars, answer_count
+WITH marks AS (
+    SELECT
+        s.edition_id,
+        s.month,
+        s.question_uuid,
+        any_value(s.lineage_uuid) AS lineage_uuid,
+        any_value(s.discipline) AS discipline,
+        sum(s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
+            / sum(s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) AS mean_stars,
+        count(*) AS candidate_count,
+        s.is_simulated
+    FROM edition_stars AS s
+    SEMI JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    WHERE s.prompt_style = 'zero_shot'
+        AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    GROUP BY s.edition_id, s.month, s.question_uuid, s.is_simulated
+),
+
+items AS (
+    SELECT i.*
+    FROM edition_items AS i
+    SEMI JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
+    WHERE i.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+)
+
+SELECT
+    coalesce(i.month, m.month) AS month,
+    coalesce(i.question_uuid, m.question_uuid) AS question_uuid,
+    coalesce(i.lineage_uuid, m.lineage_uuid) AS lineage_uuid,
+    coalesce(i.discipline, m.discipline) AS discipline,
+    i.difficulty,
+    i.difficulty_se,
+    i.discrimination,
+    i.discrimination_se,
+    m.mean_stars,
+    m.candidate_count,
+    i.answer_count,
+    i.first_month,
+    i.is_misfit,
+    coalesce(i.edition_id, m.edition_id) AS edition_id,
+    coalesce(i.is_simulated, m.is_simulated) AS is_simulated
+FROM items AS i
+FULL JOIN marks AS m ON m.edition_id = i.edition_id AND m.question_uuid = i.question_uuid
+WHERE coalesce(i.answer_count, 0) >= $least_answers::BIGINT
+ORDER BY if($by = 'discrimination', i.discrimination, i.difficulty) DESC NULLS LAST, m.mean_stars, question_uuid
