@@ -540,7 +540,7 @@ class Maker:
         """S, R and their counts by the words of docs/verify.md, in fractions."""
         mine, others = (self.gather(counted, name, style) for name in (model, REFERENCE))
         means = {key: Fraction(sum(stars.values_of()), len(stars)) for key, stars in mine.items()}
-        score = weigh({key: mean for key, mean in means.items()})
+        score = weigh(means)
         pairs = {key: stars for key, stars in others.items() if stars.readable() and key in mine}
         if model == REFERENCE:
             means = {
