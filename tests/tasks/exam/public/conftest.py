@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from tasks.exam.public.verifier import Findings, verify
-from tests.tasks.exam.public.made import Made, Maker, make_world
+from tests.tasks.exam.public.made import Made
+from tests.tasks.exam.public.maker import Maker
+from tests.tasks.exam.public.world import make_world
 
 
 @cache

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from tasks.exam.public.hashing import digest
-from tests.tasks.exam.public.made import Made, Maker
+from tests.tasks.exam.public.made import Made
+from tests.tasks.exam.public.maker import Maker
 
 Check = Callable[..., set[str]]
 Change = Callable[[Any], None]

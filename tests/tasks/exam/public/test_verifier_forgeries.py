@@ -12,7 +12,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tasks.exam.public.verifier import verify
-from tests.tasks.exam.public.made import REFERENCE, Made, Maker, hash_bytes, make_world, root_answers
+from tests.tasks.exam.public.made import Made, hash_bytes, root_answers
+from tests.tasks.exam.public.maker import REFERENCE, Maker
+from tests.tasks.exam.public.world import make_world
 
 Check = Callable[..., set[str]]
 

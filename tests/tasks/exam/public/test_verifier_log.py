@@ -11,7 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tasks.exam.public.verifier import verify
-from tests.tasks.exam.public.made import REFERENCE, SHARES, Made, Maker, RunPlan, dump
+from tests.tasks.exam.public.made import Made, dump
+from tests.tasks.exam.public.maker import REFERENCE, Maker, RunPlan
+from tests.tasks.exam.public.world import SHARES
 
 Check = Callable[..., set[str]]
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tasks.exam.public import verifier
-from tests.tasks.exam.public.made import Made, make_world
+from tests.tasks.exam.public.made import Made
+from tests.tasks.exam.public.world import make_world
 
 FILE = Path(verifier.__file__)
 
