@@ -1922,8 +1922,10 @@ class EditionCheck:
             tally.is_whole = tally.is_whole and not row["is_complete"]
             return
         for place, answer in zip(planned.order, row["answers"]):
-            if answer is None and place < len(stars) and stars[place] != "u":
-                self.findings.fault("judgements_wrong", "a question without an answer has a star", where)
+            if place < len(stars) and (answer is None) != (stars[place] == "u"):
+                self.findings.fault(
+                    "judgements_wrong", "`u` does not stand exactly where there is no answer", where
+                )
                 break
         if row["is_complete"]:
             questions = tally.questions

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -296,13 +296,14 @@ class Maker:
             for sat_in, one in speaking
         ]  # fmt: skip
         counted = [one for _, one in speaking if "-" not in one.stars]
+        gathered = self.gather(counted)
         edition = f"{run}/{revision}"
         described = {
             "edition": edition, "run": run, "revision": revision, "month": self.plans[run]["month"],
             "published_at": "2026-12-01T00:00:00+00:00", "reference_model": REFERENCE, "judge": "judge/1",
             "weights": WEIGHTS,
             "scores": [
-                {"model": model, "style": style, **self.score(counted, model, style)}
+                {"model": model, "style": style, **self.score(gathered, model, style)}
                 for model, style in sorted({(one.model, one.style) for one in counted})
             ],
         }  # fmt: skip
@@ -317,9 +318,11 @@ class Maker:
         made.add("edition", body, at)
         made.seal_edition(edition)
 
-    def score(self, counted: Sequence[Sitting], model: str, style: str) -> dict[str, Any]:
+    def score(
+        self, gathered: Mapping[tuple[str, str], dict[tuple[str, ...], Stars]], model: str, style: str
+    ) -> dict[str, Any]:
         """S, R and their counts by the words of docs/verify.md, in fractions."""
-        mine, others = (self.gather(counted, name, style) for name in (model, REFERENCE))
+        mine, others = (gathered.get((name, style), {}) for name in (model, REFERENCE))
         means = {key: Fraction(sum(stars.values_of()), len(stars)) for key, stars in mine.items()}
         score = weigh(means)
         pairs = {key: stars for key, stars in others.items() if stars.readable() and key in mine}
@@ -340,13 +343,14 @@ class Maker:
             ),
         }
 
-    def gather(self, counted: Sequence[Sitting], model: str, style: str) -> dict[tuple[str, ...], Stars]:
-        found: dict[tuple[str, ...], Stars] = defaultdict(Stars)
+    def gather(self, counted: Sequence[Sitting]) -> dict[tuple[str, str], dict[tuple[str, ...], Stars]]:
+        """Model and style → question → its stars."""
+        found: dict[tuple[str, str], dict[tuple[str, ...], Stars]] = {}
+        items = {one.set_name: self.list_items(self.sets[one.set_name], with_proof=False) for one in counted}
         for one in counted:
-            if (one.model, one.style) == (model, style):
-                items = self.list_items(self.sets[one.set_name], with_proof=False)
-                for item, star in zip(items, one.stars, strict=True):
-                    found[tuple(item)].append(star)
+            stars = found.setdefault((one.model, one.style), defaultdict(Stars))
+            for item, star in zip(items[one.set_name], one.stars, strict=True):
+                stars[tuple(item)].append(star)
         return found
 
 

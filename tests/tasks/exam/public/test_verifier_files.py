@@ -50,6 +50,13 @@ def swap_stars(found: Any) -> None:
     found[0]["stars"] = stars[:place] + ("0" if stars[place] == "3" else "3") + stars[place + 1 :]
 
 
+def deny_answer(found: Any) -> None:
+    """A star taken away, as if there were no answer."""
+    stars = found[0]["stars"]
+    place = next(place for place, star in enumerate(stars) if star in "0123x")
+    found[0]["stars"] = stars[:place] + "u" + stars[place + 1 :]
+
+
 def find_answered(found: Any) -> int:
     return next(place for place, answer in enumerate(found[0]["answers"]) if answer)
 
@@ -172,6 +179,7 @@ CHANGES: list[tuple[str, str, Change, str]] = [
     ("the revision of an edition", f"{EDITION}/edition.json", put("revision", 2), "revision_wrong"),
     ("the name of an edition", f"{EDITION}/edition.json", put("edition", "2026-09/1"), "revision_wrong"),
     ("a star", f"{FIRST}/sessions.jsonl", swap_stars, "judgements_wrong"),
+    ("an answer that is denied", f"{FIRST}/sessions.jsonl", deny_answer, "judgements_wrong"),
     ("no star for a question", f"{FIRST}/sessions.jsonl", put(0, "stars", "3" * 9), "judgements_wrong"),
     ("a star that is none", f"{FIRST}/sessions.jsonl", put(0, "stars", "9" * 10), "judgements_wrong"),
     ("an answer", f"{FIRST}/sessions.jsonl", change_answer, "answers_wrong"),
