@@ -1146,12 +1146,13 @@ class KnownSet:
         drawn_in: the run that drew it; null when it is older than the log.
         lineages, disciplines, commitments: of each item.
         root: the root over its items.
-        drawn: what only the run that draws it says of each item: slot, slot salt, path.
+        slots: of each item; null where another run drew the set.
 
     """
 
     def __init__(self, name: str, drawn_in: str | None, items: list[list[Any]]) -> None:
         self.name, self.drawn_in = name, drawn_in
+        self.slots: list[int] | None = None
         self.lineages = [bytes.fromhex(item[0]) for item in items]
         self.disciplines = [item[1] for item in items]
         self.commitments = [bytes.fromhex(item[2]) for item in items]
@@ -1300,6 +1301,8 @@ def read_sets(run: Run, path: str, folder: Folder, findings: Findings, log: Log,
         if is_new or known.name in roots:
             if not is_new or roots.get(known.name) != known.root.hex():
                 findings.fault("set_wrong", "its root is not that of the draw", where)
+            if is_new:
+                known.slots = [item[3] for item in row["items"]]
             if bank is not None and is_new:
                 check_items(bank, known, row["items"], findings, where)
         elif known.drawn_in is None:
@@ -1342,8 +1345,6 @@ def check_items(bank: Bank, known: KnownSet, items: list[list[Any]], findings: F
             findings.fault(
                 "question_wrong", f"the question of lineage {item[0]} is not in its slot of the bank", where
             )
-    run_slots = array("Q", [item[3] for item in items])
-    known.slots = run_slots  # type: ignore[attr-defined]
 
 
 def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> None:
@@ -1376,10 +1377,7 @@ def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> 
         known = run.sets.get(name)
         if known is None:
             continue
-        if sorted(drawn) != [
-            bank.positions.get(lineage, -1)
-            for lineage in sorted(known.lineages, key=lambda one: bank.positions.get(one, -1))
-        ]:
+        if {bank.lineages[position] for position in drawn} != set(known.lineages):
             findings.fault("set_wrong", "its lineages are not those that follow from the seed", where)
             continue
         if sum(share[1] for share in planned["shares"]) != len(drawn):
@@ -1396,8 +1394,7 @@ def check_slots(
     where: str,
 ) -> None:
     """Which question of its lineage each item is: that of its ticket, or of an anchor the one that was put before."""
-    slots = getattr(known, "slots", None)
-    if slots is None:
+    if known.slots is None:
         return
     before: dict[bytes, set[bytes]] = {
         lineage: set() for lineage in known.lineages if drawn[bank.positions[lineage]] is None
@@ -1408,7 +1405,7 @@ def check_slots(
                 for lineage, commitment in zip(other.lineages, other.commitments):
                     if lineage in before:
                         before[lineage].add(commitment)
-    for lineage, commitment, slot in zip(known.lineages, known.commitments, slots):
+    for lineage, commitment, slot in zip(known.lineages, known.commitments, known.slots):
         wanted = drawn[bank.positions[lineage]]
         if wanted is None:
             if before[lineage] and commitment not in before[lineage]:
