@@ -189,6 +189,7 @@ CHANGES: list[tuple[str, str, Change, str]] = [
     ("a session of another run", f"{FIRST}/sessions.jsonl", put_where("sat_in_run", "2026-10"), "session_unknown"),
     ("a session of no run", f"{FIRST}/sessions.jsonl", put_where("sat_in_run", "2026-08"), "session_unknown"),
     ("a session under another model", f"{FIRST}/sessions.jsonl", put_where("model", "c-1"), "session_unknown"),
+    ("a session under another owner", f"{FIRST}/sessions.jsonl", put_where("organisation", "c"), "session_unknown"),
     ("a session on another set", f"{FIRST}/sessions.jsonl", put_where("set", "2026/0003"), "session_unknown"),
     ("a session in another style", f"{FIRST}/sessions.jsonl", put_where("style", "plain"), "session_unknown"),
     ("a session as another repeat", f"{FIRST}/sessions.jsonl", put_where("repeat", 2), "session_unknown"),
