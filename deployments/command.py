@@ -31,6 +31,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "exam sit": lambda options: bool(options["url"]),
     "gscore": lambda _: True,
     "exam receipt": lambda options: bool(options["public_key"]),
+    "exam verify": lambda options: options["folder"] is not None,
     "agreement": lambda _: True,
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),

@@ -1,4 +1,4 @@
-"""The audit log and the keys of candidates: exam audit|enrol|receipt."""
+"""The audit log, the keys of candidates and what is published: exam audit|enrol|receipt|verify."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def add_log_commands(exam_app: typer.Typer) -> None:
     exam_app.command()(audit)
     exam_app.command()(enrol)
     exam_app.command()(receipt)
+    exam_app.command()(verify)
 
 
 def audit(
@@ -146,4 +147,55 @@ def receipt(
         {"receipts": [found._asdict() for found in checked], "is_good": not bad}, as_json=as_json, lines=lines
     )
     if bad:
+        raise typer.Exit(1)
+
+
+def verify(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A published folder. Default: what this home has published.", exists=True, file_okay=False
+        ),
+    ] = None,
+    receipts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--receipts", help="File with receipts of answers; may be repeated.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    heads: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--head",
+            help="File with signed heads that a witness kept; may be repeated.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    public_key: Annotated[
+        str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check what an exam has published: log, draws, who met what, answers, scores. Exit code 1 when something does not hold; each fault is named.
+
+    Runs the one file `tasks/exam/public/verifier.py` in a Python of its own that knows nothing of Proctor: outsiders can copy it, or write
+    another from docs/verify.md.
+
+    Example: proctor exam verify --head witness.jsonl --receipts receipts.jsonl
+    """
+    import sys
+
+    from schemas.settings import load_settings
+    from tasks.exam.public.verifying import name_public_files, run_verifier
+
+    holds = run_verifier(
+        folder or name_public_files(load_settings()),
+        receipts=receipts or (),
+        heads=heads or (),
+        key=public_key,
+        as_json=as_json,
+        is_told=sys.stderr.isatty(),
+    )
+    if not holds:
         raise typer.Exit(1)

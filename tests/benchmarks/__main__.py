@@ -29,6 +29,7 @@ ALL = (
     "web_desk_speed",
     "review_afternoon",
     "bank_speed",
+    "verify_speed",
     "review_assignment",
     "gscore_speed",
     "cgeval_run",

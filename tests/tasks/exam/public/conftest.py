@@ -1,0 +1,53 @@
+"""One world for all tests of what is published; each test changes a copy of its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.exam.public.verifier import Findings, verify
+from tests.tasks.exam.public.made import Made
+from tests.tasks.exam.public.maker import Maker
+from tests.tasks.exam.public.world import make_world
+
+
+@cache
+def _make_once() -> tuple[Made, Maker]:
+    return make_world()
+
+
+@pytest.fixture
+def world() -> tuple[Made, Maker]:
+    made, maker = _make_once()
+    key, made.key = made.key, None  # type: ignore[assignment]
+    try:
+        found, its_maker = copy.deepcopy((made, maker))
+    finally:
+        made.key = key
+    found.key = key
+    return found, its_maker
+
+
+@pytest.fixture
+def made(world: tuple[Made, Maker]) -> Made:
+    return world[0]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Callable[..., set[str]]:
+    """The statements that a verifier finds false in what a maker publishes."""
+
+    def look(made: Made, spoil: Callable[[Path], Any] | None = None, **given: Any) -> set[str]:
+        folder = made.write(tmp_path / "public")
+        if spoil is not None:
+            spoil(folder)
+        findings: Findings = verify(str(folder), **given)
+        assert not [what for _, what in findings.faults if "cannot be understood" in what], findings.faults
+        return {statement for statement, _ in findings.faults}
+
+    return look
