@@ -28,7 +28,6 @@ def trace(
     import hashlib
 
     from deployments.output import print_result
-    from schemas.errors import GateError
     from schemas.settings import load_settings
     from tasks.contamination.tracing import describe_trace, trace_text
     from warehouse.lake.store import open_lake
@@ -45,7 +44,7 @@ def trace(
         report = trace_text(lake, text, is_simulated=simulated)
     print_result(report, as_json=as_json, lines=describe_trace(report))
     if report["accused"]:
-        raise GateError(f"The text points to {', '.join(report['accused'])}.")
+        raise typer.Exit(3)
 
 
 def _read(source: str) -> str:

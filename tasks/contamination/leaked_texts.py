@@ -29,15 +29,20 @@ REWORDED_SHARE: Final = 0.35
 # A reworded question must be this much better than the next lineage's, and its piece must not be mostly of something else.
 _MARGIN: Final = 0.1
 _LEAST_DICE: Final = 0.25
+_LEAST_DICE_ALONE: Final = 0.6
 # A variant is named where it is this much more like than the others of its lineage (by share and Dice together).
 _VARIANT_MARGIN: Final = 0.02
 # Normal forms that are shorter say too little to be found by.
 _LEAST_LETTERS: Final = 8
+_LEAST_STEM: Final = 12
 _GRAM: Final = 3
 _QUESTIONS_AT_ONCE: Final = 50_000
 # A new question begins after an empty line, or with its number.
 _BREAK: Final = re.compile(r"\n\s*\n|\n(?=\s*[（(【]?\d{1,4}\s*[.、．)）】:：])")
 _NUMBER: Final = re.compile(r"^\s*[（(【]?\d{1,4}\s*[.、．)）】:：]\s*")
+
+# Labels of options stand between texts that the bank holds apart.
+_LABEL: Final = re.compile(r"(?:(?<=\s)|^)[（(]?[A-H]\s*[.、．)）:：]\s*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,15 @@ def find_questions(pieces: list[str], bank: pl.DataFrame) -> list[Match]:
     it may hold several, as a text without empty lines does.
     """
     forms = normalise_column(
-        pl.Series([piece.replace("\0", "") for piece in pieces], dtype=pl.String), fold_traditional_codes
+        pl.Series([_LABEL.sub("", piece).replace("\0", "") for piece in pieces], dtype=pl.String),
+        fold_traditional_codes,
     )
     if not len(forms) or bank.is_empty():
         return []
     held = [_hash(form) for form in forms.to_list()]
     names = np.unique(np.concatenate(held))
     counts = np.zeros(len(names))
-    texts = _normalise_bank(bank)
+    texts, owners = _normalise_bank(bank)
     parts = [
         _compare(texts[start : start + _QUESTIONS_AT_ONCE], names, counts)
         for start in range(0, len(texts), _QUESTIONS_AT_ONCE)
@@ -107,21 +113,34 @@ def find_questions(pieces: list[str], bank: pl.DataFrame) -> list[Match]:
         {"row": overlaps.row[kept], "piece": overlaps.col[kept], "share": shares[kept], "dice": dices[kept]},
         schema={"row": pl.Int64, "piece": pl.Int64, "share": pl.Float64, "dice": pl.Float64},
     )
-    return _choose(found, texts, forms.to_list(), bank)
+    return _choose(
+        found.with_columns(is_alone=pl.col("row") >= bank.height), texts, forms.to_list(), bank[owners]
+    )
 
 
-def _normalise_bank(bank: pl.DataFrame) -> list[str]:
-    """What each question shows, as one normal form: material, stem and options, in this order."""
-    shown = bank.select(
-        pl.concat_str(
-            pl.col("material").fill_null(""),
-            pl.col("stem").fill_null(""),
-            pl.col("options").list.eval(pl.element().struct.field("text")).list.join("\n").fill_null(""),
-            separator="\n",
-        ).str.replace_all("\0", "", literal=True)
-    ).to_series()
-    found: list[str] = normalise_column(shown, fold_traditional_codes).to_list()
-    return found
+def _normalise_bank(bank: pl.DataFrame) -> tuple[list[str], list[int]]:
+    """What each question shows as one normal form (material, stem and options), then material and stem alone; and whose row it is.
+
+    Alone they are looked for where they are long enough, and no other lineage has the same: many choices ask "which is right".
+    """
+    asked = pl.concat_str(pl.col("material").fill_null(""), pl.col("stem").fill_null(""), separator="\n")
+    offered = pl.col("options").list.eval(pl.element().struct.field("text")).list.join("\n").fill_null("")
+    stems, wholes = (
+        normalise_column(
+            bank.select(shown.str.replace_all("\0", "", literal=True)).to_series(), fold_traditional_codes
+        )
+        for shown in (asked, pl.concat_str(asked, offered, separator="\n"))
+    )
+    alone = (
+        pl.DataFrame({"stem": stems, "whole": wholes, "lineage": bank["lineage_uuid"]})
+        .with_row_index("owner")
+        .filter(
+            pl.col("lineage").n_unique().over("stem") == 1,
+            pl.col("stem") != pl.col("whole"),
+            pl.col("stem").str.len_chars() >= _LEAST_STEM,
+        )
+    )
+    return wholes.to_list() + alone["stem"].to_list(), [*range(bank.height), *alone["owner"].to_list()]
 
 
 def _hash(form: str) -> NDArray[np.uint64]:
@@ -155,12 +174,17 @@ def _compare(
 
 def _choose(found: pl.DataFrame, texts: list[str], forms: list[str], bank: pl.DataFrame) -> list[Match]:
     """One match for each lineage of the candidates, the surest first."""
-    ordered = found.sort(["share", "dice", "row"], descending=[True, True, False])
+    # A stem alone counts where the piece is hardly more than it, and holds no question with its options.
+    whole = found.filter(~pl.col("is_alone") & (pl.col("share") >= NEAR_SHARE))["piece"].unique()
+    ordered = found.filter(
+        ~pl.col("is_alone")
+        | ((pl.col("dice") >= _LEAST_DICE_ALONE) & ~pl.col("piece").is_in(whole.to_list()))
+    ).sort(["share", "dice", "row"], descending=[True, True, False])
     lineages, questions = bank["lineage_uuid"], bank["question_uuid"]
     best: dict[str, Match] = {}
     scores: dict[str, float] = {}
     rewords: dict[int, list[Match]] = {}
-    for row, piece, share, dice in ordered.iter_rows():
+    for row, piece, share, dice in ordered.select("row", "piece", "share", "dice").iter_rows():
         lineage, question = str(lineages[row]), str(questions[row])
         if len(texts[row]) < _LEAST_LETTERS:
             continue

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # The chance that a piece found so is not what its source was put: matched wrongly, or added from somewhere else.
 NOISE: Final = {EXACT: 0.02, NEAR: 0.05, REWORDED: 0.3}
-# Variants of a lineage are drawn equally often, but for statements, whose keys are balanced: one is drawn at most about twice as often.
-_MOST_OF_A_VARIANT: Final = 2.0
 ASSUMPTIONS: Final = (
     f"Before the text was read: nobody of them {PRIOR_NOBODY:.1%}; one organisation {PRIOR_SIZES[0]:.1%}, two {PRIOR_SIZES[1]:.1%}, "
     f"three {PRIOR_SIZES[2]:.1%}, shared equally over all coalitions of the size.",
@@ -194,7 +192,8 @@ def _compute_background(
 ) -> Floats:
     """The chance of each question where the leak is nobody's: no organisation is likelier to have been put it, before the draw.
 
-    The largest share of the question's discipline in what any organisation met, over the lineages of the discipline.
+    The largest share of the question's discipline in what any organisation met, over the lineages of the discipline. A variant counts as
+    its lineage: how many others there were when it was drawn is not known.
     """
     shares: dict[str, float] = {}
     for organisation, discipline, met, least in holdings.iter_rows():
@@ -203,16 +202,7 @@ def _compute_background(
     wanted = [match.lineage_uuid for match in matches]
     some = bank.filter(bank["lineage_uuid"].is_in(wanted))
     disciplines = dict(some.select("lineage_uuid", "discipline").iter_rows())
-    variants = dict(some.group_by("lineage_uuid").len().iter_rows())
     everywhere = 1.0 / max(1, bank["lineage_uuid"].n_unique())
     return np.array(
-        [
-            max(shares.get(disciplines[match.lineage_uuid] or "", 0.0), everywhere)
-            * (
-                1.0
-                if match.question_uuid is None
-                else min(1.0, _MOST_OF_A_VARIANT / variants[match.lineage_uuid])
-            )
-            for match in matches
-        ]
+        [max(shares.get(disciplines[match.lineage_uuid] or "", 0.0), everywhere) for match in matches]
     )

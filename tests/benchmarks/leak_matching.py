@@ -88,20 +88,15 @@ def main(arguments: Sequence[str] = ()) -> None:
         ("not in the bank", strangers, 0.0),
     ]:
         rows = every[wanted].to_dicts()
-        text = "\n\n".join(
-            f"{number}. {write_question(row, rate, letters, generator)}" for number, row in enumerate(rows, 1)
-        )
-        pieces = split_text(text)
-        found = find_questions(pieces, bank)
-        right = [
-            match
-            for match in found
-            if match.piece < len(rows) and rows[match.piece]["lineage_uuid"] == match.lineage_uuid
-        ]
+        written = [write_question(row, rate, letters, generator) for row in rows]
+        text = "\n\n".join(f"{number}. {question}" for number, question in enumerate(written, 1))
+        split = len(split_text(text))
+        found = find_questions(written, bank)
+        right = [match for match in found if rows[match.piece]["lineage_uuid"] == match.lineage_uuid]
         reworded = [match for match in found if match.method == REWORDED]
         wrong = len(found) - len(right)
         print(
-            f"{name}: {len(pieces)} pieces of {len(rows)} questions, found {len(right) / len(rows):.3f}, "
+            f"{name}: split into {split} pieces of {len(rows)}, found {len(right) / len(rows):.3f}, "
             f"wrongly {wrong / len(rows):.3f} ({wrong / max(1, len(found)):.3f} of matches; "
             f"of {len(reworded)} reworded {sum(match not in right for match in reworded)})",
             flush=True,

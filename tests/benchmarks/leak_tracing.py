@@ -125,11 +125,10 @@ def _count_leak(counts: Counts, scene: Scene, variants: np.ndarray, generator: n
     lineages = np.array(list(leaked), dtype=np.int64)
     found = variants[:, lineages]
     held = found >= 0 if scene.is_reworded else found == np.array(list(leaked.values()))
-    of_variants = 1.0 if scene.is_reworded else min(1.0, 2.0 / VARIANTS)
     suspicion = trace_leak(
         held,
         np.full(ORGANISATIONS, float(SETS * SET_SIZE)),
-        np.full(len(lineages), of_variants / LINEAGES),
+        np.full(len(lineages), 1 / LINEAGES),
         np.full(len(lineages), NOISE[REWORDED if scene.is_reworded else EXACT]),
     )
     accused = set(np.flatnonzero(suspicion.members >= ACCUSED).tolist())
