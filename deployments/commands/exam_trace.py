@@ -49,6 +49,7 @@ def trace(
 
 def _read(source: str) -> str:
     """The text itself, or what a file of this name holds."""
+    import re
     from pathlib import Path
 
     from schemas.errors import UsageError
@@ -59,6 +60,9 @@ def _read(source: str) -> str:
         # A text is longer than any name of a file, or holds what no name does.
         is_file = False
     if not is_file:
+        if re.fullmatch(r"\S{1,200}\.[A-Za-z][A-Za-z0-9]{0,4}", source):
+            # A name that was mistyped would be a text without a question, and clear everybody.
+            raise UsageError(f"There is no file {source}. Put a space into it where it is the text itself.")
         return source
     try:
         return Path(source).read_text("utf-8-sig")

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.leak_tracing [--leaks 4000]
 
-Every organisation has sat three sets of 1,000 lineages out of 20,000 with two variants each, either sets of its own or, shared, those of
+Every organisation has sat three sets of 1,000 lineages out of 20,000 with two variants each (or as many as a scene says), either sets of its own or, shared, those of
 its group (five groups of four). Reworded questions are known by their lineage only; a share of them is not found, and a share of those
 found is matched to another lineage, drawn at random.
 """
@@ -39,6 +39,7 @@ class Scene:
         wrong: share of those found that is matched to another lineage.
         added: share of the questions that comes from the bank at random.
         is_shared: organisations of a group sit the same sets.
+        met: how many lineages each organisation has met.
     """
 
     sources: int = 1
@@ -48,6 +49,7 @@ class Scene:
     wrong: float = 0.0
     added: float = 0.0
     is_shared: bool = False
+    met: int = SETS * SET_SIZE
 
 
 SCENES = {
@@ -68,6 +70,7 @@ SCENES = {
     "four organisations, 20 word for word": Scene(sources=4),
     "nobody of them, 20 word for word": Scene(sources=0),
     "nobody of them, 3 word for word": Scene(sources=0, questions=3),
+    "nobody of them, 2 word for word, 100 met": Scene(sources=0, questions=2, met=100),
     "one of a group that shares its sets, 20 word for word": Scene(is_shared=True),
 }
 
@@ -87,22 +90,22 @@ def measure_scene(scene: Scene, leaks: int, seed: int = 0) -> Counts:
     """The counts over so many leaks; sets are drawn again for every hundredth."""
     generator = np.random.default_rng(seed)
     counts = Counts()
-    variants = _draw_holdings(generator, scene.is_shared)
+    variants = _draw_holdings(generator, scene)
     for leak in range(leaks):
         if leak and leak % 100 == 0:
-            variants = _draw_holdings(generator, scene.is_shared)
+            variants = _draw_holdings(generator, scene)
         _count_leak(counts, scene, variants, generator)
     return counts
 
 
-def _draw_holdings(generator: np.random.Generator, is_shared: bool) -> np.ndarray:
+def _draw_holdings(generator: np.random.Generator, scene: Scene) -> np.ndarray:
     """The variant of each lineage that each organisation met, -1 for none; shape (organisations, lineages)."""
-    rows = ORGANISATIONS // GROUP_SIZE if is_shared else ORGANISATIONS
+    rows = ORGANISATIONS // GROUP_SIZE if scene.is_shared else ORGANISATIONS
     met = np.full((rows, LINEAGES), -1, dtype=np.int8)
     for row in met:
-        drawn = generator.choice(LINEAGES, SETS * SET_SIZE, replace=False)
+        drawn = generator.choice(LINEAGES, scene.met, replace=False)
         row[drawn] = generator.integers(0, VARIANTS, len(drawn))
-    return np.repeat(met, GROUP_SIZE, axis=0) if is_shared else met
+    return np.repeat(met, GROUP_SIZE, axis=0) if scene.is_shared else met
 
 
 def _count_leak(counts: Counts, scene: Scene, variants: np.ndarray, generator: np.random.Generator) -> None:
@@ -127,7 +130,7 @@ def _count_leak(counts: Counts, scene: Scene, variants: np.ndarray, generator: n
     held = found >= 0 if scene.is_reworded else found == np.array(list(leaked.values()))
     suspicion = trace_leak(
         held,
-        np.full(ORGANISATIONS, float(SETS * SET_SIZE)),
+        np.full(ORGANISATIONS, float(scene.met)),
         np.full(len(lineages), 1 / LINEAGES),
         np.full(len(lineages), NOISE[REWORDED if scene.is_reworded else EXACT]),
     )

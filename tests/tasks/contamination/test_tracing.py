@@ -157,6 +157,8 @@ def test_questions_that_nobody_met_point_to_nobody(home: Path) -> None:
     assert done.exit_code == 0
     assert "Nobody reaches 99%: nobody is accused." in done.stdout
     assert invoke(home, "exam", "trace", "  ").exit_code == 2
+    mistyped = invoke(home, "exam", "trace", "leakd.txt")
+    assert (mistyped.exit_code, "There is no file leakd.txt" in mistyped.stderr) == (2, True)
 
 
 def make_bank(*rows: tuple[str, str, str]) -> pl.DataFrame:

@@ -1,5 +1,5 @@
 -- How much of the bank do k organisations hold together that pool what they met?
--- One row for each k from 1 to 12, or as many as there are organisations. expected_count is the mean over all choices of k
+-- One row per k from 1 to 12, or as many as there are organisations. expected_count is the mean over all choices of k
 -- organisations, exact (a lineage that h of n have met is in 1 - C(n-h, k) / C(n, k) of them); at_most_count is what no choice
 -- exceeds: the k largest holdings added, and never more than all together have met. Simulated runs are not counted.
 WITH banked AS (
