@@ -62,6 +62,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },
     "contamination": {
+        "dedupe": "leaked texts are compared in the normal form in which duplicates are found",
         "imports": "a public set is read as any table that others made",
         "models": "candidates complete questions through the one door",
         "questions": "the draw of questions, and the form of messages",

@@ -22,6 +22,7 @@ from deployments.commands.evaluate import (
 from deployments.commands.exam_database import database
 from deployments.commands.exam_log import add_log_commands
 from deployments.commands.exam_seal import seal
+from deployments.commands.exam_trace import trace
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
@@ -41,6 +42,7 @@ def add_commands(app: typer.Typer) -> None:
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
     exam_app.command()(seal)
+    exam_app.command()(trace)
     app.add_typer(exam_app, name="exam")
 
 
