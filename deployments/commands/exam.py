@@ -24,6 +24,7 @@ from deployments.commands.exam_log import add_log_commands
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
+from deployments.commands.sealed_draws import add_draw_commands
 from deployments.commands.sit import sit
 from deployments.commands.users import user_app
 
@@ -37,6 +38,7 @@ def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
     add_log_commands(exam_app)
+    add_draw_commands(exam_app)
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
     app.add_typer(exam_app, name="exam")
@@ -172,12 +174,14 @@ def close(
     from schemas.settings import load_settings
     from tasks.exam.closing import force_close
     from tasks.exam.log.heads import keep_head
+    from tasks.exam.public.disclosing import disclose_closed_runs
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         report = force_close(ledger, target, reason)
         keep_head(ledger, settings)
+        disclose_closed_runs(ledger, settings)
     lines = [
         f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
         f"({report.error_count} of them because their call had failed).",
