@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, RowMapping, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.public_log import read_public_entries
@@ -120,7 +120,7 @@ def list_undisclosed(connection: Connection) -> list[str]:
     return found
 
 
-def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[Mapping[str, Any], list[str]]]:
+def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[RowMapping, list[str]]]:
     """Every session of a run, by session, with the lineages of its questions in their order."""
     columns = ("session_id", "set_id", "model", "organisation", "prompt_style", "repeat", "is_reference")
     query = select(*(sessions.c[name] for name in columns)).where(sessions.c.run_id == run_id)

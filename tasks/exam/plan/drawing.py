@@ -46,7 +46,7 @@ class DisciplineShare(NamedTuple):
     """How many lineages of a discipline a set has, and how many of them are to be anchors."""
 
     discipline: str
-    count: int
+    size: int
     anchors: int
 
 
@@ -54,10 +54,10 @@ def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[Disci
     """The anchors of each discipline; rounded over the set, not in each: small shares would have no anchor at all."""
     found: list[DisciplineShare] = []
     size = wanted = 0
-    for discipline, count in shares.items():
-        size += count
+    for discipline, share in shares.items():
+        size += share
         before, wanted = wanted, round(size * anchor_share)
-        found.append(DisciplineShare(discipline, count, wanted - before))
+        found.append(DisciplineShare(discipline, share, wanted - before))
     return tuple(found)
 
 

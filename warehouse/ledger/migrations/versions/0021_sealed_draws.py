@@ -6,7 +6,7 @@ from alembic import op
 from warehouse.ledger.sides import on_side
 
 revision = "0021"
-down_revision = "0019"
+down_revision = "0020"
 branch_labels = None
 depends_on = None
 
