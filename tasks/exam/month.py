@@ -11,6 +11,8 @@ import polars as pl
 
 from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.planning import check_same_run, name_run, plan_run
 from tasks.exam.plan.publishing import check_served, publish_plan
@@ -151,6 +153,7 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_callable(registry.get(name) for name in sorted(needed))
+    note_keys(ledger, settings, open_signer(settings))
     run_id = publish_plan(ledger, plan)
     write_public_log(ledger, settings)
     return run_id

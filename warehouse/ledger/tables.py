@@ -300,10 +300,19 @@ run_seals = Table(
     "run_seals",
     metadata,
     Column("run_id", String(80), primary_key=True),
-    Column("share", String(64), nullable=False, comment="The operator's share of the seed; secret until the run is closed."),
+    Column(
+        "share",
+        String(64),
+        nullable=False,
+        comment="The operator's share of the seed; secret until the run is closed.",
+    ),
     Column("plan", Text, nullable=False, comment="plan.json, which was committed to."),
     Column("exclusions", Text, nullable=False, comment="exclusions.json, which was committed to."),
-    Column("parameters", JSON, comment="What it is planned from again when it is drawn; null where it was drawn at once."),
+    Column(
+        "parameters",
+        JSON,
+        comment="What it is planned from again when it is drawn; null where it was drawn at once.",
+    ),
 )
 
 set_proofs = Table(
@@ -311,7 +320,12 @@ set_proofs = Table(
     metadata,
     Column("set_id", String(100), primary_key=True),
     Column("drawn_in", String(80), comment="The run that drew it; null for a set older than the public log."),
-    Column("items", JSON, nullable=False, comment="Its items as they are published when a run that sat it is closed."),
+    Column(
+        "items",
+        JSON,
+        nullable=False,
+        comment="Its items as they are published when a run that sat it is closed.",
+    ),
     Column("revisions", JSON, nullable=False, comment="Question to its revision."),
 )
 

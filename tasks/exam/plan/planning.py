@@ -323,4 +323,3 @@ def _check_kinds(models: Sequence[RegisteredModel], *, is_simulated: bool) -> No
                 f"{model.name!r} is {kinds[0]} and cannot take part in a {kinds[1]} run. Plan a {kinds[0]} run, or leave "
                 "it out."
             )
-

@@ -9,9 +9,7 @@ from schemas.settings import Settings
 from warehouse.secrets import read_home_key
 
 FILE: Final = "blinding-key"
-_WAY_OUT: Final = (
-    "Restore it from a backup. Without it no question that was sealed here can be proved to have been in bank and set."
-)
+_WAY_OUT: Final = "Restore it from a backup. Without it no question that was sealed here can be proved to have been in bank and set."
 
 
 def read_blinding_secret(settings: Settings) -> bytes:

@@ -15,6 +15,8 @@ from typing import Any, Final
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.planning import compute_plan
 from tasks.exam.plan.publishing import check_served
@@ -83,6 +85,7 @@ def commit_run(
         raise UsageError(f"Run {plan.run_id}: no candidate is due in {plan.month}; name candidates.")
     request = plan.request
     bank = seal_bank(request.index, request.rows, request.public)
+    note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
         plans.lock_season(connection, request.season)
         if exam.read_run(connection, plan.run_id) is not None:
@@ -134,10 +137,14 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
         entries = read_public_entries(connection, run_id, _KINDS)
         commit = _require_pending(run_id, entries)
         seal = draws.read_run_seal(connection, run_id)
-        named = set() if seal is None or seal.parameters is None else {
-            *seal.parameters["candidates"],
-            *seal.parameters["outside"],
-        }
+        named = (
+            set()
+            if seal is None or seal.parameters is None
+            else {
+                *seal.parameters["candidates"],
+                *seal.parameters["outside"],
+            }
+        )
         if candidate not in named:
             raise UsageError(f"Run {run_id} does not examine {candidate!r}: {', '.join(sorted(named))}.")
         if any(
@@ -146,7 +153,9 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
             and entry.body["candidate"] == candidate
             for entry in entries
         ):
-            raise UsageError(f"{candidate!r} has given its share to run {run_id}; it is not changed any more.")
+            raise UsageError(
+                f"{candidate!r} has given its share to run {run_id}; it is not changed any more."
+            )
         entry = add_public_entry(
             connection,
             "share",

@@ -67,7 +67,9 @@ def _list_files(connection: Connection, settings: Settings, run_id: str) -> dict
     value = None if drawn.body["beacon"] is None else drawn.body["beacon"]["value"]
     seed = make_seed(share, list_added(entries, drawn.body["commit"]), value)
     if digest("proctor seed commitment", seed).hex() != drawn.body["seed_commitment"]:
-        raise StoreError(f"Run {run_id}: the ledger's share is not the one that it was drawn with. {_WAY_OUT}")
+        raise StoreError(
+            f"Run {run_id}: the ledger's share is not the one that it was drawn with. {_WAY_OUT}"
+        )
     proofs = {
         proof.set_id: proof
         for proof in draws.iter_set_proofs(connection, closed.list_run_sets(connection, run_id))
@@ -113,4 +115,3 @@ def _write_orders(
             "order": find(places[row["set_id"]], lineages),
         }
         yield encode_line(line)
-

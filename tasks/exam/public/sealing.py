@@ -51,7 +51,9 @@ def describe_commitment(
     met = [
         *(
             (f"organisation {owner}", allotment.state.met[owner])
-            for owner in sorted({sitter.organisation for sitter in (*request.candidates, *request.references)})
+            for owner in sorted(
+                {sitter.organisation for sitter in (*request.candidates, *request.references)}
+            )
         ),
         ("avoided", allotment.avoided),
         ("asked", _mark(request, allotment.state.asked)),

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from schemas.errors import StoreError
-from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from tests.warehouse.ledger.older import make_older
 from warehouse.ledger import tables
 from warehouse.ledger.backup import backup_ledger, restore_ledger
@@ -42,7 +42,7 @@ def read_bytes(path: Path) -> bytes:
 def plant(connection: Any) -> None:
     """A marker in every text of the ledger's own tables: reviews, drafts, answers, judges' replies, notes."""
     for table in tables.metadata.tables.values():
-        if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys"):
+        if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys", "run_seals"):
             continue
         row: dict[str, object] = {}
         for column in table.columns:
@@ -72,6 +72,7 @@ def test_no_answer_review_reply_seed_or_key_is_in_any_byte_of_the_exams_file(tmp
             secrets = [
                 *connection.execute(select(tables.run_plans.c.seed)).scalars(),
                 *connection.execute(select(tables.set_keys.c.draw_key)).scalars(),
+                *connection.execute(select(tables.run_seals.c.share)).scalars(),
             ]
         assert len(secrets) >= 2
         own, exam = read_bytes(path), read_bytes(name_exam_file(path))
@@ -285,7 +286,7 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
     killed = subprocess.run([sys.executable, "-c", CUT_OFF, str(tmp_path)], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGXFSZ
     with closing(sqlite3.connect(path)) as own, closing(sqlite3.connect(name_exam_file(path))) as exam:
-        assert own.execute("select seed from run_plans").fetchall() == [("the first seed",)]
+        assert own.execute("select seed from run_plans").fetchall() == [(seed_of("the first seed"),)]
         assert own.execute("select count(*) from set_keys").fetchone()[0] > 0
         for name in ("runs", "sessions", "sets", "exposures", "users"):
             assert exam.execute(f"select count(*) from {name}").fetchone() == (0,), name
@@ -298,7 +299,7 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
             assert find_strays(connection) == []
             run = read_run(connection, "2026-11")
             assert run is not None
-            assert run["seed"] == "the second seed"
+            assert run["seed"] == seed_of("the second seed")
             numbers = connection.execute(select(tables.set_numbers.c.set_id)).scalars().all()
             keys = connection.execute(select(tables.set_keys.c.set_id)).scalars().all()
             assert sorted(keys) == sorted(numbers)
