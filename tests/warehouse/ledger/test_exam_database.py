@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from schemas.errors import StoreError
+from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from tests.warehouse.ledger.older import make_older
 from warehouse.ledger import tables
@@ -24,6 +25,7 @@ from warehouse.ledger.engine import now_text, open_exam_database, open_ledger
 from warehouse.ledger.exam import list_run_ids, read_run
 from warehouse.ledger.integrity import find_strays
 from warehouse.ledger.migrate import HEAD
+from warehouse.ledger.public_log import read_public_entries
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
 from warehouse.ledger.users import add_user
 
@@ -303,3 +305,7 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
             numbers = connection.execute(select(tables.set_numbers.c.set_id)).scalars().all()
             keys = connection.execute(select(tables.set_keys.c.set_id)).scalars().all()
             assert sorted(keys) == sorted(numbers)
+            # What the killed one left says nothing: the run was committed to once, with the share of the one that planned it.
+            (commit,) = read_public_entries(connection, "2026-11", ("commit",))
+            share = bytes.fromhex(connection.execute(select(tables.run_seals.c.share)).scalar_one())
+            assert commit.body["share_commitment"] == digest("proctor share", share).hex()

@@ -5,6 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import random
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +45,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.bank_rows import split_bank
 from warehouse.lake.store import Batch, Lake, open_lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.public_log import PublicStep, list_public_entries, read_public_entries
 from warehouse.ledger.tables import run_seals, sessions
 
@@ -354,6 +359,7 @@ models:
   beta: {provider: own, organisation: beta labs, endpoint_model: beta}
   rho: {provider: own, organisation: rho labs, endpoint_model: rho, roles: [reference]}
 """
+ROOT = Path(__file__).parents[4]
 SOURCE = "drand quicknet, round 24000000"
 
 
@@ -495,3 +501,65 @@ def test_a_share_is_a_hash_of_a_candidate_given_once(home: Home, share: str) -> 
     add_share(home.ledger, home.settings, MONTH, "alpha", "AB" * 32)
     with pytest.raises(UsageError, match="has given its share"):
         add_share(home.ledger, home.settings, MONTH, "alpha", "cd" * 32)
+
+
+# --- kills ----------------------------------------------------------------------------------------------------------
+
+WORKER = """
+import sys
+from pathlib import Path
+from schemas.errors import GateError
+from tasks.exam.public.committing import add_share, commit_run, draw_run
+from tasks.exam.public.disclosing import disclose_closed_runs
+from tests.tasks.exam.world import answer_run, make_settings
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.exam import read_run
+from warehouse.ledger.public_log import read_public_entries
+
+home = Path(sys.argv[1])
+settings = make_settings(home, reference_model="rho")
+print("ready", flush=True)
+with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+    for run_id in ("one", "two", "three"):
+        def did(kind):
+            with ledger.read() as connection:
+                return bool(read_public_entries(connection, run_id, (kind,)))
+        if not did("commit"):
+            commit_run(ledger, lake, settings, month="2026-11", source="a lottery", candidates=["alpha"], run_id=run_id)
+        if not did("share"):
+            add_share(ledger, settings, run_id, "alpha", "ab" * 32)
+        if not did("draw"):
+            draw_run(ledger, lake, settings, run_id, "17")
+        answer_run(ledger, run_id)
+        disclose_closed_runs(ledger, settings)
+"""
+
+
+@pytest.mark.long
+def test_whoever_commits_draws_and_discloses_is_killed_again_and_again_and_the_run_verifies(
+    home: Home, tmp_path: Path
+) -> None:
+    seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
+    print(f"seed {seed}: PROCTOR_TEST_SEED={seed} repeats this run")
+    moments = random.Random(seed)
+    command = [sys.executable, "-c", WORKER, str(home.settings.home)]
+    kills = code = 0
+    for _ in range(60):
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as worker:
+            assert worker.stdout is not None
+            worker.stdout.readline()
+            try:
+                code = worker.wait(timeout=moments.uniform(0.01, 0.3) if kills < 12 else 120)
+                break
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                kills += 1
+    assert (code, kills >= 3) == (0, True)
+    with open_ledger(home.settings.ledger_address) as ledger:
+        for run_id in ("one", "two", "three"):
+            kinds = [
+                entry.kind for entry in read_entries(ledger, run_id, "commit", "share", "draw", "disclose")
+            ]
+            assert kinds == ["commit", "share", "draw", "disclose"]
+            draw_again(read_disclosed(home.settings.home / "public", run_id))
