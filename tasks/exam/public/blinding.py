@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from typing import Final
 
@@ -29,4 +30,19 @@ def question_salt(secret: bytes, question_uuid: str, revision: int) -> bytes:
 
 def slot_salt(secret: bytes, bank_version: int, lineage_uuid: str, slot: int) -> bytes:
     """The salt of a slot of a lineage in a bank version: 32 bytes."""
-    return hmac.digest(secret, f"slot|{bank_version}|{lineage_uuid}|{slot}".encode(), "sha256")
+    return _salt_slot(_make_slot_key(secret, bank_version, lineage_uuid), slot)
+
+
+def slot_salts(secret: bytes, bank_version: int, lineage_uuid: str, count: int) -> list[bytes]:
+    """The salts of all slots of a lineage, in order."""
+    key = _make_slot_key(secret, bank_version, lineage_uuid)
+    return [_salt_slot(key, slot) for slot in range(count)]
+
+
+def _make_slot_key(secret: bytes, bank_version: int, lineage_uuid: str) -> bytes:
+    return hmac.digest(secret, f"slots|{bank_version}|{lineage_uuid}".encode(), "sha256")
+
+
+def _salt_slot(key: bytes, slot: int) -> bytes:
+    # A key of its own for each lineage, and inputs of one length: a hash is enough, and a bank has 700,000 slots.
+    return hashlib.sha256(key + slot.to_bytes(8, "big")).digest()

@@ -381,16 +381,36 @@ class Home:
         return draw_run(self.ledger, self.lake, self.settings, run_id, value)
 
 
-@pytest.fixture
-def home(ledger: Ledger, tmp_path: Path) -> Iterator[Home]:
-    settings = make_settings(tmp_path / "home", reference_model="rho")
-    settings.home.mkdir(exist_ok=True)
+@pytest.fixture(scope="module")
+def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """A bank that no test changes."""
+    with open_lake(make_settings(tmp_path_factory.mktemp("lake"))) as lake:
+        land_bank(lake, make_bank(20, has_keys=True))
+        yield lake
+
+
+def land_bank(lake: Lake, bank: pl.DataFrame) -> None:
+    lake.land_together([Batch(name, "1", rows) for name, rows in split_bank(bank).items()])
+
+
+def make_home(ledger: Ledger, lake: Lake, folder: Path) -> Home:
+    settings = make_settings(folder, reference_model="rho")
+    folder.mkdir(exist_ok=True)
     settings.registry_path.write_text(MODELS, "utf-8")
-    with open_lake(settings) as lake:
-        lake.land_together(
-            [Batch(name, "1", rows) for name, rows in split_bank(make_bank(20, has_keys=True)).items()]
-        )
-        yield Home(ledger, lake, settings)
+    return Home(ledger, lake, settings)
+
+
+@pytest.fixture
+def home(ledger: Ledger, shared_lake: Lake, tmp_path: Path) -> Home:
+    return make_home(ledger, shared_lake, tmp_path / "home")
+
+
+@pytest.fixture
+def own_home(ledger: Ledger, tmp_path: Path) -> Iterator[Home]:
+    """The same with a lake of its own."""
+    with open_lake(make_settings(tmp_path / "home")) as lake:
+        land_bank(lake, make_bank(20, has_keys=True))
+        yield make_home(ledger, lake, tmp_path / "home")
 
 
 def test_a_run_with_a_beacon_and_shares_is_committed_to_drawn_and_verified(home: Home) -> None:
@@ -470,17 +490,19 @@ def test_a_draw_is_refused_where_somebody_has_met_more_since(home: Home) -> None
     home.draw()
 
 
-def test_a_draw_is_refused_where_the_bank_or_the_registration_changed(home: Home) -> None:
-    home.commit()
-    text = home.settings.registry_path.read_text()
-    home.settings.registry_path.write_text(text.replace("endpoint_model: alpha", "endpoint_model: alpha-2"))
+def test_a_draw_is_refused_where_the_bank_or_the_registration_changed(own_home: Home) -> None:
+    own_home.commit()
+    text = own_home.settings.registry_path.read_text()
+    own_home.settings.registry_path.write_text(
+        text.replace("endpoint_model: alpha", "endpoint_model: alpha-2")
+    )
     with pytest.raises(GateError, match="the plan"):
-        home.draw()
-    home.settings.registry_path.write_text(text)
+        own_home.draw()
+    own_home.settings.registry_path.write_text(text)
     rows = pl.concat([make_bank(20, has_keys=True), make_bank(20, bank_version=2, prefix="new ")])
-    home.lake.land_together([Batch(name, "1", frame) for name, frame in split_bank(rows).items()])
+    land_bank(own_home.lake, rows)
     with pytest.raises(GateError, match="the bank"):
-        home.draw()
+        own_home.draw()
 
 
 def test_a_share_that_the_ledger_lost_cannot_be_replaced_by_one_that_pleases(home: Home) -> None:
@@ -538,12 +560,12 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_on
 
 @pytest.mark.long
 def test_whoever_commits_draws_and_discloses_is_killed_again_and_again_and_the_run_verifies(
-    home: Home, tmp_path: Path
+    own_home: Home,
 ) -> None:
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}: PROCTOR_TEST_SEED={seed} repeats this run")
     moments = random.Random(seed)
-    command = [sys.executable, "-c", WORKER, str(home.settings.home)]
+    command = [sys.executable, "-c", WORKER, str(own_home.settings.home)]
     kills = code = 0
     for _ in range(60):
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as worker:
@@ -556,10 +578,10 @@ def test_whoever_commits_draws_and_discloses_is_killed_again_and_again_and_the_r
                 worker.kill()
                 kills += 1
     assert (code, kills >= 3) == (0, True)
-    with open_ledger(home.settings.ledger_address) as ledger:
+    with open_ledger(own_home.settings.ledger_address) as ledger:
         for run_id in ("one", "two", "three"):
             kinds = [
                 entry.kind for entry in read_entries(ledger, run_id, "commit", "share", "draw", "disclose")
             ]
             assert kinds == ["commit", "share", "draw", "disclose"]
-            draw_again(read_disclosed(home.settings.home / "public", run_id))
+            draw_again(read_disclosed(own_home.settings.home / "public", run_id))
