@@ -77,15 +77,17 @@ def _list_files(connection: Connection, settings: Settings, run_id: str) -> dict
     return {
         "plan.json": iter([seal.plan]),
         "exclusions.json": iter([seal.exclusions]),
-        "sets.jsonl": _write_sets(proofs),
+        "sets.jsonl": _write_sets(proofs, run_id),
         "orders.jsonl": _write_orders(connection, settings, run_id, proofs),
         "seed.json": iter([encode_line({"share": share.hex(), "seed": seed.hex()})]),
     }
 
 
-def _write_sets(proofs: dict[str, SetProof]) -> Iterator[str]:
+def _write_sets(proofs: dict[str, SetProof], run_id: str) -> Iterator[str]:
     for set_id, proof in sorted(proofs.items()):
-        yield encode_line({"set": set_id, "drawn_in": proof.drawn_in, "items": proof.items})
+        # Slots and paths lead to the bank of the run that drew the set, and stand in its files.
+        items = proof.items if proof.drawn_in == run_id else [item[:3] for item in proof.items]
+        yield encode_line({"set": set_id, "drawn_in": proof.drawn_in, "items": items})
 
 
 def _write_orders(
