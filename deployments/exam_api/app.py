@@ -21,6 +21,7 @@ from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
 from deployments.exam_api.gate import TokenGate
 from deployments.exam_api.practice_routes import add_practice_routes
+from deployments.exam_api.public_log import PublicLogWriter
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
 from deployments.exam_api.strangers import StrangerLog
@@ -72,10 +73,12 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
         app.state.protocol = make_protocol(opened, settings, is_in_house=False, heads=app.state.heads)
         app.state.passwords = PasswordDoor()
         app.state.strangers = StrangerLog(lambda: app.state.protocol)
+        public_log = PublicLogWriter(opened, settings)
         try:
             yield
         finally:
             await app.state.strangers.finish()
+            await public_log.finish()
             if ledger is None:
                 opened.close()
 

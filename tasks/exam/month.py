@@ -11,15 +11,12 @@ import polars as pl
 
 from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.planning import check_same_run, name_run, plan_run
 from tasks.exam.plan.publishing import check_served, publish_plan
 from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.public.bank_rows import LakeRows
-from tasks.exam.public.log_file import write_public_log
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_callable, read_registry
 from warehouse.lake.store import Lake
@@ -153,10 +150,7 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_callable(registry.get(name) for name in sorted(needed))
-    note_keys(ledger, settings, open_signer(settings))
-    run_id = publish_plan(ledger, plan)
-    write_public_log(ledger, settings)
-    return run_id
+    return publish_plan(ledger, plan)
 
 
 def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:

@@ -11,10 +11,12 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.exam.log.heads import keep_head
+from tasks.exam.log.heads import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
@@ -61,7 +63,9 @@ def plan_month(
         )
         if plan is None:
             return ""
+        note_keys(ledger, settings, open_signer(settings))
         published = publish_month(ledger, settings, plan)
+        keep_public_log(ledger, settings)
         set_deadlines(ledger, settings, published)
         return published
 
@@ -77,6 +81,7 @@ def sit_run(run_id: str) -> dict[str, object]:
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
             report, calls = asyncio.run(_sit(ledger, run_id, plan.budget_usd, progress))
+        keep_public_log(ledger, settings)
     return {
         "sessions": report.session_count,
         "answers": report.answer_count,
@@ -94,11 +99,13 @@ def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
         set_deadlines(ledger, settings)
         report = close_overdue(ledger)
         if report.session_ids:
             keep_head(ledger, settings)
         disclose_closed_runs(ledger, settings)
+        keep_public_log(ledger, settings)
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 

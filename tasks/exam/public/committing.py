@@ -23,7 +23,7 @@ from tasks.exam.plan.publishing import check_served
 from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.public.bank_file import seal_bank
-from tasks.exam.public.log_file import write_public_log
+from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.public.sealing import describe_commitment, list_added, write_commitment
 from warehouse.lake.store import Lake
 from warehouse.ledger import draws, exam, plans
@@ -118,7 +118,7 @@ def commit_run(
                 "committed_at": request.planned_on.isoformat(),
             },
         )
-    write_public_log(ledger, settings)
+    keep_public_log(ledger, settings)
     return current, int(entry.number)
 
 
@@ -161,7 +161,7 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
             "share",
             {"run": run_id, "commit": commit.number, "candidate": candidate, "share": share},
         )
-    write_public_log(ledger, settings)
+    keep_public_log(ledger, settings)
     return entry.number
 
 
@@ -195,6 +195,7 @@ def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value:
     if plan is None or plan.is_published:
         raise GateError(f"Run {run_id} is drawn; a run is drawn once.")
     publish_month(ledger, settings, plan)
+    keep_public_log(ledger, settings)
     set_deadlines(ledger, settings, run_id)
     return plan
 

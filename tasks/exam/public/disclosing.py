@@ -5,6 +5,7 @@ The files follow from the ledger alone: doing it again writes the same, and the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,7 @@ from tasks.exam.plan.drawing import make_seed
 from tasks.exam.public.blinding import lineage_name, read_blinding_secret
 from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest
-from tasks.exam.public.log_file import write_public_log
+from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.public.sealing import list_added
 from warehouse.ledger import closed, draws
 from warehouse.ledger.draws import SetProof
@@ -24,15 +25,27 @@ from warehouse.ledger.public_log import add_public_entry, read_public_entries
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+log = logging.getLogger(__name__)
+
 _WAY_OUT: Final = "Restore the ledger, and the folder of secrets, from a backup that has it."
 
 
 def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
-    """Disclose every closed run that is not yet, and bring the public log's file up to the ledger; returns the runs."""
+    """Disclose every closed run that is not yet, and bring the public log's file up to the ledger; returns the runs.
+
+    One that cannot be disclosed is logged, and holds nobody up: it stays undisclosed, for everybody to see.
+    """
     with ledger.read() as connection:
         waiting = draws.list_undisclosed(connection)
-    disclosed = [run_id for run_id in waiting if disclose_run(ledger, settings, run_id)]
-    write_public_log(ledger, settings)
+    disclosed = []
+    for run_id in waiting:
+        try:
+            if disclose_run(ledger, settings, run_id):
+                disclosed.append(run_id)
+        except StoreError as error:
+            log.error("%s", error)
+    if disclosed:
+        keep_public_log(ledger, settings)
     return disclosed
 
 
