@@ -26,6 +26,7 @@ from deployments.commands.exam_trace import trace
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
+from deployments.commands.sealed_draws import add_draw_commands
 from deployments.commands.sit import sit
 from deployments.commands.users import user_app
 
@@ -39,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
     add_log_commands(exam_app)
+    add_draw_commands(exam_app)
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
     exam_app.command()(seal)
@@ -177,6 +179,7 @@ def close(
     from tasks.exam.closing import force_close
     from tasks.exam.log.heads import keep_head, note_keys
     from tasks.exam.log.signing import open_signer
+    from tasks.exam.public.disclosing import disclose_closed_runs
     from tasks.exam.public.log_file import keep_public_log
     from warehouse.ledger.engine import open_ledger
 
@@ -185,6 +188,7 @@ def close(
         note_keys(ledger, settings, open_signer(settings))
         report = force_close(ledger, target, reason)
         keep_head(ledger, settings)
+        disclose_closed_runs(ledger, settings)
         refusal = keep_public_log(ledger, settings)
     if refusal is not None:
         print_note(f"Warning: {refusal}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -15,11 +14,11 @@ from schemas.settings import Settings
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.planning import check_same_run, name_run, plan_run
 from tasks.exam.plan.publishing import check_served, publish_plan
+from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan, parse_published
+from tasks.exam.public.bank_rows import LakeRows
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_callable, read_registry
-from tasks.questions.bare import strip_questions
-from tasks.questions.question import BareQuestion
 from warehouse.lake.store import Lake
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
@@ -45,13 +44,6 @@ def read_bank_index(lake: Lake) -> pl.DataFrame:
     if bank.is_empty():
         raise GateError(NO_BANK)
     return bank
-
-
-def _read_bare(lake: Lake, question_uuids: Collection[str]) -> dict[str, BareQuestion]:
-    """The bare content of questions of the latest bank version, of these and no others."""
-    with lake.one_thread():
-        rows = lake.read("bank_questions", {"question_uuids": sorted(set(question_uuids))})
-    return strip_questions(rows, question_uuids)
 
 
 class Draw(NamedTuple):
@@ -88,6 +80,7 @@ def preview_month(
     run_id: str | None = None,
     repetition: str | None = None,
     seed: str | None = None,
+    chance: Chance | None = None,
     is_reference_renewed: bool = False,
     is_bridging: bool = True,
 ) -> RunPlan | None:
@@ -125,13 +118,14 @@ def preview_month(
         settings,
         registry,
         read_bank_index(lake),
-        read_bare=partial(_read_bare, lake),
+        rows=LakeRows(lake),
         month=month,
         is_simulated=is_simulated,
         run_id=run_id,
         candidates=names,
         outside=outside,
         seed=seed,
+        chance=chance,
         judge_prompt=JUDGE_PROMPT,
         is_reference_renewed=is_reference_renewed,
         is_bridging=is_bridging,

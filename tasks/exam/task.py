@@ -15,6 +15,7 @@ from tasks.exam.log.heads import keep_head, note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
+from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
@@ -103,7 +104,8 @@ def close_overdue_sessions() -> dict[str, object]:
         report = close_overdue(ledger)
         if report.session_ids:
             keep_head(ledger, settings)
-            keep_public_log(ledger, settings)
+        disclose_closed_runs(ledger, settings)
+        keep_public_log(ledger, settings)
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
@@ -111,11 +113,15 @@ def close_overdue_sessions() -> dict[str, object]:
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
-    """Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes."""
+    """Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes.
+
+    What a closed run was drawn from is disclosed before.
+    """
     if not run_id:
         return {"landed_rows": {}}
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        disclose_closed_runs(ledger, settings)
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 

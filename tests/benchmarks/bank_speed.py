@@ -4,7 +4,7 @@ Each measure runs in a process of its own, so that its memory is its own. Questi
 (`tests/benchmarks/large_bank.py`), with planted copies and edits whose truth is known. Beside our duplicates stand two
 baselines on the same texts: `rensa` (128 values, 16 bands, accepted by its estimate, as its own example does) and the method of
 text-dedup (MinHash of word 3-grams, 32 × 4 bands, merged without a check).
-Run: python -m tests.benchmarks.bank_speed [duplicates|rensa|text_dedup|publish|arrivals|plan] [questions]
+Run: python -m tests.benchmarks.bank_speed [duplicates|rensa|text_dedup|publish|arrivals|seal|plan] [questions]
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def main(arguments: list[str] | None = None) -> None:
     if len(given) == 2:
         print(json.dumps(MEASURES[given[0]](int(given[1]))))
         return
-    for name in given or ["duplicates", "publish", "arrivals", "plan"]:
-        for size in (PAPER,) if name == "plan" else (PAPER, MILLION):
+    for name in given or ["duplicates", "publish", "arrivals", "seal", "plan"]:
+        for size in (PAPER,) if name in ("seal", "plan") else (PAPER, MILLION):
             _print_measure(name, size)
 
 
@@ -260,8 +260,44 @@ def _arrive(folder: str, size: int) -> None:
     )
 
 
+def _seal(size: int) -> dict[str, Any]:
+    """The public file of a bank version of that size: made, and checked before another run names it."""
+    from tasks.exam.month import read_bank_index
+    from tasks.exam.plan.bank_index import index_bank
+    from tasks.exam.public.bank_file import seal_bank
+    from tasks.exam.public.bank_rows import LakeRows
+    from tasks.exam.public.blinding import read_blinding_secret
+    from warehouse.lake.store import open_lake
+
+    with tempfile.TemporaryDirectory() as folder:
+        _in_child(f"from tests.benchmarks.bank_speed import _fill_and_publish as f; f({folder!r}, {size})")
+        settings = Settings(home=Path(folder) / "home")
+        with open_lake(settings, read_only=True) as lake:
+            before_mb, started = _peak_mb(), _clock()
+            index = index_bank(read_bank_index(lake), settings.disciplines, read_blinding_secret(settings))
+            indexed, indexed_mb = _clock(), _peak_mb()
+            seal_bank(index, LakeRows(lake), settings.home / "public")
+            sealed, sealed_mb = _clock(), _peak_mb()
+            seal_bank(index, LakeRows(lake), settings.home / "public")
+            ended = _clock()
+        (path,) = (settings.home / "public" / "banks").glob("*.jsonl")
+        return {
+            "lineages": len(index.lineage_uuids),
+            "CPU s: index the bank": indexed - started,
+            "CPU s: seal it": sealed - indexed,
+            "CPU s: check the file": ended - sealed,
+            "MB of the file": path.stat().st_size / 1e6,
+            "peak MB": sealed_mb,
+            "of these the index and the program": indexed_mb,
+            "MB before": before_mb,
+        }
+
+
 def _plan(size: int) -> dict[str, Any]:
-    """60 candidates, 3 styles, 3 repeats of 1,000 questions: previewed and published on a bank of that size."""
+    """60 candidates, 3 styles, 3 repeats of 1,000 questions: previewed and published on a bank of that size.
+
+    Its bank version is sealed before, as by the run before it.
+    """
     from tasks.exam.month import preview_month, publish_month
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
@@ -270,6 +306,7 @@ def _plan(size: int) -> dict[str, Any]:
         _in_child(f"from tests.benchmarks.bank_speed import _fill_and_publish as f; f({folder!r}, {size})")
         settings = Settings(home=Path(folder) / "home", repeats=3)
         settings.registry_path.write_text(_render_registry(60), "utf-8")
+        _in_child(f"from tests.benchmarks.bank_speed import _seal_away as f; f({folder!r})")
         with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
             before_mb, started = _peak_mb(), _clock()
             plan = preview_month(
@@ -288,6 +325,21 @@ def _plan(size: int) -> dict[str, Any]:
             "peak MB": _peak_mb(),
             "MB before": before_mb,
         }
+
+
+def _seal_away(folder: str) -> None:
+    """Seal the bank of a home that the plan is made in."""
+    from tasks.exam.month import read_bank_index
+    from tasks.exam.plan.bank_index import index_bank
+    from tasks.exam.public.bank_file import seal_bank
+    from tasks.exam.public.bank_rows import LakeRows
+    from tasks.exam.public.blinding import read_blinding_secret
+    from warehouse.lake.store import open_lake
+
+    settings = Settings(home=Path(folder) / "home")
+    with open_lake(settings, read_only=True) as lake:
+        index = index_bank(read_bank_index(lake), settings.disciplines, read_blinding_secret(settings))
+        seal_bank(index, LakeRows(lake), settings.home / "public")
 
 
 def _render_registry(count: int) -> str:
@@ -369,6 +421,7 @@ MEASURES: dict[str, Callable[[int], dict[str, Any]]] = {
     "text_dedup": _run_text_dedup,
     "publish": _publish_whole,
     "arrivals": _publish_arrivals,
+    "seal": _seal,
     "plan": _plan,
 }
 

@@ -27,7 +27,7 @@ from sqlalchemy import select, update
 
 from schemas.settings import Settings
 from tasks.exam.plan.bank_index import BankIndex, index_bank
-from tasks.exam.plan.drawing import draw_order, draw_set
+from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
@@ -317,7 +317,7 @@ def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None
 
 def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
     """Are draws and orders uniform, and true and false keys as frequent? χ² with even degrees of freedom."""
-    index = index_bank(bank, tuple(LINEAGES))
+    index = index_bank(bank, tuple(LINEAGES), bytes(32))
     totals = {name: index.count(name) for name in LINEAGES}
     shares = plan_shares(set_size, totals, is_capped=True, lasting_sets=36, least_share=10).planned
     print(f"\n### Chance, over {set_count} sets\n")
@@ -326,23 +326,24 @@ def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
         for qs, ts in zip(index.questions, index.truths, strict=True)
         for q, t in zip(qs, ts, strict=True)
     }
+    names = dict(zip(index.lineage_uuids, index.names, strict=True))
     drawn: Counter[int] = Counter()
     keys: Counter[str | None] = Counter()
     first: Counter[int] = Counter()
     for number in range(set_count):
         items = draw_set(
             index,
-            shares,
+            split_anchors(shares, 0.0),
             excluded=index.make_mask(),
             avoided=index.make_mask(),
             asked={},
-            anchor_share=0.0,
-            key=f"secret {number}",
-            label="set",
+            seed=f"secret {number}".encode(),
+            set_id="set",
         )
         drawn.update(index.positions[item.lineage_uuid] for item in items)
         keys.update(truth[item.question_uuid] for item in items)
-        order = draw_order([item.lineage_uuid for item in items], f"seed {number}", "order")
+        of_set = {item.lineage_uuid: names[item.lineage_uuid] for item in items}
+        order = draw_order(of_set, f"seed {number}".encode(), "order")
         ranks = {lineage: rank for rank, lineage in enumerate(sorted(order))}
         first.update(ranks[lineage] * 11 // len(order) for lineage in order[: len(order) // 11])
     for name in ("Medicine", "Military Science"):

@@ -74,6 +74,12 @@ def read_set_questions(connection: Connection, set_id: str, lineages: Iterable[s
     ]
 
 
+def read_set_disciplines(connection: Connection, set_id: str) -> list[tuple[str, str]]:
+    """(lineage_uuid, discipline) of every question of a set."""
+    query = select(sets.c.lineage_uuid, sets.c.discipline).where(sets.c.set_id == set_id)
+    return [(str(lineage), str(discipline)) for lineage, discipline in connection.execute(query)]
+
+
 def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[str]:
     """The sets that a candidate has answered (a closed session with answers), the one closed last at the end."""
     query = (

@@ -292,8 +292,41 @@ set_keys = Table(
         "draw_key",
         String(80),
         nullable=False,
-        comment="Secret that the set's draw follows from; no run discloses it.",
+        comment="Secret that the set's draw follows from, until the run that drew it is closed.",
     ),
+)
+
+run_seals = Table(
+    "run_seals",
+    metadata,
+    Column("run_id", String(80), primary_key=True),
+    Column(
+        "share",
+        String(64),
+        nullable=False,
+        comment="The operator's share of the seed; secret until the run is closed.",
+    ),
+    Column("plan", Text, nullable=False, comment="plan.json, which was committed to."),
+    Column("exclusions", Text, nullable=False, comment="exclusions.json, which was committed to."),
+    Column(
+        "parameters",
+        JSON,
+        comment="What it is planned from again when it is drawn; null where it was drawn at once.",
+    ),
+)
+
+set_proofs = Table(
+    "set_proofs",
+    metadata,
+    Column("set_id", String(100), primary_key=True),
+    Column("drawn_in", String(80), comment="The run that drew it; null for a set older than the public log."),
+    Column(
+        "items",
+        JSON,
+        nullable=False,
+        comment="Its items as they are published when a run that sat it is closed.",
+    ),
+    Column("revisions", JSON, nullable=False, comment="Question to its revision."),
 )
 
 sets = Table(

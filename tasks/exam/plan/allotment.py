@@ -10,12 +10,16 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.exam.plan.fingerprint import list_changes
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitter, Sitting
 from tasks.exam.plan.shares import Shortfall, describe_shortfalls
 from tasks.exam.plan.sharing import DrawnSet, distribute_sets
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class SatSet(NamedTuple):
@@ -119,8 +123,12 @@ class Allotment:
         refused: who is not examined.
         renewed: which references answer again what they have answered.
         left: organisation key → discipline → lineages that it has not met after this run.
+        state: what the ledger said before.
+        avoided: mask of lineages that new sets avoid, before the first of them.
     """
 
+    state: LedgerState
+    avoided: NDArray[np.bool_]
     new_sets: list[DrawnSet] = field(default_factory=list)
     sets: list[SatSet] = field(default_factory=list)
     lineages: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -136,7 +144,10 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
     """Give every organisation its set and every candidate its sessions; then the reference's."""
     found = distribute_sets(request, state)
     allotment = Allotment(
-        new_sets=found.new_sets, claims=sorted((owner, taken.set_id) for owner, taken in found.taken.items())
+        state=state,
+        avoided=found.avoided,
+        new_sets=found.new_sets,
+        claims=sorted((owner, taken.set_id) for owner, taken in found.taken.items()),
     )
     used = {taken.set_id: taken for taken in sorted(found.taken.values(), key=lambda taken: taken.set_number)}
     lineage = request.index.lineage_uuids
@@ -182,7 +193,7 @@ def _describe_set(
         is_new=drawn is not None,
         question_count=len(taken.positions),
         anchor_count=None if drawn is None else sum(item.is_anchor for item in drawn.items),
-        wanted_anchors=None if drawn is None else drawn.wanted_anchors,
+        wanted_anchors=None if drawn is None else sum(share.anchors for share in drawn.shares),
         organisations=tuple(
             sorted(
                 request.name_organisation(owner)
@@ -240,7 +251,7 @@ def _plan_session(
 ) -> PlannedSession:
     # An opaque name: it appears in URLs and tokens, and must say nothing of the set.
     label = f"session|{request.run_id}|{taken.set_id}|{sitter.model}|{style}|{repeat}|{is_reference}"
-    digest = hmac.new(request.seed.encode(), label.encode(), hashlib.sha256).hexdigest()
+    digest = hmac.new(request.chance.seed, label.encode(), hashlib.sha256).hexdigest()
     return PlannedSession(
         session_id=f"s{digest[:24]}",
         set_id=taken.set_id,

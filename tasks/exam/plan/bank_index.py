@@ -1,15 +1,18 @@
-"""A bank version as a draw sees it: lineages by discipline, and the questions of each."""
+"""A bank version as a draw sees it: lineages by discipline, their public names, and the slots of each."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
 
 from schemas.errors import ContractError, GateError
+from tasks.exam.public.blinding import lineage_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +47,9 @@ class BankIndex:
         spans: discipline → first position and the one after the last.
         questions: by position, the lineage's questions, sorted.
         truths: by position and question, `true` or `false` for a statement made from a choice, else null.
+        revisions: by position and question, its revision.
+        names: by position, the 32 bytes that stand for the lineage in what is published.
+        secret: what names and salts are made with.
     """
 
     bank_version: int
@@ -52,6 +58,9 @@ class BankIndex:
     spans: Mapping[str, tuple[int, int]]
     questions: ListColumn
     truths: ListColumn
+    revisions: ListColumn
+    names: Sequence[bytes] = field(repr=False)
+    secret: bytes = field(repr=False)
 
     def count(self, discipline: str) -> int:
         """The lineages of a discipline."""
@@ -65,6 +74,16 @@ class BankIndex:
             for discipline, (first, end) in self.spans.items()
         }
 
+    def list_slots(self, position: int) -> list[str]:
+        """The question that each slot of a lineage holds; see `weigh_questions`."""
+        return [
+            question
+            for question, weight in zip(
+                self.questions[position], weigh_questions(self.truths[position]), strict=True
+            )
+            for _ in range(weight)
+        ]
+
     def make_mask(self) -> NDArray[np.bool_]:
         """A mask over positions with nothing in it."""
         return np.zeros(len(self.lineage_uuids), dtype=np.bool_)
@@ -75,8 +94,25 @@ class BankIndex:
         return found[found >= 0]
 
 
-def index_bank(bank: pl.DataFrame, disciplines: Sequence[str]) -> BankIndex:
-    """Index the rows of one bank version (`bank` columns: lineage, question, discipline, method, answer).
+def weigh_questions(truths: Sequence[str | None]) -> list[int]:
+    """How many slots each question of a lineage has, by its truth; one slot is drawn, each with the same probability.
+
+    Statements made from a choice are mostly false, because most options are wrong: true and false ones have equal weight
+    together, and the weight of all statements is their share of the questions. A lineage whose statements all have one truth
+    is asked in another form, where it has one.
+    """
+    counts = Counter(truths)
+    others, true, false = counts[None], counts["true"], counts["false"]
+    if not true or not false:
+        return [0 if others and truth is not None else 1 for truth in truths]
+    of_truth = {None: 2 * true * false, "true": (true + false) * false, "false": (true + false) * true}
+    # Without other forms their weight has no part in it.
+    divisor = math.gcd(*(weight for truth, weight in of_truth.items() if counts[truth]))
+    return [of_truth[truth] // divisor for truth in truths]
+
+
+def index_bank(bank: pl.DataFrame, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+    """Index the rows of one bank version (`bank` columns: lineage, question, revision, discipline, method, answer).
 
     A lineage belongs to the discipline of its first question by UUID. Raises GateError for an empty bank and
     ContractError for several versions at once.
@@ -91,12 +127,17 @@ def index_bank(bank: pl.DataFrame, disciplines: Sequence[str]) -> BankIndex:
     order = {discipline: place for place, discipline in enumerate(disciplines)}
     grouped = (
         bank.select(
-            "lineage_uuid", "question_uuid", "discipline", pl.when(is_statement).then(key).alias("truth")
+            "lineage_uuid",
+            "question_uuid",
+            "revision",
+            "discipline",
+            pl.when(is_statement).then(key).alias("truth"),
         )
-        .unique("question_uuid")
         .sort("lineage_uuid", "question_uuid")
+        # The first of several lineages that hold it, whatever the order of the rows: a draw must be repeatable.
+        .unique("question_uuid", keep="first", maintain_order=True)
         .group_by("lineage_uuid", maintain_order=True)
-        .agg("question_uuid", "truth", pl.col("discipline").drop_nulls().first())
+        .agg("question_uuid", "truth", "revision", pl.col("discipline").drop_nulls().first())
         .filter(pl.col("discipline").is_in(list(disciplines)))
         .with_columns(pl.col("discipline").replace_strict(order, return_dtype=pl.Int64).alias("place"))
         .sort("place", "lineage_uuid")
@@ -115,4 +156,7 @@ def index_bank(bank: pl.DataFrame, disciplines: Sequence[str]) -> BankIndex:
         spans=spans,
         questions=ListColumn(grouped["question_uuid"]),
         truths=ListColumn(grouped["truth"]),
+        revisions=ListColumn(grouped["revision"]),
+        names=[lineage_name(secret, lineage) for lineage in lineages],
+        secret=secret,
     )

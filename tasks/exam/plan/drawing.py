@@ -1,25 +1,21 @@
 """Draw sets: lineages by discipline, one question of each, and the secret order of a session.
 
-Everything drawn follows from a secret and a label, so that a draw can be repeated and, once the secret is disclosed,
-checked. The paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.1).
-
-Two secrets: a *set* follows from a key of its own (`set_keys.draw_key`), the *order* of a session from the run's seed.
-A run's seed may be disclosed when the run is closed; it says nothing about any set, neither those drawn before it
-nor those to come.
+Everything drawn follows from the seed of the run by SHA-256 alone (docs/verify.md, "The draw"), so that anybody can draw again
+what was drawn once the seed is disclosed, in any language. The paper draws 1,000 questions per sitting without replacement
+(LLMEval-Fair §2.2.1).
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import random
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tasks.exam.plan.bank_index import BankIndex
+from tasks.exam.public.hashing import digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,101 +23,123 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DrawnQuestion:
-    """One question of a set, as drawn; `is_anchor` where other organisations have answered the same question before."""
+    """One question of a set, as drawn.
+
+    Attributes:
+        lineage_uuid: its lineage.
+        question_uuid: the question.
+        discipline: the stratum.
+        position: the lineage's position in the bank index.
+        slot: the slot of the lineage that holds it.
+        is_anchor: whether other organisations have answered the same question before.
+    """
 
     lineage_uuid: str
     question_uuid: str
     discipline: str
+    position: int
+    slot: int
     is_anchor: bool = False
+
+
+class DisciplineShare(NamedTuple):
+    """How many lineages of a discipline a set has, and how many of them are to be anchors."""
+
+    discipline: str
+    size: int
+    anchors: int
+
+
+def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[DisciplineShare, ...]:
+    """The anchors of each discipline; rounded over the set, not in each: small shares would have no anchor at all."""
+    found: list[DisciplineShare] = []
+    size = wanted = 0
+    for discipline, share in shares.items():
+        size += share
+        before, wanted = wanted, round(size * anchor_share)
+        found.append(DisciplineShare(discipline, share, wanted - before))
+    return tuple(found)
+
+
+def make_seed(share: bytes, added: Sequence[bytes] = (), beacon_value: str | None = None) -> bytes:
+    """The seed of a run: the operator's share, those of candidates in the order of the log, and the beacon's value."""
+    return digest("proctor seed", share, *added, beacon_value or "")
+
+
+def make_set_key(seed: bytes, set_id: str) -> bytes:
+    """What the lineages of a set follow from."""
+    return digest("proctor set", seed, set_id)
 
 
 def draw_set(
     index: BankIndex,
-    shares: Mapping[str, int],
+    shares: Sequence[DisciplineShare],
     *,
     excluded: NDArray[np.bool_],
     avoided: NDArray[np.bool_],
     asked: Mapping[int, str],
-    anchor_share: float,
-    key: str,
-    label: str,
+    seed: bytes,
+    set_id: str,
 ) -> list[DrawnQuestion]:
     """Draw one set without replacement, in the order of disciplines.
 
     Args:
         index: the bank version.
-        shares: discipline → lineages to draw; each has as many that are not excluded.
+        shares: lineages to draw by discipline; each has as many that are not excluded.
         excluded: mask of lineages that are never drawn.
         avoided: mask of lineages that are drawn only where a discipline has no others, beside the anchors.
-        asked: position of a lineage that others have answered → the question that they answered.
-        anchor_share: share of the set that is taken from `asked`, as far as it goes; the same question is asked again.
-        key: the set's secret.
-        label: what is drawn, for the secret's sake.
+        asked: position of a lineage that others have answered → the question that they answered, which has a slot.
+        seed: the run's seed.
+        set_id: the set.
     """
+    key = make_set_key(seed, set_id)
+    anchor_key, slot_key = digest("proctor anchors", seed, set_id), digest("proctor slots", seed, set_id)
     drawn: list[DrawnQuestion] = []
-    wanted_before = wanted = 0
-    size = 0
-    for discipline, share in shares.items():
-        # Rounded over the set, not in each discipline: small shares would have no anchor at all.
-        size += share
-        wanted_before, wanted = wanted, round(size * anchor_share)
-        random_source = make_random(key, f"{label}|{discipline}")
+    for discipline, count, anchor_count in shares:
         first, end = index.spans[discipline]
-        allowed = (np.flatnonzero(~excluded[first:end]) + first).tolist()
-        known = [position for position in allowed if position in asked]
-        anchors = random_source.sample(known, min(wanted - wanted_before, len(known)))
+        allowed: list[int] = (np.flatnonzero(~excluded[first:end]) + first).tolist()
+        known = [position for position in allowed if position in asked] if anchor_count else []
+        anchors = _take_lowest(index, known, anchor_count, anchor_key)
         taken = set(anchors)
         others = [position for position in allowed if position not in taken]
-        drawn += [
-            DrawnQuestion(index.lineage_uuids[position], asked[position], discipline, is_anchor=True)
-            for position in anchors
-        ]
-        drawn += [
-            DrawnQuestion(
-                index.lineage_uuids[position], draw_question(index, position, random_source), discipline
+        for position in anchors:
+            slot = index.list_slots(position).index(asked[position])
+            drawn.append(
+                DrawnQuestion(
+                    index.lineage_uuids[position], asked[position], discipline, position, slot, is_anchor=True
+                )
             )
-            for position in _draw_positions(others, share - len(anchors), avoided, random_source)
-        ]
+        for position in _draw_positions(index, others, count - len(anchors), avoided, key):
+            slots = index.list_slots(position)
+            slot = int.from_bytes(make_ticket(slot_key, index.names[position])[:8], "big") % len(slots)
+            drawn.append(
+                DrawnQuestion(index.lineage_uuids[position], slots[slot], discipline, position, slot)
+            )
     return drawn
 
 
-def draw_question(index: BankIndex, position: int, random_source: random.Random) -> str:
-    """One question of a lineage.
-
-    Statements made from a choice are mostly false, because most options are wrong. When one is drawn, its key is drawn
-    first, true and false with equal probability; a lineage whose statements all have one key is asked in another form.
-    """
-    questions: list[str] = index.questions[position]
-    truths: list[str | None] = index.truths[position]
-    chosen = random_source.randrange(len(questions))
-    if truths[chosen] is None:
-        return questions[chosen]
-    wanted = random_source.choice(("true", "false"))
-    if "true" in truths and "false" in truths:
-        same = [place for place, truth in enumerate(truths) if truth == wanted]
-    else:
-        same = [place for place, truth in enumerate(truths) if truth is None] or [chosen]
-    return questions[random_source.choice(same)]
+def draw_order(names: Mapping[str, bytes], seed: bytes, session_id: str) -> list[str]:
+    """The lineages of a set (lineage → its public name) in the secret order of one session."""
+    key = digest("proctor order", seed, session_id)
+    return sorted(names, key=lambda lineage: make_ticket(key, names[lineage]))
 
 
-def draw_order(lineages: Collection[str], seed: str, label: str) -> list[str]:
-    """The lineages of a set in the secret order of one session."""
-    order = sorted(lineages)
-    make_random(seed, label).shuffle(order)
-    return order
+def make_ticket(key: bytes, name: bytes) -> bytes:
+    """What a lineage is drawn by under a key: the lowest first."""
+    return sha256(key + name).digest()
 
 
-def make_random(seed: str, label: str) -> random.Random:
-    """A generator that follows from the secret and the label alone."""
-    digest = hmac.new(seed.encode(), label.encode(), hashlib.sha256).digest()
-    return random.Random(int.from_bytes(digest, "big"))
+def _take_lowest(index: BankIndex, positions: Iterable[int], count: int, key: bytes) -> list[int]:
+    names = index.names
+    tickets = sorted((sha256(key + names[position]).digest(), position) for position in positions)
+    return [position for _, position in tickets[:count]]
 
 
 def _draw_positions(
-    allowed: list[int], count: int, avoided: NDArray[np.bool_], random_source: random.Random
+    index: BankIndex, allowed: list[int], count: int, avoided: NDArray[np.bool_], key: bytes
 ) -> list[int]:
     preferred = [position for position in allowed if not avoided[position]]
     if len(preferred) >= count:
-        return random_source.sample(preferred, count)
+        return _take_lowest(index, preferred, count, key)
     others = [position for position in allowed if avoided[position]]
-    return preferred + random_source.sample(others, count - len(preferred))
+    return preferred + _take_lowest(index, others, count - len(preferred), key)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
 from tasks.exam.plan.bank_index import index_bank
@@ -27,14 +27,16 @@ from tasks.exam.plan.fingerprint import describe_sitting
 from tasks.exam.plan.forecast import forecast_sets
 from tasks.exam.plan.quotas import find_over_quota
 from tasks.exam.plan.reference import find_former_reference
-from tasks.exam.plan.request import PlanRequest, Sitter
+from tasks.exam.plan.request import Chance, PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
+from tasks.exam.public.bank_rows import BankRows, FrameRows
+from tasks.exam.public.blinding import read_blinding_secret
 from tasks.models.owners import collect_owners
-from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
+from warehouse.ledger.draws import read_pending_source
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
 
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tasks.models.registry import RegisteredModel, Registry
-    from tasks.questions.question import BareQuestion
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 
@@ -55,14 +56,14 @@ def plan_run(
     *,
     month: str,
     is_simulated: bool,
-    read_bare: Callable[[Collection[str]], Mapping[str, BareQuestion]] | None = None,
+    rows: BankRows | None = None,
     run_id: str | None = None,
     repetition: str | None = None,
     candidates: Sequence[str] | None = None,
     outside: Sequence[str] = (),
     policy: str | None = None,
     seed: str | None = None,
-    draw_secret: str | None = None,
+    chance: Chance | None = None,
     estimate: TokenEstimate | None = None,
     judge_prompt: str | None = None,
     is_reference_renewed: bool = False,
@@ -74,34 +75,40 @@ def plan_run(
         ledger: where sets, claims and earlier sittings are read.
         settings: set size, disciplines, styles, repeats, policy, intervals, limits.
         registry: the models and their organisations.
-        bank: one version of the bank: what `index_bank` asks for is enough where `read_bare` is given.
+        bank: one version of the bank: what `index_bank` asks for is enough where `rows` is given.
         month: YYYY-MM.
         is_simulated: whether the run is a simulation; simulated and real models cannot sit one run.
-        read_bare: the bare content of questions by UUID, asked when the plan is published; default from `bank`.
+        rows: its questions with their content, asked when the plan is published; default `bank`.
         run_id: name of the run; a published one is returned as it is. Default: the month's own run.
         repetition: name of a further run of the month, whose id is then the month's and this name.
         candidates: registry names; default those that are due.
         outside: candidates that sit through the exam API with their own client; these make `unique` the default policy.
         policy: `shared` or `unique`; default the setting.
-        seed: injected by tests; default a fresh secret.
-        draw_secret: the same for the draws of new sets.
+        seed: a text that the operator's share follows from, for tests; default a fresh secret.
+        chance: what the seed is mixed from, where the run is or was committed to before it is drawn.
         estimate: tokens per question, for the cost.
         judge_prompt: version of the judge's prompt, on which the reference's sittings depend, too.
         is_reference_renewed: let the reference answer again every set of the run that it has answered.
         is_bridging: let a former reference sit this run too when the reference has changed.
 
     Raises:
-        GateError: the reference has reached a limit, or the former one is not registered.
+        GateError: the reference has reached a limit, or the former one is not registered; or the run waits for its draw.
         UsageError: a parameter is wrong, or the run is published with other candidates.
     """
     run_id, repetition = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
     names = None if candidates is None else [*dict.fromkeys([*candidates, *outside])]
     with ledger.read() as connection:
         published = ledger_exam.read_run(connection, run_id)
+        pending = read_pending_source(connection, run_id)
     if published is not None:
         plan = parse_published(published)
         check_same_run(plan, names)
         return plan
+    if pending and chance is None:
+        raise GateError(
+            f"Run {run_id} is committed to and not drawn yet: it waits for {pending!r}. Draw it with `proctor exam draw {run_id} "
+            "--beacon-value TEXT`."
+        )
     schedule = read_schedule(ledger, registry, settings, month, is_simulated=is_simulated)
     if names is None:
         names = [*dict.fromkeys([*list_due(schedule), *outside])]
@@ -127,7 +134,8 @@ def plan_run(
         raise UsageError(
             "A run needs at least one prompt style and one discipline; see PROCTOR_PROMPT_STYLES."
         )
-    index = index_bank(bank, settings.disciplines)
+    chance = chance or Chance(hashlib.sha256(seed.encode()).digest() if seed else secrets.token_bytes(32))
+    index = index_bank(bank, settings.disciplines, read_blinding_secret(settings))
 
     def make_sitter(model: RegisteredModel) -> Sitter:
         owner = registry.organisations.find(model.organisation) or model.organisation
@@ -144,7 +152,7 @@ def plan_run(
         month=month,
         repetition=repetition,
         index=index,
-        read_bare=read_bare or partial(strip_questions, bank),
+        rows=rows or FrameRows(bank),
         rule=plan_shares(
             settings.set_size,
             {discipline: index.count(discipline) for discipline in settings.disciplines},
@@ -170,10 +178,10 @@ def plan_run(
         is_reference_renewed=is_reference_renewed,
         pending_window=settings.pending_window,
         budget_usd=settings.budget_usd,
-        seed=seed or secrets.token_hex(16),
-        # A test that gives a seed wants its draws repeated, too; outside tests the two have nothing in common.
-        draw_secret=draw_secret or (_derive_secret(seed) if seed else secrets.token_hex(16)),
+        chance=chance,
+        public=settings.home / "public",
         estimate=estimate or TokenEstimate(),
+        planned_on=chance.committed_at or datetime.now(UTC),
     )
     with ledger.read() as connection:
         return compute_plan(connection, request)[0]
@@ -315,7 +323,3 @@ def _check_kinds(models: Sequence[RegisteredModel], *, is_simulated: bool) -> No
                 f"{model.name!r} is {kinds[0]} and cannot take part in a {kinds[1]} run. Plan a {kinds[0]} run, or leave "
                 "it out."
             )
-
-
-def _derive_secret(seed: str) -> str:
-    return hashlib.sha256(f"draws|{seed}".encode()).hexdigest()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from tasks.exam.plan.allotment import Allotment
-from tasks.exam.plan.drawing import draw_order
+from tasks.exam.plan.drawing import draw_order, make_set_key
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
 from tasks.exam.plan.shares import BankTooSmall
+from tasks.exam.public.bank_file import SealedBank, seal_bank
+from tasks.exam.public.sealing import write_draw
+from tasks.questions.bare import strip_questions
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
 from warehouse.ledger import plans
@@ -21,13 +24,17 @@ from warehouse.ledger.seals import seal_run
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# Which draw a run had: 2 is that of docs/verify.md.
+DRAW_FORM: Final = 2
+
 
 def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     """Claim the plan's sets, add its sessions with their secret order, and return the run's id.
 
     One transaction: all or nothing. It first takes the run's identity, so that of any number of planners of one run exactly
     one publishes; the others find its plan. The plan is computed again from what the ledger holds now, so that two plans
-    made side by side cannot claim the same lineage.
+    made side by side cannot claim the same lineage. What the draw was committed to, and what it drew, are entries of the
+    public log in the same transaction.
 
     Raises:
         BankTooSmall: the bank can serve no candidate of the plan.
@@ -42,6 +49,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
             f"Run {plan.run_id}: no candidate is due in {plan.month}; name candidates to examine them."
         )
     names = [sitter.model for sitter in request.candidates]
+    bank = seal_bank(request.index, request.rows, request.public)
     try:
         with ledger.write() as connection:
             if not plans.claim_run(connection, _describe_run(request, now_text())):
@@ -54,7 +62,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
             )
             current, allotment = compute_plan(connection, request)
             check_served(current)
-            _write_plan(connection, request, current, allotment)
+            _write_plan(connection, request, current, allotment, bank)
     except ConflictError:
         raise StoreError(
             f"Run {plan.run_id} was not published: another run claimed the same sets. Nothing was claimed; plan it again."
@@ -116,17 +124,32 @@ def _describe_run(request: PlanRequest, at: str) -> dict[str, object]:
     }
 
 
-def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment) -> None:
-    at = now_text()
-    contents = request.read_bare([item.question_uuid for new in allotment.new_sets for item in new.items])
+def _write_plan(
+    connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment, bank: SealedBank
+) -> None:
+    at, seed = now_text(), request.chance.seed
+    drawn = [item for new in allotment.new_sets for item in new.items]
+    rows = request.rows.read_lineages({item.lineage_uuid for item in drawn})
+    contents = strip_questions(rows, [item.question_uuid for item in drawn])
+    index = request.index
+    names = {
+        set_id: {lineage: index.names[index.positions[lineage]] for lineage in lineages}
+        for set_id, lineages in allotment.lineages.items()
+    }
+    orders = [
+        (session.session_id, draw_order(names[session.set_id], seed, session.session_id))
+        for session in plan.sessions
+    ]
     owners = {sitter.model: sitter.organisation for sitter in (*request.candidates, *request.references)}
     plans.write_run_plan(
         connection,
         plan.run_id,
-        seed=request.seed,
+        seed=seed.hex(),
         plan={
             **plan.summary(),
             "is_published": True,
+            # Runs that were planned before draws followed from digests alone have no form.
+            "draw_form": DRAW_FORM,
             "disciplines": list(plan.shares),
             "models": {
                 name: {**describe_model(model), "organisation": request.name_organisation(owners[name])}
@@ -161,7 +184,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             for new in allotment.new_sets
             for item in new.items
         ],
-        {new.set_id: new.draw_key for new in allotment.new_sets},
+        {new.set_id: make_set_key(seed, new.set_id).hex() for new in allotment.new_sets},
     )
     for owner, set_id in allotment.claims:
         plans.write_claim(
@@ -206,13 +229,7 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
             }
             for session in plan.sessions
         ],
-        (
-            (
-                session.session_id,
-                draw_order(allotment.lineages[session.set_id], request.seed, f"order|{session.session_id}"),
-            )
-            for session in plan.sessions
-        ),
+        orders,
         at,
     )
     seal_run(
@@ -221,3 +238,4 @@ def _write_plan(connection: Connection, request: PlanRequest, plan: RunPlan, all
         [new.set_id for new in allotment.new_sets],
         [session.session_id for session in plan.sessions],
     )
+    write_draw(connection, request, plan, allotment, bank, rows, orders)

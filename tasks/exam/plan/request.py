@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tasks.exam.plan.bank_index import BankIndex
 from tasks.exam.plan.cost import TokenEstimate
+from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.shares import ShareRule
+from tasks.exam.public.bank_rows import BankRows
 from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tasks.models.registry import RegisteredModel
-    from tasks.questions.question import BareQuestion
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,36 @@ class Sitter:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """What the seed of a run is mixed from.
+
+    Attributes:
+        share: the operator's share, 32 bytes.
+        added: the shares that candidates gave, in the order of the log.
+        source: the public value that was named beforehand; null without one.
+        value: that value, once it is known.
+        commit: number of the entry by which the run was committed to before; null where it is committed to as it is drawn.
+        committed_at: when that was: what had rested then has rested.
+        replaces: number of the entry that this commitment takes the place of.
+        reason: why.
+    """
+
+    share: bytes = field(repr=False)
+    added: tuple[bytes, ...] = ()
+    source: str | None = None
+    value: str | None = None
+    commit: int | None = None
+    committed_at: datetime | None = None
+    replaces: int | None = None
+    reason: str | None = None
+
+    @cached_property
+    def seed(self) -> bytes:
+        """The seed of orders, of new sets and of the sessions' names."""
+        return make_seed(self.share, self.added, self.value)
+
+
+@dataclass(frozen=True)
 class PlanRequest:
     """Everything that a plan follows from, besides the ledger.
 
@@ -43,7 +75,7 @@ class PlanRequest:
         month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
         index: the bank version.
-        read_bare: the bare content of questions of the bank, by UUID: read for what is drawn and nothing else.
+        rows: the questions of the bank with their content: read for what is drawn, and once for the bank's public file.
         rule: the shares of a set.
         set_size: lineages asked for in a set.
         anchor_share: share of a new set that others have answered before.
@@ -63,15 +95,15 @@ class PlanRequest:
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
         pending_window: questions that may be pending at once, in house.
         budget_usd: budget of the run.
-        seed: secret of the orders and of the sessions' names.
-        draw_secret: secret that the keys of new sets follow from; kept nowhere, only the keys are.
+        chance: what the seed is mixed from.
+        public: folder of what is published.
     """
 
     run_id: str
     month: str
     repetition: str
     index: BankIndex
-    read_bare: Callable[[Collection[str]], Mapping[str, BareQuestion]] = field(repr=False)
+    rows: BankRows = field(repr=False)
     rule: ShareRule
     set_size: int
     anchor_share: float
@@ -91,8 +123,8 @@ class PlanRequest:
     is_reference_renewed: bool
     pending_window: int
     budget_usd: float | None
-    seed: str = field(repr=False)
-    draw_secret: str = field(repr=False)
+    chance: Chance
+    public: Path
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -113,6 +145,10 @@ class PlanRequest:
         year, month = divmod(months, 12)
         return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
 
+    def with_chance(self, chance: Chance) -> PlanRequest:
+        """The same with another seed."""
+        return replace(self, chance=chance)
+
     def find_key(self, name: str) -> str:
         """The key of an organisation of this run's kind by any of its names."""
         key = make_key(name, is_simulated=self.is_simulated)
@@ -132,12 +168,16 @@ class Sitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set, with the group that may share it and the positions of its lineages in the bank index."""
+    """A set, with the group that may share it and the positions of its lineages in the bank index.
+
+    `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
+    """
 
     set_number: int
     set_id: str
     set_group: int
     positions: NDArray[np.int64]
+    possible: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +188,7 @@ class LedgerState:
         season_sets: sets of the season by number.
         met: organisation key → mask of lineages met and not rested.
         met_by_any: mask of lineages that any organisation of this kind (real or simulated) has met.
-        asked: position of a lineage that a candidate has answered → the question that was asked.
+        asked: position of a lineage that a candidate has answered → the question that was asked, where it has a slot.
         sittings: what the references have sat → fingerprint of the last time; null where none was kept.
     """
 

@@ -3,19 +3,20 @@
 All candidates of an organisation sit one set in a run; across runs it never meets a lineage again. With the policy `shared`
 as many organisations of a run as possible sit the same set, so that candidates are compared on the same questions; with
 `unique` each has a set of its own. Who cannot be served is refused alone, with the numbers; the others go on.
+
+Who sits what follows from the request and the ledger, never from the seed: it is committed to before the seed is known.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.exam.plan.drawing import DrawnQuestion, draw_set
+from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, draw_set, split_anchors
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest
 from tasks.exam.plan.shares import Shortfall
 
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """A set that this run draws, with the secret that its draw follows from."""
+    """A set that this run draws, for whom, and of what."""
 
     set_number: int
     set_id: str
     set_group: int
-    items: Sequence[DrawnQuestion]
-    draw_key: str = field(repr=False)
-    wanted_anchors: int = 0
+    items: Sequence[DrawnQuestion] = field(repr=False)
+    drawn_for: Sequence[str]
+    shares: Sequence[DisciplineShare]
 
 
 @dataclass
@@ -43,8 +44,10 @@ class Distribution:
         taken: organisation key → the set that its candidates sit.
         new_sets: sets that must be drawn.
         shortfalls: organisation key that cannot be served → the disciplines that fall short.
+        avoided: mask of lineages that new sets avoid, before the first of them.
     """
 
+    avoided: NDArray[np.bool_]
     taken: dict[str, KnownSet] = field(default_factory=dict)
     new_sets: list[DrawnSet] = field(default_factory=list)
     shortfalls: dict[str, list[Shortfall]] = field(default_factory=dict)
@@ -53,11 +56,6 @@ class Distribution:
 def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
     """Give every organisation with candidates in the run a set, or the numbers why there is none."""
     return _Dealer(request, state).deal()
-
-
-def make_draw_key(request: PlanRequest, set_id: str) -> str:
-    """The secret of one set: from a secret of the run that is kept nowhere, so that no other key follows from it."""
-    return hmac.new(request.draw_secret.encode(), set_id.encode(), hashlib.sha256).hexdigest()
 
 
 def find_group(organisation: str, groups: int) -> int:
@@ -76,7 +74,9 @@ class _Dealer:
         self._avoided = state.met_by_any.copy()
         for known in self._season:
             self._avoided[known.positions] = True
-        self._found = Distribution()
+        self._found = Distribution(avoided=self._avoided.copy())
+        # By discipline the lineages that sets of this run take, whichever they are.
+        self._drawn_counts: dict[str, int] = {}
 
     def deal(self) -> Distribution:
         """Everybody's set; see `distribute_sets`."""
@@ -135,7 +135,8 @@ class _Dealer:
         self._draw([owner])
 
     def _list_unmet(self, found: KnownSet, owners: Iterable[str]) -> list[str]:
-        return [owner for owner in owners if not self._state.met[owner][found.positions].any()]
+        may_hold = found.positions if found.possible is None else found.possible
+        return [owner for owner in owners if not self._state.met[owner][may_hold].any()]
 
     def _gather(self, owners: Sequence[str]) -> list[str]:
         """As many organisations as one new set can serve: those that have met least first."""
@@ -169,21 +170,44 @@ class _Dealer:
             return
         number = max((found.set_number for found in self._season), default=0) + 1
         set_id = f"{request.season}/{number:04d}"
-        key = make_draw_key(request, set_id)
+        excluded, split = self._unite(owners), split_anchors(shares, request.anchor_share)
+        possible = self._find_possible(split, excluded)
         items = draw_set(
             request.index,
-            shares,
-            excluded=self._unite(owners),
+            split,
+            excluded=excluded,
             avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
             asked=self._state.asked,
-            anchor_share=request.anchor_share,
-            key=key,
-            label=set_id,
+            seed=request.chance.seed,
+            set_id=set_id,
         )
-        positions = request.index.locate(item.lineage_uuid for item in items)
+        positions = np.array([item.position for item in items], dtype=np.int64)
         self._avoided[positions] = True
-        drawn = KnownSet(number, set_id, set_group, positions)
+        for discipline, count, _ in split:
+            self._drawn_counts[discipline] = self._drawn_counts.get(discipline, 0) + count
+        drawn = KnownSet(number, set_id, set_group, positions, possible)
         self._season.append(drawn)
-        wanted = round(sum(shares.values()) * request.anchor_share)
-        self._found.new_sets.append(DrawnSet(number, set_id, set_group, items, key, wanted))
+        self._found.new_sets.append(DrawnSet(number, set_id, set_group, items, tuple(owners), split))
         self._found.taken |= dict.fromkeys(owners, drawn)
+
+    def _find_possible(
+        self, shares: Sequence[DisciplineShare], excluded: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """The lineages that a new set can hold, whatever the seed: who has met none of them can sit it as well."""
+        request, found = self._request, self._request.index.make_mask()
+        asked = request.index.make_mask()
+        asked[list(self._state.asked)] = True
+        for discipline, count, anchors in shares:
+            span = slice(*request.index.spans[discipline])
+            allowed = ~excluded[span]
+            preferred = allowed & ~self._found.avoided[span]
+            if request.policy != "shared":
+                preferred = allowed
+            # Sets that this run has drawn before may have taken any of them.
+            others = count - min(anchors, int(np.count_nonzero(allowed & asked[span])))
+            left = int(np.count_nonzero(preferred)) - self._drawn_counts.get(discipline, 0)
+            if others:
+                found[span] = preferred if left >= others else allowed
+            if anchors:
+                found[span] |= allowed & asked[span]
+        return found

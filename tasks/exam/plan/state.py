@@ -12,6 +12,7 @@ import numpy as np
 
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitting
 from warehouse.ledger import plans
+from warehouse.ledger.draws import read_revisions
 from warehouse.ledger.organisations import SIMULATED_PREFIX
 
 if TYPE_CHECKING:
@@ -72,9 +73,13 @@ def _read_asked(
         if found is None:
             continue
         wanted = [index.lineage_uuids[place] for place in found[~met_by_all[found]].tolist()]
+        sealed = read_revisions(connection, set_id)
         for lineage, question in plans.read_set_questions(connection, set_id, wanted):
             place = index.positions[lineage]
-            # A question that has left the bank since is not asked again.
-            if question in index.questions[place]:
+            # A question that has left the bank since, or was edited, is not asked again; nor one that no draw puts any more.
+            if question not in index.list_slots(place):
+                continue
+            revision = index.revisions[place][index.questions[place].index(question)]
+            if sealed.get(question, revision) == revision:
                 asked[place] = question
     return asked

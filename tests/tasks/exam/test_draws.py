@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from tasks.exam.plan.bank_index import BankIndex, index_bank
-from tasks.exam.plan.drawing import DrawnQuestion, draw_order, draw_set, make_random
+from tasks.exam.plan.bank_index import BankIndex, index_bank, weigh_questions
+from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, draw_order, draw_set
+from tasks.exam.public.blinding import read_blinding_secret
+from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import (
     DISCIPLINES,
+    SECRET,
     answer_run,
     make_bank,
     make_model,
@@ -22,7 +27,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import run_plans, set_keys, sets
+from warehouse.ledger.tables import run_plans, run_seals, set_keys, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -33,10 +38,10 @@ def draw(index: BankIndex, key: str, shares: dict[str, int], **parameters: objec
         "excluded": index.make_mask(),
         "avoided": index.make_mask(),
         "asked": {},
-        "anchor_share": 0.0,
         **parameters,
     }
-    return draw_set(index, shares, key=key, label="set", **values)  # type: ignore[arg-type]
+    wanted = [DisciplineShare(name, share, 0) for name, share in shares.items()]
+    return draw_set(index, wanted, seed=key.encode(), set_id="set", **values)  # type: ignore[arg-type]
 
 
 def compute_p(counts: Sequence[int]) -> float:
@@ -47,14 +52,15 @@ def compute_p(counts: Sequence[int]) -> float:
 
 
 def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_with_any() -> None:
-    index = index_bank(make_bank(21, variants=0), DISCIPLINES)
+    index = index_bank(make_bank(21, variants=0), DISCIPLINES, SECRET)
     drawn: Counter[str] = Counter()
     first: Counter[str] = Counter()
     for number in range(2000):
         items = draw(index, f"key {number}", {"Law": 7})
         drawn.update(item.lineage_uuid for item in items)
         start, end = index.spans["Law"]
-        first[draw_order(index.lineage_uuids[start:end], f"seed {number}", "order")[0]] += 1
+        names = dict(zip(index.lineage_uuids[start:end], index.names[start:end], strict=True))
+        first[draw_order(names, f"seed {number}".encode(), "order")[0]] += 1
     # The keys are fixed; a uniform draw gives a smaller p in one of a thousand choices of them.
     assert compute_p([drawn[lineage] for lineage in sorted(drawn)]) > 0.001
     assert compute_p([first[lineage] for lineage in sorted(first)]) > 0.001
@@ -63,7 +69,7 @@ def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_wit
 
 def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
     """One statement in four is true in the bank; drawn as they come, three of four keys would be false."""
-    index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES)
+    index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES, SECRET)
     truths = dict(
         pair
         for questions, keys in zip(index.questions, index.truths, strict=True)
@@ -82,16 +88,16 @@ def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
 
 def test_a_lineage_whose_statements_all_have_one_key_is_asked_in_another_form() -> None:
     bank = make_bank(30, variants=1, has_keys=True)  # the original choice, and one statement that is true
-    index = index_bank(bank, DISCIPLINES)
+    index = index_bank(bank, DISCIPLINES, SECRET)
     items = draw(index, "key", dict.fromkeys(DISCIPLINES, 30))
     originals = set(bank.filter(bank["method"] == "original")["question_uuid"])
     assert {item.question_uuid for item in items} == originals
-    only = index_bank(bank.filter(bank["method"] != "original"), DISCIPLINES)
+    only = index_bank(bank.filter(bank["method"] != "original"), DISCIPLINES, SECRET)
     assert len(draw(only, "key", {"Law": 30})) == 30
 
 
 def test_statements_without_a_readable_key_and_natural_ones_are_drawn_as_they_are() -> None:
-    index = index_bank(make_bank(40, variants=3), DISCIPLINES)
+    index = index_bank(make_bank(40, variants=3), DISCIPLINES, SECRET)
     assert {truth for truths in index.truths for truth in truths} == {None}
 
 
@@ -179,12 +185,50 @@ def test_groups_of_organisations_give_each_other_anchors_where_all_sit_in_the_sa
     assert counts[2, 2] == [(True, 6), (True, 6)]
 
 
+# --- slots ----------------------------------------------------------------------------------------------------------
+
+
+def compute_chances(truths: Sequence[str | None]) -> list[Fraction]:
+    """The probability of each question by the rule in words: any question; for a statement, true or false first, then any of these."""
+    chances = [Fraction(0)] * len(truths)
+    for truth in truths:
+        # One question is met with the probability 1/n; where it is a statement, which one is put is decided anew.
+        if truth is None:
+            groups = None
+        elif {"true", "false"} <= set(truths):
+            groups = [[place for place, one in enumerate(truths) if one == key] for key in ("true", "false")]
+        else:
+            groups = [[place for place, one in enumerate(truths) if one is None] or list(range(len(truths)))]
+        if groups is None:
+            continue
+        for group in groups:
+            for place in group:
+                chances[place] += Fraction(1, len(truths)) / len(groups) / len(group)
+    return [
+        chance + (Fraction(1, len(truths)) if truth is None else 0)
+        for chance, truth in zip(chances, truths, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("others", range(4))
+@pytest.mark.parametrize("true", range(4))
+@pytest.mark.parametrize("false", range(5))
+def test_slots_hold_each_question_as_often_as_the_rule_in_words_draws_it(
+    others: int, true: int, false: int
+) -> None:
+    truths = [None] * others + ["true"] * true + ["false"] * false
+    if not truths:
+        return
+    weights = weigh_questions(truths)
+    assert [Fraction(weight, sum(weights)) for weight in weights] == compute_chances(truths)
+    # No more slots than it takes.
+    assert math.gcd(*weights) == 1
+
+
 # --- secrets --------------------------------------------------------------------------------------------------------
 
 
-def test_a_disclosed_seed_gives_the_orders_of_its_run_and_no_set_of_it_or_of_a_later_one(
-    ledger: Ledger, tmp_path: Path
-) -> None:
+def test_nothing_of_a_run_says_what_another_draws(ledger: Ledger, tmp_path: Path) -> None:
     registry, settings, bank = make_registry(ALPHA, RHO), make_settings(tmp_path), make_bank()
     for run_id in ("a", "b"):
         publish(ledger, settings, registry, bank, candidates=["alpha"], run_id=run_id, seed=None)
@@ -192,36 +236,64 @@ def test_a_disclosed_seed_gives_the_orders_of_its_run_and_no_set_of_it_or_of_a_l
         seeds = {str(row.run_id): str(row.seed) for row in connection.execute(select(run_plans))}
         query = select(set_keys).order_by(set_keys.c.set_id)
         keys = {str(row.set_id): str(row.draw_key) for row in connection.execute(query)}
-    assert len({*seeds.values(), *keys.values()}) == 4
-    index = index_bank(bank, DISCIPLINES)
-    shares = dict.fromkeys(DISCIPLINES, 2)
+        shares = set(connection.execute(select(run_seals.c.share)).scalars())
+    # Shares, seeds and keys of sets: none of a run is one of the other.
+    assert len({*seeds.values(), *keys.values(), *shares}) == 6
+    assert list(keys.values()) == [
+        digest("proctor set", bytes.fromhex(seeds[run_id]), set_id).hex()
+        for run_id, set_id in zip(("a", "b"), keys, strict=True)
+    ]
+    index = index_bank(bank, DISCIPLINES, read_blinding_secret(settings))
     met = index.make_mask()
-    for set_id, key in keys.items():
+    for run_id, set_id in zip(("a", "b"), keys, strict=True):
         content = set(read_items(ledger, set_id))
 
         def draw_with(secret: str, label: str = set_id) -> set[str]:
-            items = draw_set(
-                index,
-                shares,
-                excluded=met,
-                avoided=met,
-                asked={},
-                anchor_share=0.2,
-                key=secret,
-                label=label,
-            )
+            wanted = [DisciplineShare(name, 2, 0) for name in DISCIPLINES]
+            seed = bytes.fromhex(secret)
+            items = draw_set(index, wanted, excluded=met, avoided=met, asked={}, seed=seed, set_id=label)
             return {item.lineage_uuid for item in items}
 
-        # Its own key proves the draw; neither the seeds nor the other set's key say anything of it.
-        assert draw_with(key) == content
-        for other in {*seeds.values(), *keys.values()} - {key}:
+        # Its own seed proves the draw; neither that of the other run nor any share says anything of it.
+        assert draw_with(seeds[run_id]) == content
+        for other in {*seeds.values(), *shares} - {seeds[run_id]}:
             assert draw_with(other) != content
         met[index.locate(content)] = True
 
 
-def test_the_same_secret_and_label_give_the_same_numbers_and_others_do_not() -> None:
-    first, again, other, label = (
-        make_random(seed, name).random() for seed, name in (("s", "a"), ("s", "a"), ("t", "a"), ("s", "b"))
+def test_a_draw_in_words_of_the_page_gives_the_same_set() -> None:
+    """The draw of docs/verify.md, written out with SHA-256 alone."""
+    index = index_bank(make_bank(30, variants=4, has_keys=True), DISCIPLINES, SECRET)
+    start, end = index.spans["Law"]
+    excluded, avoided = index.make_mask(), index.make_mask()
+    excluded[start : start + 5] = True
+    avoided[start + 5 : start + 22] = True
+    asked = {start + place: index.list_slots(start + place)[-1] for place in range(8)}
+    seed = hashlib.sha256(b"seed").digest()
+    shares = [DisciplineShare("Law", 12, 2)]
+    items = draw_set(
+        index, shares, excluded=excluded, avoided=avoided, asked=asked, seed=seed, set_id="season/0001"
     )
-    assert first == again
-    assert len({first, other, label}) == 3
+
+    def key_of(tag: str) -> bytes:
+        parts = (tag.encode(), seed, b"season/0001")
+        return hashlib.sha256(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).digest()
+
+    def sort_by(key: bytes, positions: Iterable[int]) -> list[int]:
+        return sorted(positions, key=lambda position: hashlib.sha256(key + index.names[position]).digest())
+
+    anchors = sort_by(key_of("proctor anchors"), range(start + 5, start + 8))[:2]
+    free = sort_by(key_of("proctor set"), range(start + 22, end))
+    rest = sort_by(key_of("proctor set"), set(range(start + 5, start + 22)) - set(anchors))
+    # Eight are not avoided; of the twelve, two are anchors and two must come from those avoided.
+    assert len(free) == 8
+    others = [*free, *rest[:2]]
+    slots = {}
+    for position in others:
+        held = index.list_slots(position)
+        ticket = hashlib.sha256(key_of("proctor slots") + index.names[position]).digest()
+        slots[position] = held[int.from_bytes(ticket[:8], "big") % len(held)]
+    expected = {**{position: asked[position] for position in anchors}, **slots}
+    assert {item.position: item.question_uuid for item in items} == expected
+    assert [item.position for item in items if item.is_anchor] == anchors
+    assert all(index.list_slots(item.position)[item.slot] == item.question_uuid for item in items)

@@ -34,6 +34,7 @@ from tests.tasks.exam.world import (
     make_registry,
     make_settings,
     publish,
+    seed_of,
 )
 from warehouse.lake.store import Lake
 from warehouse.ledger import access, calls
@@ -150,7 +151,7 @@ def test_the_rest_lands_later_and_nothing_lands_twice(sat: World, lake: Lake) ->
         "responses": 12,
     }
     row = lake.query("select status, seed_hash, closed_at is not null as is_over from runs").row(0)
-    assert row == ("closed", hashlib.sha256(SEED.encode()).hexdigest(), True)
+    assert row == ("closed", hashlib.sha256(seed_of(SEED).encode()).hexdigest(), True)
     flags = lake.query("select model, is_reference, status from sessions order by model, prompt_style").rows()
     assert flags == [("alpha", False, "closed")] * 2 + [("rho", True, "closed")] * 2
     again = land_closed_sessions(sat.ledger, lake)

@@ -65,7 +65,7 @@ def plan_at_once(ledger: Ledger, tmp_path: Path, count: int) -> list[str]:
         plan_run(ledger, make_settings(tmp_path), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
         for _ in range(count)
     ]
-    assert len({plan.request.seed for plan in plans if plan.request}) == count
+    assert len({plan.request.chance.seed for plan in plans if plan.request}) == count
     found: list[str] = []
     barrier = threading.Barrier(count)
 

@@ -16,6 +16,7 @@ import polars as pl
 from sqlalchemy import update
 
 from schemas.settings import Settings
+from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
@@ -29,6 +30,8 @@ from warehouse.ledger.engine import Ledger
 from warehouse.ledger.tables import runs, sessions
 
 SEED = "0123456789abcdef0123456789abcdef"
+# What names and salts of a bank are made with where a test indexes it by itself.
+SECRET = bytes(range(32))
 MONTH = "2026-11"
 # What stands in the bank beside the bare content: none of it may ever be seen by a candidate.
 KEY_MARKER = "KEY-THAT-MUST-NOT-LEAK"
@@ -217,6 +220,11 @@ class World:
                 for row in closed.read_response_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
+
+
+def seed_of(text: str) -> str:
+    """The seed of a run that was planned with `seed=text`, as the ledger keeps it."""
+    return make_seed(hashlib.sha256(text.encode()).digest()).hex()
 
 
 def answer_run(ledger: Ledger, run_id: str) -> None:

@@ -15,7 +15,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from schemas.errors import StoreError
-from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
+from tasks.exam.public.hashing import digest
+from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from tests.warehouse.ledger.older import make_older
 from warehouse.ledger import tables
 from warehouse.ledger.backup import backup_ledger, restore_ledger
@@ -24,6 +25,7 @@ from warehouse.ledger.engine import now_text, open_exam_database, open_ledger
 from warehouse.ledger.exam import list_run_ids, read_run
 from warehouse.ledger.integrity import find_strays
 from warehouse.ledger.migrate import HEAD
+from warehouse.ledger.public_log import read_public_entries
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
 from warehouse.ledger.users import add_user
 
@@ -42,7 +44,7 @@ def read_bytes(path: Path) -> bytes:
 def plant(connection: Any) -> None:
     """A marker in every text of the ledger's own tables: reviews, drafts, answers, judges' replies, notes."""
     for table in tables.metadata.tables.values():
-        if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys"):
+        if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys", "run_seals"):
             continue
         row: dict[str, object] = {}
         for column in table.columns:
@@ -72,6 +74,7 @@ def test_no_answer_review_reply_seed_or_key_is_in_any_byte_of_the_exams_file(tmp
             secrets = [
                 *connection.execute(select(tables.run_plans.c.seed)).scalars(),
                 *connection.execute(select(tables.set_keys.c.draw_key)).scalars(),
+                *connection.execute(select(tables.run_seals.c.share)).scalars(),
             ]
         assert len(secrets) >= 2
         own, exam = read_bytes(path), read_bytes(name_exam_file(path))
@@ -285,7 +288,7 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
     killed = subprocess.run([sys.executable, "-c", CUT_OFF, str(tmp_path)], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGXFSZ
     with closing(sqlite3.connect(path)) as own, closing(sqlite3.connect(name_exam_file(path))) as exam:
-        assert own.execute("select seed from run_plans").fetchall() == [("the first seed",)]
+        assert own.execute("select seed from run_plans").fetchall() == [(seed_of("the first seed"),)]
         assert own.execute("select count(*) from set_keys").fetchone()[0] > 0
         for name in ("runs", "sessions", "sets", "exposures", "users"):
             assert exam.execute(f"select count(*) from {name}").fetchone() == (0,), name
@@ -298,7 +301,11 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
             assert find_strays(connection) == []
             run = read_run(connection, "2026-11")
             assert run is not None
-            assert run["seed"] == "the second seed"
+            assert run["seed"] == seed_of("the second seed")
             numbers = connection.execute(select(tables.set_numbers.c.set_id)).scalars().all()
             keys = connection.execute(select(tables.set_keys.c.set_id)).scalars().all()
             assert sorted(keys) == sorted(numbers)
+            # What the killed one left says nothing: the run was committed to once, with the share of the one that planned it.
+            (commit,) = read_public_entries(connection, "2026-11", ("commit",))
+            share = bytes.fromhex(connection.execute(select(tables.run_seals.c.share)).scalar_one())
+            assert commit.body["share_commitment"] == digest("proctor share", share).hex()

@@ -4,6 +4,7 @@
 SELECT
     bank_version,
     question_uuid,
+    revision,
     lineage_uuid,
     discipline,
     method,

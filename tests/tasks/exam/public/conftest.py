@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import delete
 
 from tasks.exam.public.verifier import Findings, verify
 from tests.tasks.exam.public.made import Made
 from tests.tasks.exam.public.maker import Maker
 from tests.tasks.exam.public.world import make_world
+from tests.tasks.exam.world import World
+from warehouse.ledger.tables import public_head, public_log
 
 
 @cache
@@ -22,7 +26,7 @@ def _make_once() -> tuple[Made, Maker]:
 
 
 @pytest.fixture
-def world() -> tuple[Made, Maker]:
+def made_world() -> tuple[Made, Maker]:
     made, maker = _make_once()
     key, made.key = made.key, None  # type: ignore[assignment]
     try:
@@ -34,8 +38,8 @@ def world() -> tuple[Made, Maker]:
 
 
 @pytest.fixture
-def made(world: tuple[Made, Maker]) -> Made:
-    return world[0]
+def made(made_world: tuple[Made, Maker]) -> Made:
+    return made_world[0]
 
 
 @pytest.fixture
@@ -51,3 +55,13 @@ def check(tmp_path: Path) -> Callable[..., set[str]]:
         return {statement for statement, _ in findings.faults}
 
     return look
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """A home whose run was planned before there was a public log: what a test adds to it is all that it has."""
+    with world.ledger.write() as connection:
+        connection.execute(delete(public_log))
+        connection.execute(delete(public_head))
+    shutil.rmtree(world.settings.home / "public")
+    return world

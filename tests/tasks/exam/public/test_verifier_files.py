@@ -216,10 +216,10 @@ def test_a_changed_file_is_found_under_its_own_statement(
 
 
 def test_a_committed_question_of_the_lineage_from_another_slot_is_found(
-    world: tuple[Made, Maker], check: Check
+    made_world: tuple[Made, Maker], check: Check
 ) -> None:
     """It is in the bank, with a path that leads there; only the seed says that it is not the one."""
-    made, maker = world
+    made, maker = made_world
     drawn = maker.sets["2026/0001"]
     place = next(place for place in drawn.items if len(set(maker.bank.lineages[place].slots)) > 1)
     one = maker.bank.lineages[place]
@@ -233,9 +233,9 @@ def test_a_committed_question_of_the_lineage_from_another_slot_is_found(
 
 
 def test_an_anchor_put_with_another_question_than_before_is_found(
-    world: tuple[Made, Maker], check: Check
+    made_world: tuple[Made, Maker], check: Check
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     drawn, before = maker.sets["2026/0003"], maker.sets["2026/0002"]
     anchors = [place for place in drawn.items if place in before.items]
     place = next(place for place in anchors if len(set(maker.bank.lineages[place].slots)) > 1)

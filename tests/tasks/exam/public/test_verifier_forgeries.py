@@ -55,9 +55,9 @@ def find_candidate(maker: Maker) -> Any:
 
 
 def test_a_star_changed_in_all_that_rests_on_it_is_found_by_a_witness_alone(
-    world: tuple[Made, Maker], check: Check, witness: Path
+    made_world: tuple[Made, Maker], check: Check, witness: Path
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     one = find_candidate(maker)
     place = next(place for place, star in enumerate(one.stars) if star in "012")
     one.stars = one.stars[:place] + "3" + one.stars[place + 1 :]
@@ -67,9 +67,9 @@ def test_a_star_changed_in_all_that_rests_on_it_is_found_by_a_witness_alone(
 
 
 def test_an_answer_changed_in_all_that_rests_on_it_is_found_by_its_receipt_and_by_a_witness(
-    world: tuple[Made, Maker], check: Check, witness: Path, receipts: Path
+    made_world: tuple[Made, Maker], check: Check, witness: Path, receipts: Path
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     assert check(made, heads=[str(witness)], receipts=[str(receipts)]) == set()
     one = find_candidate(maker)
     place = next(place for place, answer in enumerate(one.answers[:2]) if answer)
@@ -82,9 +82,9 @@ def test_an_answer_changed_in_all_that_rests_on_it_is_found_by_its_receipt_and_b
 
 
 def test_an_answer_removed_from_all_that_rests_on_it_is_found_by_its_receipt(
-    world: tuple[Made, Maker], check: Check, receipts: Path
+    made_world: tuple[Made, Maker], check: Check, receipts: Path
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     one = find_candidate(maker)
     place = next(place for place, answer in enumerate(one.answers[:2]) if answer)
     one.answers[place] = None
@@ -228,9 +228,9 @@ def test_runs_of_before_the_log_are_notes_where_the_log_says_that_there_were_som
 
 
 def test_the_reference_that_is_not_of_the_plan_is_one_of_an_earlier_plan(
-    world: tuple[Made, Maker], check: Check
+    made_world: tuple[Made, Maker], check: Check
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     sessions = {one.session for one in maker.sittings["2026-10"] if one.model == REFERENCE}
     made.edit_lines(
         "runs/2026-10/orders.jsonl",

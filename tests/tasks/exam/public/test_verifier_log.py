@@ -309,16 +309,18 @@ def list_met(maker: Maker, owner: str) -> set[int]:
     return {place for name in names for place in maker.sets[name].items}
 
 
-def test_a_run_that_hides_what_an_organisation_met_is_found(world: tuple[Made, Maker], check: Check) -> None:
-    made, maker = world
+def test_a_run_that_hides_what_an_organisation_met_is_found(
+    made_world: tuple[Made, Maker], check: Check
+) -> None:
+    made, maker = made_world
     maker.add_run(plan_again({"a": set(), "r": list_met(maker, "r")}), at="2026-12-05T08:00:00Z")
     assert check(made) == {"exclusions_wrong", "lineage_met_twice"}
 
 
 def test_a_run_that_keeps_what_was_met_away_passes_and_one_that_invents_some_is_found(
-    world: tuple[Made, Maker], check: Check
+    made_world: tuple[Made, Maker], check: Check
 ) -> None:
-    made, maker = world
+    made, maker = made_world
     made.entries = [entry for entry in made.entries if entry["body"].get("run") != "2026-11"]
     met = {owner: list_met(maker, owner) for owner in "ar"}
     wrong = Maker(made, maker.bank, maker.rng)
@@ -336,10 +338,10 @@ def test_a_run_that_keeps_what_was_met_away_passes_and_one_that_invents_some_is_
     ("rest_months", "faults"), [(2, set[str]()), (3, {"exclusions_wrong", "lineage_met_twice"})]
 )
 def test_what_has_rested_may_return(
-    rest_months: int, faults: set[str], world: tuple[Made, Maker], check: Check
+    rest_months: int, faults: set[str], made_world: tuple[Made, Maker], check: Check
 ) -> None:
     """Met in September and on 5 October; in December what is older than two months may come again."""
-    made, maker = world
+    made, maker = made_world
     met = (
         {owner: set(maker.sets["2026/0003"].items) for owner in "ar"}
         if rest_months == 2
@@ -350,8 +352,8 @@ def test_what_has_rested_may_return(
     assert found == faults
 
 
-def test_an_organisation_that_sits_a_set_again_is_found(world: tuple[Made, Maker], check: Check) -> None:
-    made, maker = world
+def test_an_organisation_that_sits_a_set_again_is_found(made_world: tuple[Made, Maker], check: Check) -> None:
+    made, maker = made_world
     met = {owner: list_met(maker, owner) for owner in "abr"}
     sittings = [
         ("a-1", "a", "2026/0001", False),

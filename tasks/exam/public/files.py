@@ -1,0 +1,66 @@
+"""Files of the public folder: whole or not there, whatever happens while they are written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+# What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
+_LEFT_S: Final = 3600
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def encode_line(value: Any) -> str:
+    """A JSON value as one line without its newline."""
+    return _encode(value)
+
+
+def write_whole(path: Path, lines: Iterable[str]) -> str:
+    """Write lines, each ended by a newline, under another name and move them to their place; returns the SHA-256 as text."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _sweep(path.parent)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    whole = hashlib.sha256()
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            for line in lines:
+                raw = line.encode() + b"\n"
+                whole.update(raw)
+                file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    return whole.hexdigest()
+
+
+def iter_lines(path: Path) -> Iterator[Any]:
+    """The JSON values of a file of lines."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(folder: Path) -> None:
+    for part in folder.glob(".*.part"):
+        with suppress(OSError):
+            if part.stat().st_mtime < time.time() - _LEFT_S:
+                part.unlink()
