@@ -169,22 +169,22 @@ def _iter_sessions(basis: Basis) -> Iterator[tuple[dict[str, Any], list[Question
     """
     import polars as pl
 
-    columns = ("session_id", "seq", "lineage_uuid", "stars", "score_status")
-    places: dict[str, tuple[int, int]] = {}
-    order = pl.Series(dtype=pl.UInt32)
+    places: dict[str, pl.Series] = {}
     if not basis.answers.is_empty():
-        order = basis.answers.select(pl.arg_sort_by("session_id", "seq")).to_series()
-        counts = basis.answers.group_by("session_id").len().sort("session_id")
-        start = 0
-        for session, count in counts.iter_rows():
-            places[session] = (start, count)
-            start += count
+        # Places instead of rows: the answers of a month are in memory once.
+        grouped = basis.answers.select("session_id", place=pl.int_range(pl.len(), dtype=pl.UInt32))
+        places = {
+            session: found["place"]
+            for (session,), found in grouped.partition_by(
+                "session_id", as_dict=True, include_key=False
+            ).items()
+        }
     for row in basis.sessions.sort("session_id").iter_rows(named=True):
-        start, count = places.get(row["session_id"], (0, 0))
-        if not count:
+        place = places.get(row["session_id"])
+        if place is None:
             yield row, [Question(seq, "", UNANSWERED) for seq in range(1, row["question_count"] + 1)]
             continue
-        of_session = basis.answers[order.slice(start, count)].select(columns[1:])
+        of_session = basis.answers[place].select("seq", "lineage_uuid", "stars", "score_status").sort("seq")
         yield (
             row,
             [

@@ -224,6 +224,8 @@ def test_publishing_again_changes_nothing_and_a_kill_is_mended(
     (body,) = read_entries(settings, JUNE)
     assert body["files"]["edition.json"] == hashlib.sha256(before).hexdigest()
     assert body["edition"] == f"{JUNE}/1"
+    head = json.loads((folder / "heads.jsonl").read_text().splitlines()[-1])
+    assert head["number"] == len((folder / "log.jsonl").read_text().splitlines())
     public = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     assert json.loads(public[folder / "log.jsonl"].splitlines()[-1])["body"] == body
 
