@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.settings import Settings
@@ -22,6 +23,7 @@ from tasks.exam.public.blinding import read_blinding_secret
 from tasks.exam.public.folder import name_public_folder
 from tasks.faults import log
 from warehouse.lake.integrity import read_unit
+from warehouse.ledger import editions
 from warehouse.ledger.answer_hashes import read_answer_hashes
 from warehouse.ledger.public_log import add_public_entry, read_public_entries
 
@@ -101,8 +103,14 @@ def _write(
     scores: pl.DataFrame,
     basis: Basis,
 ) -> EditionFiles:
+    import polars as pl
+
     folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
     with ledger.read() as connection:
+        # The lake has organisations by their names, which may change; the public files have their keys.
+        owners = editions.read_owners(connection, basis.sessions["session_id"].to_list())
+        named = pl.col("session_id").replace_strict(owners, default=None, return_dtype=pl.String)
+        sessions = basis.sessions.with_columns(organisation=pl.coalesce(named, "organisation"))
 
         def read_hashes(row: Mapping[str, Any], questions: Sequence[Question]) -> Mapping[int, str]:
             hashes = read_answer_hashes(connection, str(row["session_id"]))
@@ -113,7 +121,9 @@ def _write(
             landed = lake.read("landed_answer_hashes", asked).select("seq", "answer_hash")
             return {**dict(landed.iter_rows()), **hashes}
 
-        return write_edition_files(folder, read_blinding_secret(settings), head, scores, basis, read_hashes)
+        secret = read_blinding_secret(settings)
+        shown = replace(basis, sessions=sessions)
+        return write_edition_files(folder, secret, head, scores, shown, read_hashes)
 
 
 def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
