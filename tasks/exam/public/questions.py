@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.log.heads import note_keys
 from tasks.exam.log.signing import open_signer
@@ -16,7 +16,7 @@ from tasks.exam.public.blinding import question_salt, read_blinding_secret, slot
 from tasks.exam.public.content import write_content
 from tasks.exam.public.files import encode_line, iter_lines, write_whole
 from tasks.exam.public.folder import name_public_folder
-from tasks.exam.public.hashing import compute_root, make_path
+from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log_file import keep_public_log
 from warehouse.ledger import exposure
 from warehouse.ledger.chain import Entry, add_entry
@@ -61,7 +61,7 @@ def disclose_question(
     """Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
 
     Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it, and UsageError for one that was
-    in no bank that a run was committed to.
+    in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
     """
     if not reason.strip():
         raise UsageError("Say why the question is disclosed: --reason TEXT. It is kept in the audit log.")
@@ -170,7 +170,13 @@ def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, 
         raise UsageError(
             f"{path} does not have the question's lineage as the bank has it now. Restore file, lake and secrets of one backup."
         )
-    return found[1], make_path(leaves, found[0])
+    place, discipline = found
+    proof = make_path(leaves, place)
+    if follow_path(leaves[place], place, len(leaves), proof).hex() != path.stem:
+        raise StoreError(
+            f"{path} is not what was published: its lines do not lead to the root in its name. Restore it from a backup."
+        )
+    return discipline, proof
 
 
 def _iter_sets(public: Path, commitment: str) -> Iterator[str]:

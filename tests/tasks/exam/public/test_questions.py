@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, StoreError, UsageError
 from tasks.bank.retirement import find_question
+from tasks.exam.public.blinding import lineage_name, read_blinding_secret
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.public.hashing import digest, follow_path
 from tasks.exam.public.questions import disclose_question
@@ -39,7 +40,17 @@ def test_a_disclosed_question_leads_to_the_bank_and_names_its_sets(ledger: Ledge
         entry = find_question(lake, find_drawn(ledger))
         found = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
         again = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
-    assert (found.is_new, again.is_new) == (True, False)
+        assert (found.is_new, again.is_new) == (True, False)
+        # A bank's file that was changed proves nothing.
+        (file,) = (settings.home / "public" / "banks").glob("*.jsonl")
+        whole = file.read_text()
+        lines = whole.splitlines(keepends=True)
+        name = lineage_name(read_blinding_secret(settings), str(entry["lineage_uuid"])).hex()
+        at = next(place for place, line in enumerate(lines) if place and name not in line)
+        file.write_text("".join([*lines[:at], *lines[at + 1 :]]))
+        with pytest.raises(StoreError, match="is not what was published"):
+            disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
+        file.write_text(whole)
 
     run = read_disclosed(settings.home / "public", plan.run_id)
     path = settings.home / "public" / "questions" / found.file
