@@ -73,6 +73,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "rank correlation between benchmarks, with its p-value",
     },
     "editions": {
+        "exam": "an edition's files and its entry go to the public folder and log, with the hashes of answers",
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },
     "edition_exchange": {

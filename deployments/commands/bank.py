@@ -267,6 +267,41 @@ def restore(
     _move(question, reason, is_retired=False, yes=yes, as_json=as_json)
 
 
+@bank_app.command("disclose")
+def disclose(
+    question: Question,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the audit log.")],
+    leaked: Annotated[
+        bool,
+        typer.Option("--leaked", help="It is known outside already: disclose it although it is not retired."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish one question, with what was right, and prove that it was in bank and set; it cannot be taken back.
+
+    Only a question that is retired, or has leaked; never one whose lineage a session still has before it.
+
+    Example: proctor bank disclose 6f1c52b8 --reason "asked for by a candidate"
+    """
+    from deployments.output import print_note, print_result
+    from schemas.settings import load_settings
+    from tasks.bank.retirement import find_question
+    from tasks.exam.public.questions import disclose_question
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = find_question(lake, question)
+        disclosed = disclose_question(ledger, lake, settings, found, reason, is_leaked=leaked)
+    if disclosed.refusal is not None:
+        print_note(f"Warning: {disclosed.refusal}")
+    how = "Disclosed" if disclosed.is_new else "Disclosed before, and left as it is"
+    sets = f" It was put in {', '.join(disclosed.set_ids)}." if disclosed.set_ids else ""
+    line = f"{how}: public/questions/{disclosed.file}.{sets}"
+    print_result(disclosed._asdict(), as_json=as_json, lines=[line], then="proctor exam seal")
+
+
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
     import sys
     from dataclasses import asdict

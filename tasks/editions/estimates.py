@@ -256,7 +256,9 @@ def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
         is_scored=pl.col("score_status").is_in(["scored", "unanswered"]),
         is_unanswered=pl.col("score_status") == "unanswered",
         is_unparsed=pl.col("score_status") == "unparsed",
-        is_pair=pl.col("question").is_in(of_reference),
+        # As in R: what nobody could read of the reference is left out, also where another of its sittings could be read.
+        is_pair=pl.col("question").is_in(of_reference)
+        & ((pl.col("model") != reference) | (pl.col("score_status") != "unparsed")),
     )
     sums = (
         pl.len().cast(pl.Int64).alias("question_count"),

@@ -66,6 +66,7 @@ class Edition:
         candidate_count: candidates with a score.
         overridden: gates that were shut and overridden.
         frames: table → its rows; empty for one that stands.
+        basis: what it was computed from; null for one that stands.
     """
 
     edition_id: str
@@ -76,6 +77,7 @@ class Edition:
     candidate_count: int
     overridden: tuple[str, ...] = ()
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    basis: Basis | None = field(default=None, repr=False)
 
 
 def publish_run(
@@ -87,10 +89,11 @@ def publish_run(
     *,
     now: datetime | None = None,
     step: Step = lambda _: None,
+    before_landing: Callable[[Edition], None] = lambda _: None,
 ) -> Edition:
     """Publish a run, once; `disciplines` have the same weight each, `step` is told what is being done.
 
-    A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
+    `before_landing` is called with a new edition right before the lake has it, while nobody else can publish the run. A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
     from warehouse.lake.store import Batch
@@ -103,6 +106,7 @@ def publish_run(
         if not prepared.is_new:
             return prepared
         step("freezing it")
+        before_landing(prepared)
         lake.land_together(
             [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
@@ -215,6 +219,7 @@ def freeze_edition(
         candidate_count=int(head["candidate_count"][0]),
         overridden=tuple(overridden),
         frames=rows,
+        basis=basis,
     )
 
 

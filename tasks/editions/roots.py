@@ -1,12 +1,23 @@
-"""Publish with the ledger as a second witness: it keeps the root of every edition, and never lets go of one."""
+"""Publish with witnesses: the ledger keeps the root of every edition and never lets go of one, and everybody can recompute it.
+
+The order, so that a kill at any moment is mended by publishing again: the public files, the lake, the ledger's root together with
+the entry of the public log, the file of that log.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from schemas.errors import StoreError
 from schemas.settings import Settings
+from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
 from tasks.editions.publish import Edition, Revision, Step, publish_run
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.heads import sign_public_head
+from tasks.faults import log
+from tasks.holds import hold_work
 from warehouse.ledger import editions, exam
 
 if TYPE_CHECKING:
@@ -23,17 +34,45 @@ def publish_and_keep_root(
     *,
     step: Step = lambda _: None,
 ) -> Edition:
-    """Publish a run by the disciplines of its plan, and keep the roots of its editions in the ledger.
+    """Publish a run by the disciplines of its plan, keep the roots of its editions in the ledger, and enter them in the public log.
 
-    A kill between the two leaves an edition without a root; publishing again keeps it. Raises as `publish_run` does.
+    A kill in between leaves an edition without a root and an entry; publishing again keeps both. Raises as `publish_run` does.
     """
+    proofs = {}
+
+    def prove(edition: Edition) -> None:
+        proofs[edition.edition_id] = write_files(ledger, lake, settings, edition)
+
     edition = publish_run(
-        lake, settings, run_id, read_disciplines(ledger, settings, run_id), revision, step=step
+        lake,
+        settings,
+        run_id,
+        read_disciplines(ledger, settings, run_id),
+        revision,
+        step=step,
+        before_landing=prove,
     )
-    published = lake.read("run_revisions", {"run_id": run_id})
-    with ledger.write() as connection:
-        for row in published.iter_rows(named=True):
-            editions.keep_root(connection, str(row["edition_id"]), str(row["root_hash"]))
+    note_keys(ledger, settings, open_signer(settings))
+    with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
+        published = lake.read("run_revisions", {"run_id": run_id})
+        with ledger.read() as connection:
+            unlisted = find_unlisted(connection, run_id, published)
+        for row in unlisted:
+            name = str(row["edition_id"])
+            if name not in proofs and (proof := prove_edition(ledger, lake, settings, row)) is not None:
+                proofs[name] = proof
+        with ledger.write() as connection:
+            for row in published.iter_rows(named=True):
+                editions.keep_root(connection, str(row["edition_id"]), str(row["root_hash"]))
+            for row in unlisted:
+                if (proof := proofs.get(str(row["edition_id"]))) is not None:
+                    add_edition_entry(connection, row, proof)
+    try:
+        # Who reads the edition finds a head that covers it.
+        sign_public_head(ledger, settings)
+    except StoreError as error:
+        # The edition stands: `proctor doctor` and the hourly seal name it again.
+        log.error("%s", error)
     return edition
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select
 
 from warehouse.ledger.engine import now_text
-from warehouse.ledger.tables import edition_roots
+from warehouse.ledger.statements import iter_chunks
+from warehouse.ledger.tables import edition_roots, sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
 
@@ -28,3 +31,14 @@ def read_roots(connection: Connection) -> dict[str, str]:
     """Edition → its root."""
     rows = connection.execute(select(edition_roots.c.edition_id, edition_roots.c.root_hash))
     return {str(name): str(root) for name, root in rows}
+
+
+def read_owners(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
+    """Session → the key of the organisation whose candidate sits it, as plans and orders name it."""
+    return {
+        str(session): str(owner)
+        for names in iter_chunks(sorted(session_ids))
+        for session, owner in connection.execute(
+            select(sessions.c.session_id, sessions.c.organisation).where(sessions.c.session_id.in_(names))
+        )
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import signal
@@ -20,6 +22,7 @@ from warehouse.lake.integrity import check_landings, read_unit
 from warehouse.lake.store import open_lake
 from warehouse.ledger.editions import read_roots
 from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.public_log import read_public_entries
 
 JUNE = "run-2025-06"
 ROOT = Path(__file__).parents[3]
@@ -76,6 +79,15 @@ def test_a_killed_publication_is_whole_or_nothing_and_goes_on(
         assert (edition.edition_id, edition.is_new) == (f"{JUNE}/1", not was_landed)
         with ledger.read() as connection:
             roots = read_roots(connection)
+            entries = read_public_entries(connection, JUNE, ("edition",))
+        # Whatever the first attempt left, what everybody reads is the edition that stands.
+        assert [entry.body["edition"] for entry in entries] == [edition.edition_id]
+        folder = settings.home / "public" / "editions" / f"{JUNE}-1"
+        head = json.loads((folder / "edition.json").read_text())
+        published = lake.read("run_revisions", {"run_id": JUNE})["published_at"][0]
+        assert head["published_at"] == published.isoformat()
+        for name, digest in entries[0].body["files"].items():
+            assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
         assert list(roots) == [edition.edition_id]
         assert find_changed_editions(lake, roots) == []
         assert check_landings(lake).changed == []

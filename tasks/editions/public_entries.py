@@ -1,0 +1,138 @@
+"""Editions in the public log: each one with the roots of what it rests on, revisions and overrides as much as the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.settings import Settings
+from tasks.editions.basis import Basis, JudgeInOrder, read_basis
+from tasks.editions.estimates import arrange_styles, count_stars
+from tasks.editions.public_files import (
+    UNANSWERED,
+    EditionFiles,
+    Question,
+    name_edition_folder,
+    read_edition_files,
+    write_edition_files,
+)
+from tasks.editions.publish import Edition
+from tasks.exam.public.blinding import read_blinding_secret
+from tasks.exam.public.folder import name_public_folder
+from tasks.faults import log
+from warehouse.lake.integrity import read_unit
+from warehouse.ledger import editions
+from warehouse.ledger.answer_hashes import read_answer_hashes
+from warehouse.ledger.public_log import add_public_entry, read_public_entries
+
+if TYPE_CHECKING:
+    import polars as pl
+    from sqlalchemy import Connection
+
+    from warehouse.lake.store import Lake
+    from warehouse.ledger.engine import Ledger
+
+KIND: Final = "edition"
+_COUNTS: Final = ("set_id", "model", "prompt_style", "question_uuid")
+
+
+def write_files(ledger: Ledger, lake: Lake, settings: Settings, edition: Edition) -> EditionFiles:
+    """Write the public files of an edition that is about to be landed."""
+    assert edition.basis is not None, "an edition that is landed was computed"
+    head = edition.frames["editions"].row(0, named=True)
+    return _write(ledger, lake, settings, head, edition.frames["edition_scores"], edition.basis)
+
+
+def find_unlisted(connection: Connection, run_id: str, published: pl.DataFrame) -> list[dict[str, Any]]:
+    """The editions (rows of `run_revisions`) that the public log does not have, revisions in order."""
+    listed = {entry.body["edition"] for entry in read_public_entries(connection, run_id, (KIND,))}
+    return [row for row in published.iter_rows(named=True) if row["edition_id"] not in listed]
+
+
+def prove_edition(
+    ledger: Ledger, lake: Lake, settings: Settings, head: Mapping[str, Any]
+) -> EditionFiles | None:
+    """The public files of an edition that stands without an entry: killed before it, or older than the public log.
+
+    Null, with a warning, where its stars cannot be had again: what was landed since gives others than those that were frozen.
+    """
+    folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
+    found = read_edition_files(folder, str(head["edition_id"]), head["published_at"].isoformat())
+    if found is not None:
+        return found
+    edition_id, month = str(head["edition_id"]), str(head["month"])
+    judges = [
+        JudgeInOrder(*name.rsplit("/", 1))
+        for name in (f"{head['judge']}/{head['judge_prompt_version']}", *(head["next_judges"] or ()))
+    ]
+    basis = read_basis(lake.read, str(head["run_id"]), list(json.loads(head["weights"])), judges=judges)
+    if not _has_stars(basis, read_unit(lake, "edition_stars", edition_id, month)):
+        log.warning(
+            "Edition %s has no entry in the public log: its stars are not what the lake gives now, so that nobody could recompute it.",
+            edition_id,
+        )
+        return None
+    scores = read_unit(lake, "edition_scores", edition_id, month)
+    return _write(ledger, lake, settings, head, scores, basis)
+
+
+def add_edition_entry(connection: Connection, head: Mapping[str, Any], proof: EditionFiles) -> None:
+    """Enter an edition in the public log, with the transaction that keeps its root."""
+    body = {
+        "edition": head["edition_id"],
+        "run": head["run_id"],
+        "revision": head["revision"],
+        "replaces": head["replaces"],
+        "reason": head["reason"],
+        "overridden": list(head["overridden_gates"] or ()),
+        "override_reason": head["override_reason"],
+        "answers_root": proof.answers_root,
+        "judgements_root": proof.judgements_root,
+        "files": dict(proof.files),
+    }
+    add_public_entry(connection, KIND, body)
+
+
+def _write(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    head: Mapping[str, Any],
+    scores: pl.DataFrame,
+    basis: Basis,
+) -> EditionFiles:
+    import polars as pl
+
+    folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
+    with ledger.read() as connection:
+        # The lake has organisations by their names, which may change; the public files have their keys.
+        owners = editions.read_owners(connection, basis.sessions["session_id"].to_list())
+        named = pl.col("session_id").replace_strict(owners, default=None, return_dtype=pl.String)
+        sessions = basis.sessions.with_columns(organisation=pl.coalesce(named, "organisation"))
+
+        def read_hashes(row: Mapping[str, Any], questions: Sequence[Question]) -> Mapping[int, str]:
+            hashes = read_answer_hashes(connection, str(row["session_id"]))
+            if all(question.seq in hashes or question.sign == UNANSWERED for question in questions):
+                return hashes
+            # Answers of before the audit log's one chain, or of another ledger: the lake has what was landed.
+            asked = {"session_ids": [row["session_id"]], "month": row["sat_in_month"]}
+            landed = lake.read("landed_answer_hashes", asked).select("seq", "answer_hash")
+            return {**dict(landed.iter_rows()), **hashes}
+
+        secret = read_blinding_secret(settings)
+        shown = replace(basis, sessions=sessions)
+        return write_edition_files(folder, secret, head, scores, shown, read_hashes)
+
+
+def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
+    """Whether a basis gives the stars that were frozen."""
+    import polars as pl
+
+    found = [count_stars(answers) for answers in arrange_styles(basis)]
+    if not found:
+        return frozen.is_empty()
+    counts = [*(f"stars_{stars}_count" for stars in range(4)), "unparsed_count"]
+    columns = [*_COUNTS, *counts]
+    return pl.concat(found).select(columns).sort(_COUNTS).equals(frozen.select(columns).sort(_COUNTS))

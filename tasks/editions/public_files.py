@@ -1,0 +1,212 @@
+"""The files of an edition that anybody can recompute it from: who sat what, with a star and a hash for every answer.
+
+They hold names of lineages and hashes alone (docs/verify.md, "Editions"). Stars are those that the edition rests on; hashes are
+the ledger's, with which each session was closed. One session at a time is in memory besides the edition's own rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from schemas.editions import ALL_DISCIPLINES
+from tasks.exam.public.blinding import lineage_name
+from tasks.exam.public.files import encode_line, iter_lines, write_whole
+from tasks.exam.public.hashing import compute_root, digest
+from tasks.exam.public.sessions import compute_answers_root
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tasks.editions.basis import Basis
+
+EDITION: Final = "edition.json"
+SESSIONS: Final = "sessions.jsonl"
+UNANSWERED: Final = "u"
+_SIGNS: Final = {"unanswered": UNANSWERED, "unparsed": "x", "unjudged": "-"}
+
+
+class Question(NamedTuple):
+    """A question of a session as the edition counts it: its position, its lineage, and the sign of what it earned."""
+
+    seq: int
+    lineage_uuid: str
+    sign: str
+
+
+# A row of `basis.sessions` and its questions → SHA-256 of each answer's text by the position of its question.
+HashReader = Callable[[Mapping[str, Any], Sequence[Question]], Mapping[int, str]]
+
+
+@dataclass(frozen=True)
+class EditionFiles:
+    """What the entry of the public log says of an edition's files; `files` is name → SHA-256."""
+
+    answers_root: str
+    judgements_root: str
+    files: Mapping[str, str]
+
+
+class _Roots:
+    """The leaves of an edition's two trees, gathered session by session."""
+
+    def __init__(self) -> None:
+        self.answers: list[bytes] = []
+        self.judgements: list[bytes] = []
+
+    def add(self, session: str, stars: str, answers: Iterable[str | None]) -> None:
+        hashes = {seq: found for seq, found in enumerate(answers, start=1) if found is not None}
+        root = bytes.fromhex(compute_answers_root(session, hashes))
+        self.answers.append(digest("proctor session answers", session, root))
+        self.judgements.append(digest("proctor judgements", session, stars))
+
+    def seal(self, files: Mapping[str, str]) -> EditionFiles:
+        return EditionFiles(
+            compute_root(self.answers).hex(), compute_root(self.judgements).hex(), dict(files)
+        )
+
+
+def name_edition_folder(public: Path, run_id: str, revision: int) -> Path:
+    """Where the files of an edition lie."""
+    return public / "editions" / f"{run_id}-{revision}"
+
+
+def write_edition_files(
+    folder: Path,
+    secret: bytes,
+    head: Mapping[str, Any],
+    scores: pl.DataFrame,
+    basis: Basis,
+    read_hashes: HashReader,
+) -> EditionFiles:
+    """Write both files, each whole or not at all.
+
+    `head` is the edition's row of `editions`, `scores` its rows of `edition_scores`; `read_hashes` is asked once for every
+    session.
+    """
+    roots = _Roots()
+    files = {
+        EDITION: write_whole(folder / EDITION, [encode_line(_describe_edition(head, scores))]),
+        SESSIONS: write_whole(folder / SESSIONS, _write_sessions(basis, secret, read_hashes, roots)),
+    }
+    return roots.seal(files)
+
+
+def read_edition_files(folder: Path, edition_id: str, published_at: str) -> EditionFiles | None:
+    """What files that a killed process left say; null where they are not whole, or those of another attempt."""
+    try:
+        (head,) = iter_lines(folder / EDITION)
+        if (head["edition"], head["published_at"]) != (edition_id, published_at):
+            return None
+        roots = _Roots()
+        for line in iter_lines(folder / SESSIONS):
+            roots.add(line["session"], line["stars"], line["answers"])
+        return roots.seal({name: _hash_file(folder / name) for name in (EDITION, SESSIONS)})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str, Any]:
+    whole = scores.filter(scores["discipline"] == ALL_DISCIPLINES).sort("model", "prompt_style")
+    return {
+        "edition": head["edition_id"],
+        "run": head["run_id"],
+        "revision": head["revision"],
+        "month": head["month"],
+        "published_at": head["published_at"].isoformat(),
+        "reference_model": head["reference_model"],
+        "judge": f"{head['judge']}/{head['judge_prompt_version']}",
+        "weights": json.loads(head["weights"]),
+        "scores": [
+            {
+                "model": row["model"],
+                "style": row["prompt_style"],
+                **{name: row[name] for name in ("question_count", "score", "relative_score", "pair_count")},
+            }
+            for row in whole.iter_rows(named=True)
+        ],
+    }
+
+
+def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots: _Roots) -> Iterator[str]:
+    names: dict[str, bytes] = {}
+
+    def name(lineage: str) -> bytes:
+        found = names.get(lineage)
+        if found is None:
+            found = names[lineage] = lineage_name(secret, lineage)
+        return found
+
+    for row, questions in _iter_sessions(basis):
+        by_name = sorted(questions, key=lambda question: name(question.lineage_uuid))
+        stars = "".join(question.sign for question in by_name)
+        answers = _list_answers(row, questions, read_hashes(row, questions))
+        roots.add(row["session_id"], stars, answers)
+        yield encode_line(
+            {
+                "session": row["session_id"],
+                "sat_in_run": row["sat_in_run_id"],
+                "set": row["set_id"],
+                "model": row["model"],
+                "organisation": row["organisation"],
+                "style": row["prompt_style"],
+                "repeat": row["repeat"],
+                "is_reference": row["is_reference"],
+                "is_complete": row["is_complete"],
+                "stars": stars,
+                "answers": answers,
+            }
+        )
+
+
+def _iter_sessions(basis: Basis) -> Iterator[tuple[dict[str, Any], list[Question]]]:
+    """Every session that speaks, by name, with its questions by position.
+
+    One of which nothing has landed yet has as many unanswered questions as it was planned with, of no lineage.
+    """
+    import polars as pl
+
+    places: dict[str, pl.Series] = {}
+    if not basis.answers.is_empty():
+        # Places instead of rows: the answers of a month are in memory once.
+        grouped = basis.answers.select("session_id", place=pl.int_range(pl.len(), dtype=pl.UInt32))
+        places = {
+            session: found["place"]
+            for (session,), found in grouped.partition_by(
+                "session_id", as_dict=True, include_key=False
+            ).items()
+        }
+    for row in basis.sessions.sort("session_id").iter_rows(named=True):
+        place = places.get(row["session_id"])
+        if place is None:
+            yield row, [Question(seq, "", UNANSWERED) for seq in range(1, row["question_count"] + 1)]
+            continue
+        of_session = basis.answers[place].select("seq", "lineage_uuid", "stars", "score_status").sort("seq")
+        yield (
+            row,
+            [
+                Question(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
+                for seq, lineage, stars, status in of_session.iter_rows()
+            ],
+        )
+
+
+def _list_answers(
+    row: Mapping[str, Any], questions: Iterable[Question], hashes: Mapping[int, str]
+) -> list[str | None]:
+    """The hash of each answer by position, null where there is none."""
+    # Of a session that is still open what was judged has been landed; what came since is no part of the edition.
+    return [
+        hashes.get(question.seq) if row["is_closed"] or question.sign != UNANSWERED else None
+        for question in questions
+    ]
+
+
+def _hash_file(path: Path) -> str:
+    import hashlib
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,96 @@
+"""A single question is disclosed, and proved to have been in bank and set."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from schemas.errors import GateError, StoreError, UsageError
+from tasks.bank.retirement import find_question
+from tasks.exam.public.blinding import lineage_name, read_blinding_secret
+from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.hashing import digest, follow_path
+from tasks.exam.public.questions import disclose_question
+from tests.tasks.exam.public.test_sealed_draws import REGISTRY, land_bank, read_disclosed, read_entries
+from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.public_log import list_public_entries
+from warehouse.ledger.tables import sets
+
+WHY = "asked for by a candidate"
+
+
+def find_drawn(ledger: Ledger) -> str:
+    with ledger.read() as connection:
+        return str(connection.execute(select(sets.c.question_uuid).order_by(sets.c.lineage_uuid)).scalar())
+
+
+def test_a_disclosed_question_leads_to_the_bank_and_names_its_sets(ledger: Ledger, tmp_path: Path) -> None:
+    settings, bank = make_settings(tmp_path), make_bank(20, variants=3, has_keys=True)
+    with open_lake(settings) as lake:
+        land_bank(lake, bank)
+        plan = publish(ledger, settings, REGISTRY, bank, candidates=["alpha"], seed=None)
+        answer_run(ledger, plan.run_id)
+        disclose_closed_runs(ledger, settings)
+        entry = find_question(lake, find_drawn(ledger))
+        found = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
+        again = disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
+        assert (found.is_new, again.is_new) == (True, False)
+        # A bank's file that was changed proves nothing.
+        (file,) = (settings.home / "public" / "banks").glob("*.jsonl")
+        whole = file.read_text()
+        lines = whole.splitlines(keepends=True)
+        name = lineage_name(read_blinding_secret(settings), str(entry["lineage_uuid"])).hex()
+        at = next(place for place, line in enumerate(lines) if place and name not in line)
+        file.write_text("".join([*lines[:at], *lines[at + 1 :]]))
+        with pytest.raises(StoreError, match="is not what was published"):
+            disclose_question(ledger, lake, settings, entry, WHY, is_leaked=True)
+        file.write_text(whole)
+
+    run = read_disclosed(settings.home / "public", plan.run_id)
+    path = settings.home / "public" / "questions" / found.file
+    said = json.loads(path.read_text())
+    commitment = digest("proctor question", bytes.fromhex(said["salt"]), said["content"])
+    assert commitment.hex() == said["commitment"] == found.commitment
+    assert json.loads(said["content"])["stem"] == entry["stem"]
+    place = [name.hex() for name, *_ in run.bank].index(said["lineage"])
+    leaf = digest("proctor slot", bytes.fromhex(said["slot_salt"]), commitment)
+    up = [bytes.fromhex(node) for node in said["path"]]
+    assert follow_path(leaf, said["slot"], said["slots"], up) == run.bank[place][3]
+    leaf = digest("proctor lineage", *run.bank[place])
+    up = [bytes.fromhex(node) for node in said["lineage_path"]]
+    assert follow_path(leaf, place, len(run.bank), up).hex() == said["bank_root"]
+    assert said["bank_root"] == run.entries["commit"]["bank"]["root"]
+    holding = [
+        name for name, one in run.sets.items() if any(item[2] == found.commitment for item in one["items"])
+    ]
+    assert said["sets"] == sorted(holding) != []
+
+    with ledger.read() as connection:
+        (step,) = list_public_entries(connection, ("question",))
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert step.body == {"commitment": found.commitment, "file": found.file, "sha256": sha256}
+
+
+def test_a_question_is_disclosed_only_when_nobody_can_be_asked_it(ledger: Ledger, tmp_path: Path) -> None:
+    settings, bank = make_settings(tmp_path), make_bank(20, has_keys=True)
+    with open_lake(settings) as lake:
+        land_bank(lake, bank)
+        question = find_question(lake, str(bank["question_uuid"][0]))
+        with pytest.raises(UsageError, match="in no bank that a run was committed to"):
+            disclose_question(ledger, lake, settings, question, WHY, is_leaked=True)
+        plan = publish(ledger, settings, REGISTRY, bank, candidates=["alpha"], seed=None)
+        question = find_question(lake, find_drawn(ledger))
+        with pytest.raises(UsageError, match="Say why"):
+            disclose_question(ledger, lake, settings, question, " ", is_leaked=True)
+        with pytest.raises(GateError, match="is not retired"):
+            disclose_question(ledger, lake, settings, question, WHY)
+        with pytest.raises(GateError, match="which is not closed"):
+            disclose_question(ledger, lake, settings, question, WHY, is_leaked=True)
+    assert read_entries(ledger, plan.run_id, "question") == []
+    assert not (settings.home / "public" / "questions").exists()
