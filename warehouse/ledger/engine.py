@@ -40,6 +40,8 @@ _PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"
 
 # Where a connection gathers the entries of the audit log until its transaction is committed (warehouse.ledger.chain).
 PENDING_ENTRIES = "pending_entries"
+# The same for those of the public log (warehouse.ledger.public_log).
+PENDING_PUBLIC = "pending_public_entries"
 
 
 def now_text() -> str:
@@ -120,7 +122,7 @@ class Ledger:
 
         with self.engine.connect() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
-            connection.info[PENDING_ENTRIES] = []
+            connection.info[PENDING_ENTRIES], connection.info[PENDING_PUBLIC] = [], []
             try:
                 yield connection
                 write_entries(connection)
@@ -141,7 +143,7 @@ class Ledger:
                 roll_back(connection)
                 raise
             finally:
-                del connection.info[PENDING_ENTRIES]
+                del connection.info[PENDING_ENTRIES], connection.info[PENDING_PUBLIC]
 
     def close(self) -> None:
         """Let the writer finish what it was given, then close every connection."""
@@ -151,7 +153,11 @@ class Ledger:
 
 
 def write_entries(connection: Connection) -> None:
-    """Write what a transaction gathered for the audit log: the last thing before it is committed."""
+    """Write what a transaction gathered for the public log and the audit log: the last thing before it is committed."""
+    if connection.info[PENDING_PUBLIC]:
+        from warehouse.ledger.public_log import flush_public_entries
+
+        flush_public_entries(connection)
     if connection.info[PENDING_ENTRIES]:
         from warehouse.ledger.chain import flush_entries
 

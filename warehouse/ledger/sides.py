@@ -45,7 +45,9 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "access_heads": (),
         "log_keys": ("SELECT", "INSERT"),
         "signed_heads": ("SELECT", "INSERT"),
-        "exam_installation": (),
+        "public_log": ("SELECT", "INSERT"),
+        "public_head": ("SELECT", "UPDATE"),
+        "exam_installation": ("SELECT (installation_id)",),
     }
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -482,6 +483,31 @@ signed_heads = Table(
     Column("key_id", ForeignKey("log_keys.key_id"), nullable=False),
     Column("signed_at", String(32), nullable=False),
     Column("signature", String(88), nullable=False, comment="Ed25519, in base64."),
+)
+
+# --- the public log -----------------------------------------------------------------------------------------
+
+public_log = Table(
+    "public_log",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False, comment="Line of the file, from 1."),
+    Column("kind", String(40), nullable=False),
+    Column("run_id", String(80), comment="The run that the entry is about; null for none."),
+    Column("line", Text, nullable=False, comment="The line to the byte, without its newline."),
+    Column("line_hash", String(64), nullable=False, comment="SHA-256 of the line."),
+    Column("ends_at", BigInteger, nullable=False, comment="Bytes of the file up to the end of the line."),
+    Index("ix_public_log_run", "run_id", "kind"),
+    Index("ix_public_log_ends_at", "ends_at"),
+)
+
+public_head = Table(
+    "public_head",
+    metadata,
+    Column("chain", Integer, primary_key=True, comment="Always 1: there is one row."),
+    Column("number", Integer, nullable=False, comment="Number of the last line, 0 for none."),
+    Column("line_hash", String(64), nullable=False, comment="Hash of the last line."),
+    Column("ends_at", BigInteger, nullable=False, comment="Bytes of all lines with their newlines."),
+    info={"first_rows": [{"chain": 1, "number": 0, "line_hash": "0" * 64, "ends_at": 0}]},
 )
 
 # --- what was published ---------------------------------------------------------------------------------------

@@ -20,9 +20,9 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError
-from warehouse.ledger.chain import CALLER, Caller, flush_entries, name_caller
+from warehouse.ledger.chain import CALLER, Caller, name_caller
 from warehouse.ledger.commits import commit, explain_refusal
-from warehouse.ledger.engine import PENDING_ENTRIES
+from warehouse.ledger.engine import PENDING_ENTRIES, PENDING_PUBLIC, write_entries
 from warehouse.ledger.statements import send_statement
 from warehouse.ledger.wakeups import await_done
 
@@ -211,8 +211,9 @@ class GroupCommitWriter:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         entries: list[Any] = []
         connection.info[PENDING_ENTRIES] = entries
+        connection.info[PENDING_PUBLIC] = public = list[Any]()
         for item in work:
-            count = len(entries)
+            count, public_count = len(entries), len(public)
             send_statement(connection, "SAVEPOINT op")
             try:
                 value = item.operation(connection)
@@ -222,14 +223,14 @@ class GroupCommitWriter:
                 ):
                     raise
                 send_statement(connection, "ROLLBACK TO SAVEPOINT op")
-                del entries[count:]
+                del entries[count:], public[public_count:]
                 outcomes.append((True, error))
             else:
                 outcomes.append((False, value))
                 if len(entries) > count:
                     name_caller(entries[count:], item.caller)
             send_statement(connection, "RELEASE SAVEPOINT op")
-        flush_entries(connection)
+        write_entries(connection)
         commit(connection)
         return outcomes
 

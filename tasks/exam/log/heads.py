@@ -19,6 +19,7 @@ from warehouse.ledger import access
 from warehouse.ledger.access import LogKey, SignedHead
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.public_log import KEY, add_public_entry
 from warehouse.ledger.seals import digest_text
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
 
 
 def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
-    """Let the log name the keys of this home before they are used: once for each key."""
+    """Let the audit log and the public log name the keys of this home before they are used: once for each key."""
     with ledger.read() as connection:
         known = {key.key_id for key in access.list_log_keys(connection)}
     if signer.key_id in known:
@@ -145,6 +146,7 @@ def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
         )
         if not added:
             return
+        add_public_entry(connection, KEY, {"key": signer.key_id, "public_key": signer.public_key})
         code = REPLACED if is_replaced else None
         add_entry(connection, describe_log_key("log_key", signer, code))
         if not is_replaced:

@@ -1,0 +1,45 @@
+"""The folder that is for publication, `PROCTOR_HOME/public/`: files that are only ever added to, by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schemas.settings import Settings
+
+
+def name_public_folder(settings: Settings) -> Path:
+    """Where what is for publication lies."""
+    return settings.home / "public"
+
+
+@contextmanager
+def open_locked(path: Path) -> Iterator[int]:
+    """A file of the public folder, made where it is missing, to read and to add to; nobody else has it until the block ends."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Whoever had it may have put another in its place.
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def write_durably(descriptor: int, data: bytes, folder: Path) -> None:
+    """Add bytes to a file of the folder; they are on the disk when it returns."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.fsync(descriptor)
+    parent = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(parent)
+    finally:
+        os.close(parent)
