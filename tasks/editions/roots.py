@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
+from tasks.approvals import Request, check_approved, finish
 from tasks.editions.publish import Edition, Revision, Step, publish_run
 from warehouse.ledger import editions, exam
 
@@ -27,9 +28,23 @@ def publish_and_keep_root(
 
     A kill between the two leaves an edition without a root; publishing again keeps it. Raises as `publish_run` does.
     """
+    overriding: list[Request] = []
+
+    def confirm(request: Request) -> None:
+        check_approved(ledger, settings, request)
+        overriding.append(request)
+
     edition = publish_run(
-        lake, settings, run_id, read_disciplines(ledger, settings, run_id), revision, step=step
+        lake,
+        settings,
+        run_id,
+        read_disciplines(ledger, settings, run_id),
+        revision,
+        step=step,
+        confirm=confirm,
     )
+    for request in overriding:
+        finish(ledger, settings, request)
     published = lake.read("run_revisions", {"run_id": run_id})
     with ledger.write() as connection:
         for row in published.iter_rows(named=True):

@@ -170,6 +170,7 @@ def plan_run(
         is_reference_renewed=is_reference_renewed,
         pending_window=settings.pending_window,
         budget_usd=settings.budget_usd,
+        approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         seed=seed or secrets.token_hex(16),
         # A test that gives a seed wants its draws repeated, too; outside tests the two have nothing in common.
         draw_secret=draw_secret or (_derive_secret(seed) if seed else secrets.token_hex(16)),

@@ -63,6 +63,7 @@ class PlanRequest:
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
         pending_window: questions that may be pending at once, in house.
         budget_usd: budget of the run.
+        approval_days: days that a request for a second person waits; null where planning needs none.
         seed: secret of the orders and of the sessions' names.
         draw_secret: secret that the keys of new sets follow from; kept nowhere, only the keys are.
     """
@@ -91,6 +92,7 @@ class PlanRequest:
     is_reference_renewed: bool
     pending_window: int
     budget_usd: float | None
+    approval_days: int | None
     seed: str = field(repr=False)
     draw_secret: str = field(repr=False)
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
