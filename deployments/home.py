@@ -96,10 +96,11 @@ def describe_home(settings: Settings) -> dict[str, Any]:
 
 
 def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy ledger, lake, archive and secrets to a new folder; consistent although flows may write.
+    """Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
 
     The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore.
     """
+    from tasks.exam.public.folder import copy_files, copy_logs, name_public_folder
     from warehouse.lake.backup import backup_lake
     from warehouse.lake.store import open_lake
     from warehouse.ledger.backup import backup_ledger, check_embedded
@@ -114,12 +115,17 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     with open_lake(settings) as lake:
         backup_lake(lake, folder / "lake")
     copied = ["lake"]
-    # Before the ledger: the file of heads must not know heads that the copy of the ledger lacks.
+    # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
     for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
         if place.exists():
             shutil.copytree(place, folder / name)
             copied.append(name)
+    public = name_public_folder(settings)
+    copy_logs(public, folder / "public")
     copied += backup_ledger(settings.ledger_address, folder / "ledger.sqlite")
+    # After it: files are there before the ledger names them.
+    if copy_files(public, folder / "public"):
+        copied.append("public")
     if settings.registry_path.exists():
         shutil.copy2(settings.registry_path, folder / "models.yaml")
         copied.append("models.yaml")
@@ -127,7 +133,8 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Put a backup into an empty home."""
+    """Put a backup into an empty home; raises StoreError when its public log is not what its ledger has."""
+    from tasks.exam.public.folder import name_public_folder
     from warehouse.lake.backup import restore_lake
     from warehouse.ledger.backup import restore_ledger
 
@@ -143,24 +150,31 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     settings.home.chmod(0o700)
     restore_ledger(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
     restore_lake(settings, folder / "lake")
-    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
+    places = (
+        ("archive", settings.archive_dir),
+        ("secrets", settings.secrets_path),
+        ("public", name_public_folder(settings)),
+    )
+    for name, place in places:
         if (folder / name).exists():
             shutil.copytree(folder / name, place, dirs_exist_ok=True)
     if (folder / "models.yaml").exists():
         shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
-    _restore_heads(settings)
+    _restore_logs(settings)
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
 
 
-def _restore_heads(settings: Settings) -> None:
-    """Give the file of heads those that were signed while the backup was made."""
+def _restore_logs(settings: Settings) -> None:
+    """Give the file of heads and the public log what was written while the backup was made."""
     from tasks.exam.log.heads import copy_heads
     from tasks.exam.log.signing import name_key_file
+    from tasks.exam.public.log_file import write_public_log
     from warehouse.ledger.engine import open_ledger
 
-    if name_key_file(settings).exists():
-        with open_ledger(settings.ledger_address) as ledger:
+    with open_ledger(settings.ledger_address) as ledger:
+        if name_key_file(settings).exists():
             copy_heads(ledger, settings)
+        write_public_log(ledger, settings)
 
 
 def _name_some(units: list[str]) -> str:
@@ -171,6 +185,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     """Whether rows are as they were landed, and editions as they were published."""
     from tasks.editions.verify import find_changed_editions
     from tasks.exam.log.check import check_log
+    from tasks.exam.public.check import check_public_log
     from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
     from warehouse.lake.integrity import check_landings
@@ -192,8 +207,9 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         with Progress("doctor: rows of the ledger") as progress:
             differing = find_changed_sessions(ledger, lake, progress.advance)
-        with Progress("doctor: audit log"):
+        with Progress("doctor: audit log and public log"):
             log = check_log(ledger, settings)
+            public = check_public_log(ledger, settings)
         with ledger.read() as connection:
             roots = read_roots(connection)
             strays = find_strays(connection)
@@ -216,6 +232,13 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         if log.findings
         else f"{log.entry_count} entries as they were written",
         not log.findings,
+    )
+    note(
+        "public log",
+        f"{len(public.findings)} findings: {_name_some(sorted({found.name for found in public.findings}))} (proctor exam audit)"
+        if public.findings
+        else f"{public.entry_count} entries as they were written, {public.signed_count} signed heads",
+        not public.findings,
     )
     faults = find_changed_editions(lake, roots)
     note(

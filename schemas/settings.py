@@ -171,6 +171,10 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds in which an outside candidate must answer a question that it was handed.",
     )
+    witnesses: tuple[str, ...] = Field(
+        (),
+        description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
+    )
     pending_window: int = Field(
         1, ge=1, description="Questions that may be pending at once (more only in house)."
     )

@@ -104,7 +104,7 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
     from tasks import approvals as deciding
     from tasks.exam.log.heads import note_keys
     from tasks.exam.log.signing import open_signer
-    from tasks.exam.public.log_file import write_public_log
+    from tasks.exam.public.log_file import keep_public_log
     from warehouse.ledger import approvals, users
     from warehouse.ledger.engine import open_ledger
 
@@ -133,7 +133,7 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
             with ledger.write() as connection:
                 deciding.note_refused(connection, action, known, request, error)
             raise
-        write_public_log(ledger, settings)
+        keep_public_log(ledger, settings)
     line = f"Request {request} ({decided.what} {decided.target}) is {decided.state}."
     if decided.state == "asked":
         line = f"{user_id} answers for request {request} now. {deciding.describe_wait(decided)}"

@@ -233,13 +233,18 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 @bank_app.command("retire")
 def retire(
     question: Question,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the question.")],
+    reason: Annotated[
+        str,
+        typer.Option(
+            "--reason", help="Why; kept with the question, and published: say nothing of its content."
+        ),
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take a question out of the bank, and publish the version without it; an original takes its variants with it.
 
-    Earlier versions, runs and editions keep it. What was left out as its duplicate is compared again and may come in.
+    The public log says how many questions left, and why, never which. Earlier versions, runs and editions keep it. What was left out as its duplicate is compared again and may come in.
 
     Example: proctor bank retire 6f1c52b8 --reason "the key is wrong"
     """
@@ -266,10 +271,12 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
     import sys
     from dataclasses import asdict
 
-    from deployments.output import print_result
+    from deployments.output import print_note, print_result
     from schemas.settings import load_settings
     from tasks.bank.retirement import find_question, restore_question, retire_question
+    from tasks.exam.public.retirement import publish_retirement
     from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     with open_lake(settings) as lake:
@@ -279,6 +286,17 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             typer.confirm(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
         moved = move(lake, settings, str(found["question_uuid"]), reason)
+    if is_retired and moved.left_count:
+        with open_ledger(settings.ledger_address) as ledger:
+            refusal = publish_retirement(
+                ledger,
+                settings,
+                count=moved.left_count,
+                bank_version=moved.bank_version,
+                reason=reason.strip(),
+            )
+        if refusal is not None:
+            print_note(f"Warning: {refusal}")
     whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
     if is_retired:
         came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""

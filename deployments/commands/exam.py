@@ -21,6 +21,7 @@ from deployments.commands.evaluate import (
 )
 from deployments.commands.exam_database import database
 from deployments.commands.exam_log import add_log_commands
+from deployments.commands.exam_seal import seal
 from deployments.commands.keys import keys_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from deployments.commands.plans import render_plan, render_watch
@@ -39,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     add_log_commands(exam_app)
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
+    exam_app.command()(seal)
     app.add_typer(exam_app, name="exam")
 
 
@@ -168,16 +170,22 @@ def close(
     """
     from dataclasses import asdict
 
-    from deployments.output import print_result
+    from deployments.output import print_note, print_result
     from schemas.settings import load_settings
     from tasks.exam.closing import force_close
-    from tasks.exam.log.heads import keep_head
+    from tasks.exam.log.heads import keep_head, note_keys
+    from tasks.exam.log.signing import open_signer
+    from tasks.exam.public.log_file import keep_public_log
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
         report = force_close(ledger, target, reason)
         keep_head(ledger, settings)
+        refusal = keep_public_log(ledger, settings)
+    if refusal is not None:
+        print_note(f"Warning: {refusal}")
     lines = [
         f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
         f"({report.error_count} of them because their call had failed).",

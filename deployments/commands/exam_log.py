@@ -25,7 +25,7 @@ def audit(
     """Check the audit log and everything that it fixes; or tell, in order, what happened to a run. Exit code 1 when something was changed.
 
     The check covers the chain of all entries, the signed heads here and in `secrets/log-heads.jsonl`, keys, answers, drawn contents,
-    seeds, roles, limits, deadlines and closings; it names each change.
+    seeds, roles, limits, deadlines and closings, and the public log with its files; it names each change.
 
     Example: proctor exam audit 2026-11
     """
@@ -35,6 +35,7 @@ def audit(
     from schemas.settings import load_settings
     from tasks.exam.log.check import check_log
     from tasks.exam.log.story import read_language, tell_run
+    from tasks.exam.public.check import check_public_log
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
@@ -47,12 +48,21 @@ def audit(
             print_result(asdict(story), as_json=as_json, lines=lines, then="proctor exam audit")
             return
         report = check_log(ledger, settings)
-    faults = [finding._asdict() for finding in report.findings]
-    lines = [f"{found.name}: {found.where}: {found.reason}." for found in report.findings] or [
+        public = check_public_log(ledger, settings)
+    findings = [*report.findings, *public.findings]
+    faults = [finding._asdict() for finding in findings]
+    lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
         f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
-        f"{report.unsigned_count} entries since the last one."
+        f"{report.unsigned_count} entries since the last one.",
+        f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",
     ]
-    print_result({**asdict(report), "findings": faults}, as_json=as_json, lines=lines)
+    result = {
+        **asdict(report),
+        "public_entry_count": public.entry_count,
+        "public_signed_count": public.signed_count,
+        "findings": faults,
+    }
+    print_result(result, as_json=as_json, lines=lines)
     if faults:
         raise typer.Exit(1)
 

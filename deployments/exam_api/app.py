@@ -22,6 +22,7 @@ from deployments.exam_api.administration_routes import add_administration_routes
 from deployments.exam_api.approval_routes import add_approval_routes
 from deployments.exam_api.gate import TokenGate
 from deployments.exam_api.practice_routes import add_practice_routes
+from deployments.exam_api.public_log import PublicLogWriter
 from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_session_routes
 from deployments.exam_api.strangers import StrangerLog
@@ -73,10 +74,12 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
         app.state.protocol = make_protocol(opened, settings, is_in_house=False, heads=app.state.heads)
         app.state.passwords = PasswordDoor()
         app.state.strangers = StrangerLog(lambda: app.state.protocol)
+        public_log = PublicLogWriter(opened, settings)
         try:
             yield
         finally:
             await app.state.strangers.finish()
+            await public_log.finish()
             if ledger is None:
                 opened.close()
 
@@ -100,7 +103,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
     add_practice_routes(app, settings)
     add_session_routes(app)
     add_administration_routes(app, settings)
-    add_approval_routes(app, settings)
+    add_approval_routes(app)
     if has_docs:
         from deployments.exam_api.reference_page import add_reference_page
 

@@ -11,16 +11,14 @@ from fastapi.concurrency import run_in_threadpool
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
-from schemas.settings import Settings
 from tasks.approvals import name_state
-from tasks.exam.public.log_file import write_public_log
 from warehouse.ledger.approvals import Approval, list_approvals
 from warehouse.ledger.engine import Ledger
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
-def add_approval_routes(app: FastAPI, settings: Settings) -> None:
+def add_approval_routes(app: FastAPI) -> None:
     """Add what examiners and admins may ask of requests, and decide."""
 
     @app.get("/approvals")
@@ -41,25 +39,18 @@ def add_approval_routes(app: FastAPI, settings: Settings) -> None:
         )
 
     @app.post("/approvals/{approval_id}/approve")
-    async def approve_request(
-        approval_id: Number, token: Token, protocol: Exam, ledger: Store
-    ) -> bodies.ApprovalBody:
+    async def approve_request(approval_id: Number, token: Token, protocol: Exam) -> bodies.ApprovalBody:
         """Agree to exactly what is asked, as somebody other than who asked. The token must be of one's own password."""
-        return await run_in_threadpool(_decide, protocol, ledger, token, approval_id, is_approved=True)
+        return await run_in_threadpool(_decide, protocol, token, approval_id, is_approved=True)
 
     @app.post("/approvals/{approval_id}/refuse")
-    async def refuse_request(
-        approval_id: Number, token: Token, protocol: Exam, ledger: Store
-    ) -> bodies.ApprovalBody:
+    async def refuse_request(approval_id: Number, token: Token, protocol: Exam) -> bodies.ApprovalBody:
         """Refuse what is asked, or take back an approval that was not used."""
-        return await run_in_threadpool(_decide, protocol, ledger, token, approval_id, is_approved=False)
+        return await run_in_threadpool(_decide, protocol, token, approval_id, is_approved=False)
 
-    def _decide(
-        protocol: Exam, ledger: Ledger, token: str, approval_id: int, *, is_approved: bool
-    ) -> bodies.ApprovalBody:
-        decided = protocol.decide(token, approval_id, is_approved=is_approved)
-        write_public_log(ledger, settings)
-        return _describe(decided)
+
+def _decide(protocol: Exam, token: str, approval_id: int, *, is_approved: bool) -> bodies.ApprovalBody:
+    return _describe(protocol.decide(token, approval_id, is_approved=is_approved))
 
 
 def _read_page(ledger: Ledger, after: int, limit: int) -> list[Approval]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.deadlines import Deadlines
+from tasks.exam.public.sessions import add_closing
 from warehouse.ledger import deadlines, exam, seats
 from warehouse.ledger.engine import Ledger, now_text, write_moment
 from warehouse.ledger.seals import seal_closing
@@ -145,6 +146,7 @@ def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _
             close_reason=reason,
         )
         seal_closing(connection, session_id, code)
+        add_closing(connection, session_id, code)
         return _Left(len(left), len(failed))
 
 

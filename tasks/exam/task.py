@@ -12,9 +12,11 @@ from schemas.settings import load_settings
 from tasks.approvals import ApprovalNeeded
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.exam.log.heads import keep_head
+from tasks.exam.log.heads import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import read_plan
+from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
@@ -63,10 +65,12 @@ def plan_month(
         )
         if plan is None:
             return {"run_id": ""}
+        note_keys(ledger, settings, open_signer(settings))
         try:
             published = publish_month(ledger, settings, plan)
         except ApprovalNeeded as waiting:
             return {"run_id": "", "waits_for": str(waiting)}
+        keep_public_log(ledger, settings)
         set_deadlines(ledger, settings, published)
         return {"run_id": published}
 
@@ -82,6 +86,7 @@ def sit_run(run_id: str) -> dict[str, object]:
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
             report, calls = asyncio.run(_sit(ledger, run_id, plan.budget_usd, progress))
+        keep_public_log(ledger, settings)
     return {
         "sessions": report.session_count,
         "answers": report.answer_count,
@@ -99,10 +104,12 @@ def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
         set_deadlines(ledger, settings)
         report = close_overdue(ledger)
         if report.session_ids:
             keep_head(ledger, settings)
+            keep_public_log(ledger, settings)
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 

@@ -38,7 +38,7 @@ def test_the_last_decision_starts_the_rest_on_the_worker(
         state = home.read_json("up")
         assert state["worker_pid"] is not None
         deployed = home.read_json("deploy")["deployed"]
-        assert set(deployed) == {"monthly", "newcomers", "review-complete", "validate", "ingest"}
+        assert set(deployed) == {"monthly", "newcomers", "review-complete", "validate", "seal", "ingest"}
         assert home.read_json("up") == state, "a second `up` starts nothing"
 
         ingested = home.read_json("ingest", str(paper))

@@ -166,16 +166,17 @@ def iter_public_lines(connection: Connection, after: int = 0) -> Iterator[Public
         after = page[-1].number
 
 
-def read_public_entries(connection: Connection, run_id: str, kinds: Sequence[str]) -> list[PublicStep]:
-    """The entries of these kinds that are about a run, in order."""
-    query = _select_lines().where(public_log.c.run_id == run_id, public_log.c.kind.in_(kinds))
+def read_public_entries(connection: Connection, run_id: str | None, kinds: Sequence[str]) -> list[PublicStep]:
+    """The entries of these kinds that are about a run (null: about any, or none), in order."""
+    query = _select_lines().where(public_log.c.kind.in_(kinds))
+    if run_id is not None:
+        query = query.where(public_log.c.run_id == run_id)
     return [_parse(row.line) for row in connection.execute(query.order_by(public_log.c.number))]
 
 
 def list_public_entries(connection: Connection, kinds: Sequence[str]) -> list[PublicStep]:
     """The entries of these kinds, whatever they are about, in order."""
-    query = _select_lines().where(public_log.c.kind.in_(kinds))
-    return [_parse(row.line) for row in connection.execute(query.order_by(public_log.c.number))]
+    return read_public_entries(connection, None, kinds)
 
 
 def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[PublicEntry]:

@@ -208,13 +208,14 @@ def write_session(connection: Connection, session_id: str, **values: Any) -> Non
     connection.execute(update(sessions).where(sessions.c.session_id == session_id).values(**values))
 
 
-def write_first_opening(connection: Connection, session_id: str, at: str) -> None:
-    """Note the first opening; later ones change nothing."""
-    connection.execute(
+def write_first_opening(connection: Connection, session_id: str, at: str) -> bool:
+    """Note the first opening; later ones change nothing, and give false."""
+    first = (
         update(sessions)
         .where(sessions.c.session_id == session_id, sessions.c.opened_at.is_(None))
         .values(opened_at=at)
     )
+    return connection.execute(first).rowcount == 1
 
 
 # Any number that no other lock of the ledger has: those are hashes of sessions.

@@ -21,6 +21,7 @@ from tasks.exam.protocol.seating import (
 )
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
+from tasks.exam.public.sessions import add_closing, add_opening
 from tasks.questions.question import BareQuestion
 from warehouse.ledger import deadlines as ledger_deadlines
 from warehouse.ledger import seats
@@ -88,7 +89,8 @@ class Moves:
             secret = choose_lease_secret(lease_secret, held)
             generation = seat.lease_generation + 1
             at = now_text()
-            seats.write_first_opening(connection, session_id, at)
+            if seats.write_first_opening(connection, session_id, at):
+                add_opening(connection, session_id)
             seats.write_session(
                 connection,
                 session_id,
@@ -386,6 +388,7 @@ def _close(connection: Connection, session_id: str, answered: int, at: str) -> N
     """The end of a session; the lease's hash stays, so that its holder may still ask and hear that it has finished."""
     seats.write_session(connection, session_id, status="closed", answered_count=answered, closed_at=at)
     seal_closing(connection, session_id)
+    add_closing(connection, session_id)
 
 
 def _already_answered() -> ExamError:

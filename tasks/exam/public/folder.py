@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from schemas.settings import Settings
+
+LOG: Final = "log.jsonl"
+HEADS: Final = "heads.jsonl"
+WITNESSES: Final = "witnesses.jsonl"
+# Ends the names of files that are being written.
+DRAFT: Final = ".part"
 
 
 def name_public_folder(settings: Settings) -> Path:
@@ -43,3 +51,24 @@ def write_durably(descriptor: int, data: bytes, folder: Path) -> None:
         os.fsync(parent)
     finally:
         os.close(parent)
+
+
+def copy_logs(source: Path, target: Path) -> None:
+    """Copy the logs of a public folder for a backup, before the ledger: signed heads first, so that none is beyond the log's copy."""
+    for name in (HEADS, WITNESSES, LOG):
+        if (source / name).exists():
+            target.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.copy2(source / name, target / name)
+
+
+def copy_files(source: Path, target: Path) -> bool:
+    """Copy what else lies in a public folder, after the ledger that names it; whether there is such a folder."""
+    if not source.exists():
+        return False
+
+    def leave_out(folder: str, names: list[str]) -> list[str]:
+        logs = (HEADS, WITNESSES, LOG) if Path(folder) == source else ()
+        return [name for name in names if name in logs or name.endswith(DRAFT)]
+
+    shutil.copytree(source, target, ignore=leave_out, dirs_exist_ok=True)
+    return True

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.public.folder import name_public_folder, open_locked, write_durably
+from tasks.exam.public.folder import DRAFT, LOG, name_public_folder, open_locked, write_durably
 from tasks.exam.public.signed_heads import read_last_head_number
+from tasks.faults import log
 from warehouse.ledger import public_log
 from warehouse.ledger.engine import Ledger
 
@@ -29,7 +30,7 @@ _CHUNK_BYTES: Final = 1 << 20
 
 def name_log_file(settings: Settings) -> Path:
     """The file of the public log."""
-    return name_public_folder(settings) / "log.jsonl"
+    return name_public_folder(settings) / LOG
 
 
 def write_public_log(ledger: Ledger, settings: Settings) -> int:
@@ -61,6 +62,19 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
         ) from None
 
 
+def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
+    """The same for whoever has other work to finish: a refusal is logged and returned; null where there was none.
+
+    `proctor doctor` and the hourly seal name it again.
+    """
+    try:
+        write_public_log(ledger, settings)
+    except StoreError as error:
+        log.error("%s", error)
+        return str(error)
+    return None
+
+
 def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int, int]:
     """The number of the last whole line of the file (0: none), and the file's size; raises StoreError for another's file."""
     size = os.fstat(descriptor).st_size
@@ -83,7 +97,7 @@ def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int,
 
 def _write_again(connection: Connection, path: Path) -> int:
     """The whole file where it is gone although heads were signed: it is there with all its lines, or not at all."""
-    draft = path.with_name(f"{path.name}.part")
+    draft = path.with_name(path.name + DRAFT)
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     try:
         count = _append(connection, descriptor, 0, 0, draft)

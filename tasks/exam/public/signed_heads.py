@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from schemas.settings import Settings
 from tasks.exam.log.signing import is_signed
-from tasks.exam.public.folder import name_public_folder
+from tasks.exam.public.folder import HEADS, name_public_folder
 
 # More than any head takes.
 TAIL_BYTES: Final = 4096
@@ -52,7 +52,7 @@ def describe_public_head(number: int, line_hash: str, key: str, signed_at: str) 
 
 def name_public_heads_file(settings: Settings) -> Path:
     """The file of signed heads."""
-    return name_public_folder(settings) / "heads.jsonl"
+    return name_public_folder(settings) / HEADS
 
 
 def read_last_head_number(settings: Settings) -> int:

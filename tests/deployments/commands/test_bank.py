@@ -40,6 +40,14 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
 
     done = invoke(home, "bank", "retire", KEPT["question_uuid"], "--reason", "the key is wrong", "--yes")
     assert "version 2 is without 5 questions" in done.stdout
+    public = (home / "public" / "log.jsonl").read_text()
+    retired = json.loads(public.splitlines()[-1])
+    assert (retired["kind"], retired["body"]) == (
+        "retire",
+        {"count": 5, "bank_version": 2, "reason": "the key is wrong"},
+    )
+    # How many left, never which.
+    assert KEPT["question_uuid"] not in public
     difference = json.loads(invoke(home, "bank", "diff", "1", "--json").stdout)
     assert (difference["after"], difference["counts"]) == (2, {"left": 5})
     refused = invoke(home, "bank", "diff", "7")

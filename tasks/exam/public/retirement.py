@@ -1,0 +1,23 @@
+"""Questions that left the bank, in the public log: how many and why, never which."""
+
+from __future__ import annotations
+
+from schemas.settings import Settings
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.log_file import keep_public_log
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.public_log import add_public_entry
+
+RETIRE = "retire"
+
+
+def publish_retirement(
+    ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str
+) -> str | None:
+    """Note that so many questions left with a bank version, for everybody to read; why the file was refused, null where it was not."""
+    note_keys(ledger, settings, open_signer(settings))
+    with ledger.write() as connection:
+        body = {"count": count, "bank_version": bank_version, "reason": reason}
+        add_public_entry(connection, RETIRE, body)
+    return keep_public_log(ledger, settings)

@@ -1,0 +1,48 @@
+"""Sessions in the public log: that one was opened, and what it held when it was closed, without a word of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tasks.exam.public.hashing import compute_root, digest
+from warehouse.ledger.answer_hashes import read_answer_hashes, read_session_size
+from warehouse.ledger.public_log import add_public_entry
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+OPEN = "open"
+CLOSE = "close"
+
+
+def add_opening(connection: Connection, session_id: str) -> None:
+    """Note that a session was opened for the first time, with the transaction that opens it."""
+    run_id, _ = read_session_size(connection, session_id)
+    add_public_entry(connection, OPEN, {"run": run_id, "session": session_id})
+
+
+def add_closing(connection: Connection, session_id: str, reason: str | None = None) -> None:
+    """Note what a session holds, with the transaction that closes it.
+
+    `reason` is null after the last answer, else how it was closed unfinished (`forced`, `deadline`); the words of whoever
+    closed it stay here.
+    """
+    run_id, question_count = read_session_size(connection, session_id)
+    hashes = read_answer_hashes(connection, session_id)
+    body = {
+        "run": run_id,
+        "session": session_id,
+        "question_count": question_count,
+        "answer_count": len(hashes),
+        "answers_root": compute_answers_root(session_id, hashes),
+        "reason": reason,
+    }
+    add_public_entry(connection, CLOSE, body)
+
+
+def compute_answers_root(session_id: str, hashes: Mapping[int, str]) -> str:
+    """The root of the tree over a session's answers: the SHA-256 of each one's text by the position of its question."""
+    return compute_root(
+        digest("proctor answer", session_id, seq, bytes.fromhex(hashes[seq])) for seq in sorted(hashes)
+    ).hex()

@@ -1,0 +1,139 @@
+"""Whoever is killed while the public log is written leaves one chain, and a file that the next one finishes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.exam.public import folder, heads
+from tasks.exam.public.check import check_public_log
+from tasks.exam.public.heads import sign_public_head
+from tasks.exam.public.log_file import name_log_file, write_public_log
+from tasks.exam.public.signed_heads import iter_heads, name_public_heads_file
+from tests.tasks.exam.public.test_log_file import add
+from tests.tasks.exam.world import World
+from warehouse.ledger.engine import open_ledger
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def run_and_be_killed(work: Callable[[], None]) -> None:
+    """The work in a process of its own, which must have been killed in it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+@pytest.mark.parametrize("file", ["log.jsonl", "log.jsonl.part", "heads.jsonl"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
+def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finishes(
+    world: World, tmp_path: Path, file: str, share: float
+) -> None:
+    """Killed before a byte is written, in the midst of a line, without the last newline, and before it is on the disk."""
+    add(world.ledger, {"what": "one"}, {"what": "two"})
+    sign_public_head(world.ledger, world.settings)
+    if file == "log.jsonl.part":
+        name_log_file(world.settings).unlink()
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+
+    def write_and_die(descriptor: int, data: bytes) -> int:
+        named = Path(f"/proc/self/fd/{descriptor}").readlink().name
+        if named != file:
+            return os.write(descriptor, data)
+        os.write(descriptor, bytes(data)[: int(len(data) * share)])
+        kill()
+        raise AssertionError
+
+    def work() -> None:
+        class Hooked:
+            write = staticmethod(write_and_die)
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(os, name)
+
+        folder.os = Hooked()  # type: ignore[assignment]
+        with open_ledger(address) as own:
+            add(own, {"what": "three"})
+            sign_public_head(own, world.settings)
+
+    run_and_be_killed(work)
+    head = sign_public_head(world.ledger, world.settings)
+    report = check_public_log(world.ledger, world.settings)
+    # What a killed process left of the heads is a whole head, or nothing.
+    assert report.findings == ()
+    assert head is not None
+    assert (head.number, report.entry_count, report.file_count) == (5, 5, 5)
+    kept = list(iter_heads(name_public_heads_file(world.settings).read_bytes().splitlines()))
+    assert [found.number for found in kept if found] == [4, 5]
+
+
+def test_a_process_that_is_killed_between_head_and_entry_leaves_a_head_that_counts(
+    world: World, tmp_path: Path
+) -> None:
+    add(world.ledger, {"what": "one"})
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+
+    def work() -> None:
+        heads.add_entry = lambda *_: kill()  # type: ignore[assignment,return-value]
+        with open_ledger(address) as own:
+            sign_public_head(own, world.settings)
+
+    run_and_be_killed(work)
+    signed = sign_public_head(world.ledger, world.settings)
+    assert signed is not None
+    assert name_public_heads_file(world.settings).read_text() == signed.write_line() + "\n"
+    assert check_public_log(world.ledger, world.settings).findings == ()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(20))
+def test_processes_that_are_killed_at_any_moment_leave_one_chain(
+    world: World, tmp_path: Path, seed: int
+) -> None:
+    """Three at once add entries, write and seal; each is killed after a time that the seed draws."""
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    children = []
+    for place in range(3):
+        child = os.fork()
+        if child == 0:
+            drawn = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:4], "big")
+            signal.signal(signal.SIGALRM, lambda *_: kill())
+            signal.setitimer(signal.ITIMER_REAL, 0.05 + drawn / 2**32 * 0.6)
+            with open_ledger(address) as own:
+                for turn in range(10**6):
+                    add(own, {"what": f"{place} {turn}"})
+                    write_public_log(own, world.settings)
+                    if turn % 3 == place:
+                        sign_public_head(own, world.settings)
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    sign_public_head(world.ledger, world.settings)
+    report = check_public_log(world.ledger, world.settings)
+    assert report.findings == ()
+    assert report.entry_count == report.file_count
+    turns: dict[str, int] = {}
+    for line in name_log_file(world.settings).read_text().splitlines():
+        what = json.loads(line)["body"].get("what")
+        if what is not None:
+            place, turn = what.split()
+            # Every entry that a process was told of is there, in its order, once.
+            assert int(turn) == turns.get(place, -1) + 1
+            turns[place] = int(turn)

@@ -1,0 +1,86 @@
+"""The hashes of a session's answers, by which a log names them.
+
+They are read from the audit log, which has them for every answer: the exam API's role on a server may not read an answer's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sqlalchemy import BindParameter, Connection, bindparam, select
+
+from schemas.vocabulary import GIVEN_STATUSES
+from warehouse.ledger.chain import Entry
+from warehouse.ledger.engine import PENDING_ENTRIES
+from warehouse.ledger.seals import digest_text
+from warehouse.ledger.statements import HotStatement
+from warehouse.ledger.tables import access_log, responses, sessions
+
+_SESSION: Final[BindParameter[str]] = bindparam("session")
+_SIZE = HotStatement(
+    select(sessions.c.run_id, sessions.c.question_count).where(sessions.c.session_id == _SESSION)
+)
+_LOGGED = HotStatement(
+    select(access_log.c.seq, access_log.c.answer_hash).where(
+        access_log.c.session_id == _SESSION,
+        access_log.c.http_status == bindparam("status"),
+        access_log.c.answer_hash.is_not(None),
+    )
+)
+_RESPONSES = HotStatement(
+    select(responses.c.seq, responses.c.answer_status).where(responses.c.session_id == _SESSION)
+)
+
+
+class SessionEnds(NamedTuple):
+    """When a session was opened for the first time, and closed; null for not."""
+
+    session_id: str
+    opened_at: str | None
+    closed_at: str | None
+
+
+def read_session_size(connection: Connection, session_id: str) -> tuple[str, int]:
+    """The run of a session, and how many questions it has."""
+    row = _SIZE.fetch_first(connection, {"session": session_id})
+    assert row is not None, "whoever asks has read the session"
+    return str(row[0]), int(row[1])
+
+
+def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
+    """SHA-256 of each answer's text by position, those of the open transaction among them.
+
+    Answers of before the one chain of the audit log have no hash there. An embedded ledger has their texts at hand; on a server
+    they are left out, for the exam's role cannot read them.
+    """
+    values = {"session": session_id}
+    hashes = {
+        int(seq): str(answer_hash) for seq, answer_hash in _LOGGED.run(connection, {**values, "status": 200})
+    }
+    hashes.update(_iter_pending(connection, session_id))
+    if connection.dialect.name == "sqlite":
+        found = _RESPONSES.run(connection, values)
+        missing = {int(seq) for seq, status in found if status in GIVEN_STATUSES} - hashes.keys()
+        if missing:
+            texts = select(responses.c.seq, responses.c.response).where(responses.c.session_id == session_id)
+            former = connection.execute(texts.where(responses.c.seq.in_(missing)))
+            hashes.update((int(seq), digest_text(text)) for seq, text in former)
+    return hashes
+
+
+def iter_session_ends(connection: Connection) -> Iterator[SessionEnds]:
+    """Every session that was opened or closed, and when."""
+    columns = [sessions.c[name] for name in SessionEnds._fields]
+    query = select(*columns).where(sessions.c.status != "planned").order_by(sessions.c.session_id)
+    for row in connection.execute(query):
+        yield SessionEnds(*row)
+
+
+def _iter_pending(connection: Connection, session_id: str) -> Iterator[tuple[int, str]]:
+    """Answers whose entries wait for the end of the open transaction."""
+    entries: list[Entry] = connection.info.get(PENDING_ENTRIES, [])
+    for entry in entries:
+        if entry.session_id == session_id and entry.answer_hash is not None and entry.http_status == 200:
+            assert entry.seq is not None, "an answer has a position"
+            yield entry.seq, entry.answer_hash
