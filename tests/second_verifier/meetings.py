@@ -10,7 +10,7 @@ from tests.second_verifier.reading import Bank, Run, World, has_bit
 
 def check_meetings(world: World, whole: Sequence[Run]) -> None:
     """Nobody meets a lineage twice, and the bitmaps say what was met."""
-    history: dict[tuple[str, bool], list[tuple[Run, str, set[str]]]] = {}
+    history: dict[tuple[str, bool], list[tuple[Run, set[str]]]] = {}
     for run in whole:
         bank = world.banks.get(run.commit["bank"]["root"], Bank())
         bits = {one["name"]: one["bits"] for one in run.met}
@@ -26,7 +26,7 @@ def check_meetings(world: World, whole: Sequence[Run]) -> None:
                 for one in history.get((owner, is_simulated(run)), [])
                 if not _has_rested(world, run, one[0])
             ]
-            expected = {lineage for _, _, lineages in past for lineage in lineages if lineage in bank.rows}
+            expected = {lineage for _, lineages in past for lineage in lineages if lineage in bank.rows}
             given = {x for x, row in bank.rows.items() if has_bit(bits[f"organisation {owner}"], row[0])}
             if expected - given:
                 world.found(
@@ -40,18 +40,18 @@ def check_meetings(world: World, whole: Sequence[Run]) -> None:
                 )
         for owner, sets in sorted(sat.items()):
             before = history.setdefault((owner, is_simulated(run)), [])
-            past = [one for one in before if not _has_rested(world, run, one[0])]
+            past = [lineages for earlier, lineages in before if not _has_rested(world, run, earlier)]
+            met = set().union(*past)
             for name, is_candidate in sorted(sets.items()):
                 lineages = {item[0] for item in run.sets.get(name, {"items": []})["items"]}
-                if is_candidate and any(old == name for _, old, _ in past):
-                    world.found("lineage_met_twice", f"{owner} sits set {name} again in run {run.name}")
-                shared = set().union(*(lineages & theirs for _, old, theirs in past if old != name))
-                if shared:
+                before.append((run, lineages))
+                if not is_candidate:
+                    continue
+                if shared := lineages & met:
                     world.found(
                         "lineage_met_twice", f"{owner} meets {len(shared)} lineages of set {name} again"
                     )
-                past.append((run, name, lineages))
-                before.append((run, name, lineages))
+                met |= lineages
 
 
 def is_simulated(run: Run) -> bool:
