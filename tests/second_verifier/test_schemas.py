@@ -19,6 +19,7 @@ REGISTRY = Registry().with_resources(
 FILES = {
     "log.jsonl": "log-entry",
     "heads.jsonl": "head",
+    "witnesses.jsonl": "witness-line",
     "banks/*.jsonl": "bank-line",
     "runs/*/plan.json": "plan",
     "runs/*/exclusions.json": "exclusions",
