@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from schemas.errors import ExamError, GateError
+from schemas.errors import ConflictError, ExamError, GateError
 from schemas.settings import Settings
 from warehouse.ledger import approvals, users
 from warehouse.ledger.approvals import Approval
@@ -107,8 +107,13 @@ def ask(
 
 def ask_and_refuse(ledger: Ledger, request: Request, days: int) -> ApprovalNeeded:
     """Keep the request, and the error that says how it goes on."""
-    with ledger.write() as connection:
-        return ApprovalNeeded(describe_wait(ask(connection, request, days)))
+    try:
+        with ledger.write() as connection:
+            return ApprovalNeeded(describe_wait(ask(connection, request, days)))
+    except ConflictError:
+        # Somebody asked for the same just now: that is the request.
+        with ledger.write() as connection:
+            return ApprovalNeeded(describe_wait(ask(connection, request, days)))
 
 
 def check_approved(ledger: Ledger, settings: Settings, request: Request) -> None:
