@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,10 @@ def hexes(text: Any) -> bytes:
     if not isinstance(text, str) or len(text) != 64 or text != text.lower():
         raise ValueError(f"{text!r} is no hash")
     return bytes.fromhex(text)
+
+
+def set_root(items: Iterable[Sequence[Any]]) -> str:
+    return tree([digest("proctor item", hexes(item[0]), item[1], hexes(item[2])) for item in items])
 
 
 def has_bit(bitmap: bytes, place: int) -> bool:
@@ -214,6 +218,17 @@ _FIELDS = {
 }
 
 
+# Fields that may be null, or that no check reads: they are there all the same.
+_NAMED = {
+    "begin": ("key", "public_key"),
+    "commit": ("code_version", "beacon", "replaces", "reason"),
+    "draw": ("beacon",),
+    "close": ("reason",),
+    "edition": ("replaces", "reason", "overridden", "override_reason"),
+    "retire": ("bank_version", "reason"),
+}
+
+
 def _has(value: Any, kind: str) -> bool:
     if kind == _HASH:
         try:
@@ -230,6 +245,8 @@ def is_whole(kind: str, body: Any) -> bool:
     if not isinstance(body, dict):
         return False
     if not all(_has(body.get(name), wanted) for name, wanted in _FIELDS.get(kind, {}).items()):
+        return False
+    if not all(name in body for name in _NAMED.get(kind, ())):
         return False
     if kind == "commit":
         bank = body["bank"]
@@ -363,7 +380,7 @@ def read_bank(world: World, root: str) -> Bank:
         if first["lineages"] != len(rows) or tree(leaves) != root or len(bank.rows) != len(rows):
             raise ValueError("its root or its count")
         if any(
-            first["bank_version"] != c["bank"].get("version")
+            [first["bank_version"], first["lineages"]] != [c["bank"].get("version"), c["bank"]["lineages"]]
             for _, c in world.of("commit")
             if c["bank"]["root"] == root
         ):

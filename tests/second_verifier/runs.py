@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from tests.second_verifier.reading import (
     hexes,
     parse_lines,
     read_bank,
+    set_root,
     sha,
     tree,
 )
@@ -43,6 +44,10 @@ def gather_runs(world: World) -> None:
                 world.found(
                     "drawn_twice", f"entry {number} draws entry {body['commit']}, which is no standing commit"
                 )
+            for other in world.runs.values():
+                for _, draw in other.draws if other is not run else ():
+                    for again in {one["set"] for one in draw["sets"]} & {one["set"] for one in body["sets"]}:
+                        world.found("drawn_twice", f"set {again} is drawn again in entry {number}")
             run.draws.append((number, body))
         elif kind == "share":
             if body["commit"] not in run.commits or body["commit"] in run.given_up or run.draws:
@@ -153,12 +158,10 @@ def _read_file(world: World, run: Run, name: str, raw: bytes) -> bool:
 
 
 def check_runs(world: World) -> None:
-    whole = sorted(
-        (run for run in world.runs.values() if run.is_whole and run.draws), key=lambda run: run.number
-    )
+    # A draw of nothing that was committed has its fault; there is nothing to hold it to.
+    drawn = (run for run in world.runs.values() if run.is_whole and run.draws and run.number in run.commits)
+    whole = sorted(drawn, key=lambda run: run.number)
     for run in whole:
-        if run.number not in run.commits:
-            continue
         _check_seed(world, run)
         _check_plan(world, run)
         _check_exclusions_root(world, run)
@@ -172,7 +175,7 @@ def check_runs(world: World) -> None:
 def _check_seed(world: World, run: Run) -> None:
     commit, draw = run.commit, run.draws[0][1]
     if digest("proctor share", run.share).hex() != commit["share_commitment"]:
-        world.found("share_wrong", f"the operator's share of run {run.name} is not what was committed to")
+        world.found("seed_wrong", f"the operator's share of run {run.name} is not what was committed to")
     beacon, named = draw.get("beacon"), commit.get("beacon")
     if (beacon and beacon["source"]) != (named and named["source"]):
         world.found("seed_wrong", f"run {run.name} is drawn with another beacon than was named")
@@ -214,10 +217,6 @@ def _check_exclusions_root(world: World, run: Run) -> None:
         world.found("exclusions_wrong", f"run {run.name}: its names are {names}")
 
 
-def set_root(items: Iterable[Sequence[Any]]) -> str:
-    return tree([digest("proctor item", hexes(item[0]), item[1], hexes(item[2])) for item in items])
-
-
 def _check_sets(world: World, run: Run, whole: Sequence[Run]) -> None:
     """Roots, items in the bank, and that the new sets are those which the seed draws."""
     draw = run.draws[0][1]
@@ -237,7 +236,7 @@ def _check_sets(world: World, run: Run, whole: Sequence[Run]) -> None:
         root = _find_root(world, line)
         if root is None and line["drawn_in"] is not None:
             world.found("set_wrong", f"set {name} was not drawn in run {line['drawn_in']}")
-        elif root is None and not world.has_former_runs:
+        elif root is None and (not world.has_former_runs or _is_drawn(world, name)):
             world.found("set_wrong", f"set {name} is older than a log that has no former runs")
         try:
             if root is not None and set_root(line["items"]) != root:
@@ -256,15 +255,16 @@ def _check_sets(world: World, run: Run, whole: Sequence[Run]) -> None:
 
 
 def _find_root(world: World, line: dict[str, Any]) -> str | None:
-    """The root with which a set was drawn, whichever run the line names; None for a set that no run of the log drew."""
-    found = [
-        one["root"]
-        for other in world.runs.values()
-        for _, draw in other.draws[:1]
-        for one in draw["sets"]
-        if one["set"] == line["set"] and line["drawn_in"] in (None, other.name)
-    ]
-    return found[0] if found else None
+    """The root with which the run that the line names drew the set; null names none."""
+    origin = world.runs.get(line["drawn_in"] or "")
+    roots = {one["set"]: str(one["root"]) for one in (origin.draw or {}).get("sets", ())} if origin else {}
+    return roots.get(line["set"])
+
+
+def _is_drawn(world: World, name: str) -> bool:
+    return any(
+        one["set"] == name for run in world.runs.values() for _, draw in run.draws for one in draw["sets"]
+    )
 
 
 def _is_in_bank(bank: Bank, item: Sequence[Any]) -> bool:
@@ -361,6 +361,13 @@ def _check_orders(world: World, run: Run) -> None:
     ]
     if tree(leaves) != run.draws[0][1]["orders_root"]:
         world.found("order_wrong", f"the orders of run {run.name} are not those of its draw")
+    references = {line["model"] for line in lines if line["is_reference"]}
+    for line in lines:
+        if line["model"] in references and not line["is_reference"]:
+            world.found(
+                "session_unknown",
+                f"{line['model']} sits run {run.name} both as a candidate and as a reference",
+            )
     sessions = [line["session"] for line in lines]
     if sessions != sorted(set(sessions)) or len(sessions) != run.commit["session_count"]:
         world.found(

@@ -109,6 +109,7 @@ def _check_edition(
         world.found("judgements_wrong", f"the judgements root of edition {name}")
     for session in sessions:
         _check_session(world, number, edition, session)
+    _check_names(world, sessions)
     for session_name, (closed_at, close) in world.closes.items():
         if close["run"] == body["run"] and closed_at < number and session_name not in names:
             world.found("session_missing", f"session {session_name} is closed and not in edition {name}")
@@ -128,6 +129,11 @@ def _check_session(world: World, number: int, edition: Mapping[str, Any], sessio
     is_closed = close is not None and closed_at is not None and closed_at < number
     is_known = run is not None and bool(run.commits)
     stars, answers = session["stars"], session["answers"]
+    if not is_known and not world.has_former_runs:
+        world.found(
+            "session_unknown",
+            f"session {name} is of run {session['sat_in_run']}, which the log does not know",
+        )
     if is_known and session["is_complete"] and not is_closed:
         world.found(
             "session_missing", f"session {name} is in edition {edition['edition']} and was not closed before"
@@ -151,7 +157,7 @@ def _check_session(world: World, number: int, edition: Mapping[str, Any], sessio
     if run is None or not run.is_whole:
         return
     planned = run.orders.get(name)
-    said = ("set", "model", "organisation", "style", "repeat")
+    said = ("set", "model", "style", "repeat")
     if planned is None or any(planned[field] != session[field] for field in said):
         world.found("session_unknown", f"session {name} is not planned so in run {run.name}")
         return
@@ -162,6 +168,18 @@ def _check_session(world: World, number: int, edition: Mapping[str, Any], sessio
         world.found("answers_wrong", f"session {name} has {len(answers)} answers for {len(order)} questions")
     elif any((answers[s] is None) != (stars[place] == "u") for s, place in enumerate(order)):
         world.found("judgements_wrong", f"session {name}: `u` does not stand where there is no answer")
+
+
+def _check_names(world: World, sessions: list[dict[str, Any]]) -> None:
+    """An organisation is printed by its key or by a name of its own: one name a key, and one key a name."""
+    pairs = set()
+    for session in sessions:
+        run = world.runs.get(session["sat_in_run"])
+        planned = None if run is None else run.orders.get(session["session"])
+        if planned is not None:
+            pairs.add((planned["organisation"], session["organisation"]))
+    if len({key for key, _ in pairs}) != len(pairs) or len({name for _, name in pairs}) != len(pairs):
+        world.found("session_unknown", "the organisations of the sessions are not those that were planned")
 
 
 def _check_scores(world: World, edition: Mapping[str, Any], sessions: list[dict[str, Any]]) -> None:
