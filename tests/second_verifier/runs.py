@@ -158,7 +158,6 @@ def _read_file(world: World, run: Run, name: str, raw: bytes) -> bool:
 
 
 def check_runs(world: World) -> None:
-    # A draw of nothing that was committed has its fault; there is nothing to hold it to.
     drawn = (run for run in world.runs.values() if run.is_whole and run.draws and run.number in run.commits)
     whole = sorted(drawn, key=lambda run: run.number)
     for run in whole:
