@@ -17,6 +17,7 @@ import typer
 from deployments.command import INTERRUPTED, Command
 from deployments.commands import (
     agreement,
+    approvals,
     augment,
     bank,
     calibrate,
@@ -100,6 +101,7 @@ for module in (
     evaluate,
     models,
     exam,
+    approvals,
     scoring,
     stability,
     unparsed,

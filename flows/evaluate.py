@@ -26,12 +26,13 @@ def evaluate(
     An empty `month` is the present one; `draw` asks for a fresh draw of so many questions beside the month's run. An interrupted run continues where its answers end.
     """
     reconcile_stores()
-    run_id = plan_month(month, candidates, run_id, outside, repetition, renew_reference, bridge, draw)
+    planned = plan_month(month, candidates, run_id, outside, repetition, renew_reference, bridge, draw)
+    run_id = str(planned["run_id"])
     sat = sit_run(run_id)
     overdue = close_overdue_sessions()
     landed = land_run(run_id)
 
-    result = {"run_id": run_id} | sat | overdue | landed
+    result = planned | sat | overdue | landed
     publish_summary(result)
     check_sat(result)
     return result

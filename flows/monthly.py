@@ -27,9 +27,10 @@ def monthly(
     An empty `month` is the present one; `repetition` names a further run of it (`week`: for this week). Tasks, not subflows: a subflow costs a second each.
     """
     reconcile_stores()
-    run_id = plan_month(
+    planned = plan_month(
         month, candidates, repetition=repetition, renew_reference=renew_reference, bridge=bridge
     )
+    run_id = str(planned["run_id"])
     sat = sit_run(run_id)
     overdue = close_overdue_sessions()
     landed = land_run(run_id)
@@ -39,7 +40,7 @@ def monthly(
     corrected = correct_scores(run_id) if run_id else {}
     published = render_reports("")
 
-    result = {"run_id": run_id} | sat | overdue | landed | judged | watched | edition | corrected | published
+    result = planned | sat | overdue | landed | judged | watched | edition | corrected | published
     publish_summary(result)
     check_sat(result)
     check_judged(result)

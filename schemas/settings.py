@@ -207,6 +207,13 @@ class Settings(BaseSettings):
     similarity_model: str = Field(
         "BAAI/bge-large-zh-v1.5", description="Embedding model of Gscore: name or folder."
     )
+    two_persons: tuple[Literal["plan", "release", "retire", "override"], ...] = Field(
+        (),
+        description="What needs a second person: `plan`, `release`, `retire`, `override`; nothing by default (`proctor approvals`).",
+    )
+    approval_days: int = Field(
+        7, ge=1, description="Days that a request waits for a second person, and an approval for being used."
+    )
     workers: int = Field(2, ge=1, description="Documents that an ingest reads at once.")
     no_server: bool = Field(False, description="Run flows as plain Python, without a Prefect server.")
 

@@ -200,6 +200,7 @@ def _run_exam(
     from deployments.commands.plans import render_plan
     from deployments.flow_runner import run_flow
     from deployments.output import print_note, print_result
+    from schemas.errors import GateError
 
     month = read_month(month)
     summary = preview(month, candidates, **options)
@@ -210,12 +211,16 @@ def _run_exam(
     result = run_flow(
         flow, without_server=no_server, month=month, candidates=split_names(candidates), **options
     )
-    if not result["run_id"]:
+    if result.get("waits_for"):
+        then = "proctor approvals list"
+    elif not result["run_id"]:
         then = "proctor models shows who is registered"
     elif result["open_sessions"]:
         then = f"proctor exam sit {result['run_id']}"
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     print_result(result, as_json=as_json, lines=render_exam(result), then=then)
+    if result.get("waits_for"):
+        raise GateError(str(result["waits_for"]))
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)

@@ -19,6 +19,7 @@ from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
 from deployments.auth.sign_in import PasswordDoor
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
+from deployments.exam_api.approval_routes import add_approval_routes
 from deployments.exam_api.gate import TokenGate
 from deployments.exam_api.practice_routes import add_practice_routes
 from deployments.exam_api.public_log import PublicLogWriter
@@ -102,6 +103,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
     add_practice_routes(app, settings)
     add_session_routes(app)
     add_administration_routes(app, settings)
+    add_approval_routes(app)
     if has_docs:
         from deployments.exam_api.reference_page import add_reference_page
 

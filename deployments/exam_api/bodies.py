@@ -326,3 +326,28 @@ class RunList(_Body):
 
     runs: list[RunBody]
     next_after: str | None
+
+
+class ApprovalBody(_Body):
+    """A request for a second person: what exactly is asked, who asked, and how it stands."""
+
+    approval_id: int
+    what: Literal["plan", "release", "retire", "override"]
+    target: str
+    digest: str
+    parameters: dict[str, Any]
+    asked_by: str
+    stood_by: str | None
+    asked_at: str
+    expires_at: str
+    state: Literal["asked", "approved", "refused", "used", "expired"]
+    decided_by: str | None
+    decided_at: str | None
+    used_at: str | None
+
+
+class ApprovalList(_Body):
+    """Requests: one page, and what to name as `after` for the next; null when it is the last."""
+
+    approvals: list[ApprovalBody]
+    next_after: int | None

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.approvals import Request, check_approved, finish
 from tasks.dedupe.landing import land_bank
 from warehouse.lake.store import Lake
+from warehouse.ledger.engine import open_ledger
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> R
     """Take a question out; an original takes its lineage with it. Doing it twice changes nothing.
 
     What was left out as its duplicate is compared again, and may come in. Raises UsageError for an unknown question, or
-    without a reason.
+    without a reason, and ApprovalNeeded where a second person must agree first.
     """
     return _move_question(lake, settings, name, reason, is_retired=True)
 
@@ -69,7 +71,13 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
         raise UsageError(
             f"{question} was not retired, so that it cannot be taken back. `proctor bank show {question[:8]}` says why it left."
         )
-    if before.is_empty() or before["is_retired"][-1] is not is_retired:
+    is_new = before.is_empty() or before["is_retired"][-1] is not is_retired
+    # With how often it was retired or taken back before: an approval serves for one time.
+    request = Request("retire", question, {"reason": reason.strip(), "times_before": before.height})
+    if is_new and is_retired and "retire" in settings.two_persons:
+        with open_ledger(settings.ledger_address) as ledger:
+            check_approved(ledger, settings, request)
+    if is_new:
         row = {
             "question_uuid": question,
             "lineage_uuid": lineage,
@@ -81,5 +89,8 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
         unit = f"{question}/{before.height + 1}" if before.height else question
         lake.land("bank_retirements", unit, get_table("bank_retirements").frame([row]))
     build = land_bank(lake, settings)
+    if is_new and is_retired and "retire" in settings.two_persons:
+        with open_ledger(settings.ledger_address) as ledger:
+            finish(ledger, settings, request)
     assert build is not None, "a question of the bank can be retired only once there is a bank"
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)

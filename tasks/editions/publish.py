@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.approvals import Request
 from tasks.editions.basis import Basis, Reader, read_basis
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from warehouse.lake.store import Lake
 
 Step = Callable[[str], None]
+Confirm = Callable[[Request], None]
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,15 @@ def publish_run(
     *,
     now: datetime | None = None,
     step: Step = lambda _: None,
+    confirm: Confirm = lambda _: None,
     before_landing: Callable[[Edition], None] = lambda _: None,
 ) -> Edition:
     """Publish a run, once; `disciplines` have the same weight each, `step` is told what is being done.
 
-    `before_landing` is called with a new edition right before the lake has it, while nobody else can publish the run. A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
+    `confirm` is asked before anything is published in spite of a gate, and raises to keep it from being so. `before_landing` is
+    called with a new edition right before the lake has it, while nobody else can publish the run.
+
+    A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
     from warehouse.lake.store import Batch
@@ -102,7 +108,9 @@ def publish_run(
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
         with lake.read_transaction():
-            prepared = _prepare(lake.read, settings, run_id, disciplines, asked, now=now, step=step)
+            prepared = _prepare(
+                lake.read, settings, run_id, disciplines, asked, now=now, step=step, confirm=confirm
+            )
         if not prepared.is_new:
             return prepared
         step("freezing it")
@@ -123,6 +131,7 @@ def _prepare(
     *,
     now: datetime | None,
     step: Step,
+    confirm: Confirm,
 ) -> Edition:
     """The edition that is to be landed, or the one that stands."""
     published = read("run_revisions", {"run_id": run_id})
@@ -136,10 +145,23 @@ def _prepare(
         _check_revision(last, asked, has_changed=has_changed)
     shut = find_shut_gates(basis, settings)
     check_gates(shut, asked.overridden, asked.reason, run_id)
+    revision = 1 if last is None else int(last["revision"]) + 1
+    if shut:
+        confirm(
+            Request(
+                "override",
+                f"{run_id}/{revision}",
+                {
+                    "gates": sorted(gate.gate for gate in shut),
+                    "reason": asked.reason,
+                    "basis": basis.hash(),
+                },
+            )
+        )
     return freeze_edition(
         read,
         basis,
-        revision=1 if last is None else int(last["revision"]) + 1,
+        revision=revision,
         replaces=None if last is None else str(last["edition_id"]),
         reason=asked.reason if last is not None else None,
         overridden=[gate.gate for gate in shut],

@@ -6,6 +6,7 @@ from prefect import task
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
+from tasks.approvals import ApprovalNeeded
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
 from tasks.faults import hide_content
@@ -43,6 +44,8 @@ def publish_edition(
             edition = publish_and_keep_root(
                 ledger, lake, settings, run_id, revision, step=lambda _: progress.advance()
             )
+        except ApprovalNeeded as waiting:
+            return {"edition_id": "", "is_published_now": False, "waits_for": str(waiting)}
         except (GateError, UsageError) as error:
             if not is_gate_reported:
                 raise

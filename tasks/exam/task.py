@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
+from tasks.approvals import ApprovalNeeded
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.log.heads import keep_head, note_keys
@@ -41,8 +42,10 @@ def plan_month(
     renew_reference: bool = False,
     bridge: bool = True,
     draw: int = 0,
-) -> str:
+) -> dict[str, object]:
     """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due.
+
+    Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on.
 
     `draw` asks for a fresh draw of so many questions beside it.
     """
@@ -62,12 +65,15 @@ def plan_month(
             is_bridging=bridge,
         )
         if plan is None:
-            return ""
+            return {"run_id": ""}
         note_keys(ledger, settings, open_signer(settings))
-        published = publish_month(ledger, settings, plan)
+        try:
+            published = publish_month(ledger, settings, plan)
+        except ApprovalNeeded as waiting:
+            return {"run_id": "", "waits_for": str(waiting)}
         keep_public_log(ledger, settings)
         set_deadlines(ledger, settings, published)
-        return published
+        return {"run_id": published}
 
 
 @task(name="sit_run")

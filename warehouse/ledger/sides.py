@@ -47,6 +47,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "signed_heads": ("SELECT", "INSERT"),
         "public_log": ("SELECT", "INSERT"),
         "public_head": ("SELECT", "UPDATE"),
+        "approvals": ("SELECT", "INSERT", "UPDATE"),
         "exam_installation": ("SELECT (installation_id)",),
     }
 )

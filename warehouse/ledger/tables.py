@@ -543,6 +543,34 @@ public_head = Table(
     info={"first_rows": [{"chain": 1, "number": 0, "line_hash": "0" * 64, "ends_at": 0}]},
 )
 
+# --- what needs a second person ---------------------------------------------------------------------------------
+
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("approval_id", Integer, primary_key=True),
+    Column("what", String(20), nullable=False, comment="plan, release, retire or override."),
+    Column("target", String(120), nullable=False, comment="The run, session, question or edition."),
+    Column("digest", String(64), nullable=False, comment="SHA-256 of what exactly is asked."),
+    Column("parameters", JSON, nullable=False, comment="What exactly is asked."),
+    Column("asked_by", String(120), nullable=False, comment="A user, or the account of a host."),
+    Column("stood_by", String(120), comment="The user who answers for the request; null: nobody yet."),
+    Column("asked_at", String(32), nullable=False),
+    Column("expires_at", String(32), nullable=False, comment="From then on it is worth nothing."),
+    Column("state", String(10), nullable=False, comment="asked, approved, refused or used."),
+    Column("decided_by", String(120), comment="The user who approved or refused."),
+    Column("decided_at", String(32)),
+    Column("used_at", String(32), comment="When it was done as asked."),
+    Column(
+        "open_digest",
+        String(64),
+        unique=True,
+        comment="The digest while it is open: what is asked twice is one request.",
+    ),
+    CheckConstraint("state in ('asked','approved','refused','used')", name="state"),
+    Index("ix_approvals_digest", "digest"),
+)
+
 # --- what was published ---------------------------------------------------------------------------------------
 
 edition_roots = Table(

@@ -178,6 +178,7 @@ def plan_run(
         is_reference_renewed=is_reference_renewed,
         pending_window=settings.pending_window,
         budget_usd=settings.budget_usd,
+        approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         chance=chance,
         public=settings.home / "public",
         estimate=estimate or TokenEstimate(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
+from tasks.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from tasks.exam.plan.allotment import Allotment
 from tasks.exam.plan.drawing import draw_order, make_set_key
 from tasks.exam.plan.planning import check_same_run, compute_plan
@@ -26,6 +27,25 @@ if TYPE_CHECKING:
 
 # Which draw a run had: 2 is that of docs/verify.md.
 DRAW_FORM: Final = 2
+# What of a plan somebody agrees to.
+_ASKED: Final = (
+    "month",
+    "repetition",
+    "bank_version",
+    "policy",
+    "set_size",
+    "shares",
+    "styles",
+    "repeats",
+    "candidates",
+    "outside",
+    "reference_model",
+    "bridged_reference",
+    "is_simulated",
+    "sets",
+    "session_count",
+    "budget_usd",
+)
 
 
 def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
@@ -39,6 +59,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     Raises:
         BankTooSmall: the bank can serve no candidate of the plan.
         GateError: a limit allows no candidate, or the reference cannot sit.
+        ApprovalNeeded: a second person must agree; nothing was claimed, the request is kept.
         UsageError: there is no session to sit, or the run was planned meanwhile for others.
     """
     if plan.is_published:
@@ -62,7 +83,11 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
             )
             current, allotment = compute_plan(connection, request)
             check_served(current)
+            if request.approval_days is not None:
+                use_approval(connection, describe_request(current))
             _write_plan(connection, request, current, allotment, bank)
+    except Unapproved as missing:
+        raise ask_and_refuse(ledger, missing.request, request.approval_days or 0) from None
     except ConflictError:
         raise StoreError(
             f"Run {plan.run_id} was not published: another run claimed the same sets. Nothing was claimed; plan it again."
@@ -83,6 +108,12 @@ def check_served(plan: RunPlan) -> None:
         "(PROCTOR_SET_SIZE), allow smaller shares (PROCTOR_LEAST_SHARE), or set PROCTOR_CAP_SMALL_DISCIPLINES.",
         shortfalls,
     )
+
+
+def describe_request(plan: RunPlan) -> Request:
+    """What is asked of a second person: who sits which sets, how often, on which bank and at what cost at most; no secret."""
+    summary = plan.summary()
+    return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
 
 
 def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:

@@ -95,6 +95,7 @@ class PlanRequest:
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
         pending_window: questions that may be pending at once, in house.
         budget_usd: budget of the run.
+        approval_days: days that a request for a second person waits; null where planning needs none.
         chance: what the seed is mixed from.
         public: folder of what is published.
     """
@@ -123,6 +124,7 @@ class PlanRequest:
     is_reference_renewed: bool
     pending_window: int
     budget_usd: float | None
+    approval_days: int | None
     chance: Chance
     public: Path
     estimate: TokenEstimate = field(default_factory=TokenEstimate)

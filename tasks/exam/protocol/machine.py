@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
 from schemas.settings import Settings
+from tasks.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
 from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.log.signing import describe_receipt
 from tasks.exam.protocol import watching
@@ -28,7 +29,8 @@ from tasks.exam.protocol.moves import Accepted, Move, Moves
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
-from warehouse.ledger import users
+from warehouse.ledger import approvals, users
+from warehouse.ledger.approvals import Approval
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import Ledger
 
@@ -50,6 +52,7 @@ class ExamProtocol:
         clock: seconds since 1970; tests inject one.
         deadlines: for sessions that are opened before any were set; null sets none.
         heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
+        two_persons: what needs a second person.
     """
 
     def __init__(
@@ -62,8 +65,11 @@ class ExamProtocol:
         clock: Callable[[], float] = time.time,
         deadlines: Deadlines | None = None,
         heads: HeadKeeper | None = None,
+        two_persons: TwoPersons = NOBODY_ELSE,
     ) -> None:
         self._ledger = ledger
+        self._clock = clock
+        self._two_persons = two_persons
         self._keys = keys
         self._heads = heads
         self._signer = None if heads is None or is_in_house else heads.signer
@@ -155,12 +161,15 @@ class ExamProtocol:
         return await self._perform_async(watching.read_status(self._tokens, token, session_id))
 
     def release_session(self, token: str, session_id: str) -> SessionStatus:
-        """An examiner ends a lease: its holder is shut out, and a new opening succeeds. Answers stay."""
-        return self._perform(watching.release_session(self._tokens, token, session_id))
+        """An examiner ends a lease: its holder is shut out, and a new opening succeeds. Answers stay.
+
+        Where that needs a second person it is asked for, and ExamError 403 raised, until somebody has approved it.
+        """
+        return _check_released(self._perform(self._release(token, session_id)))
 
     async def release_session_async(self, token: str, session_id: str) -> SessionStatus:
         """See release_session."""
-        return await self._perform_async(watching.release_session(self._tokens, token, session_id))
+        return _check_released(await self._perform_async(self._release(token, session_id)))
 
     def list_sessions(
         self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
@@ -173,6 +182,30 @@ class ExamProtocol:
     ) -> list[SessionSummary]:
         """See list_sessions."""
         return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
+
+    def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:
+        """Approve or refuse a request for a second person, as the user who got the token with their own password.
+
+        Raises ExamError 403 for who asked, 404 and 409.
+        """
+        action = approvals.APPROVE if is_approved else approvals.REFUSE
+
+        def operation(connection: Connection) -> Approval:
+            claims = self._tokens.verify(token, connection)
+            check_role(users.read_user(connection, claims.user_id), claims, "decide_requests")
+            if claims.issued_by is not None:
+                raise ExamError(
+                    403,
+                    "token_issued",
+                    "Somebody else made this token. Decide with one got by your own password.",
+                )
+            if is_approved:
+                return approve(
+                    connection, approval_id, claims.user_id, self._two_persons.days, now=self._clock()
+                )
+            return refuse(connection, approval_id, claims.user_id, now=self._clock())
+
+        return self._perform(Move(action, token, None, operation, f"approval {approval_id}"))
 
     # --- what is logged and checked around every call ----------------------------------------------------------
 
@@ -233,6 +266,9 @@ class ExamProtocol:
             )
         return replace(receipt, entry=entry.number, head=entry.entry_hash, signature=signature), put
 
+    def _release(self, token: str, session_id: str) -> Move[SessionStatus | Approval]:
+        return watching.release_session(self._tokens, token, session_id, self._two_persons, self._clock)
+
     def _perform(self, move: Move[T]) -> T:
         try:
             return self._ledger.writer.run(move.operation)
@@ -289,7 +325,15 @@ def make_protocol(
         is_in_house=is_in_house,
         deadlines=Deadlines.from_settings(settings),
         heads=heads or HeadKeeper(ledger, settings),
+        two_persons=TwoPersons.from_settings(settings),
     )
+
+
+def _check_released(found: SessionStatus | Approval) -> SessionStatus:
+    """What was done; raises ExamError 403 where it was only asked for."""
+    if isinstance(found, Approval):
+        raise ExamError(403, "approval_needed", describe_wait(found))
+    return found
 
 
 def _cut(target: str | None) -> str | None:

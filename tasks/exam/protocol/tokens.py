@@ -31,8 +31,12 @@ _CLAIMS: Final = ("iss", "aud", "iat", "nbf", "exp", "jti")
 
 # What a role may do. `sit` works only on the session that the token names.
 PERMISSIONS: dict[str, frozenset[str]] = {
-    "admin": frozenset({"read_sessions", "read_runs", "release_sessions", "issue_tokens", "write_users"}),
-    "examiner": frozenset({"read_sessions", "read_runs", "release_sessions", "issue_tokens"}),
+    "admin": frozenset(
+        {"read_sessions", "read_runs", "release_sessions", "decide_requests", "issue_tokens", "write_users"}
+    ),
+    "examiner": frozenset(
+        {"read_sessions", "read_runs", "release_sessions", "decide_requests", "issue_tokens"}
+    ),
     "candidate": frozenset({"sit", "list_own_sessions"}),
     "annotator": frozenset(),
     "analyst": frozenset(),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
+from tasks.approvals import Request, TwoPersons, Unapproved, ask, use_approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
 from warehouse.ledger import exam, seats, users
+from warehouse.ledger.approvals import Approval
 from warehouse.ledger.chain import Entry, add_entry
 
 if TYPE_CHECKING:
@@ -28,16 +31,31 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
     return Move("status", token, session_id, operation)
 
 
-def release_session(tokens: VerifiedTokens, token: str, session_id: str) -> Move[SessionStatus]:
-    """The end of a session's lease."""
+def release_session(
+    tokens: VerifiedTokens, token: str, session_id: str, rule: TwoPersons, now: Callable[[], float]
+) -> Move[SessionStatus | Approval]:
+    """The end of a session's lease; where that needs a second person who has not agreed yet, the request for it."""
 
-    def operation(connection: Connection) -> SessionStatus:
+    def operation(connection: Connection) -> SessionStatus | Approval:
         claims = tokens.read(token, connection)
         seat = seats.read_seat(connection, session_id, claims.user_id)
         if seat is None:
             check_role(users.read_user(connection, claims.user_id), claims, "release_sessions")
             raise ExamError(404, "session_unknown", "There is no such session.")
         check_role(seat, claims, "release_sessions")
+        if rule.needs("release"):
+            # With the lease that is meant: a later one is another request.
+            request = Request("release", session_id, {"lease_generation": seat.lease_generation})
+            try:
+                use_approval(connection, request, now=now())
+            except Unapproved:
+                # A token that somebody else made does not say who shows it.
+                certain = claims.user_id if claims.issued_by is None else None
+                seems = None if certain else f"{claims.user_id} (token by {claims.issued_by})"
+                asked = ask(connection, request, rule.days, user_id=certain, asked_by=seems, now=now())
+                refused = Entry("release", claims.user_id, session_id, 403, "approval_needed")
+                add_entry(connection, refused)
+                return asked
         seats.write_session(
             connection,
             session_id,

@@ -47,6 +47,10 @@ EXPECTED: dict[tuple[str, str], dict[str, int]] = {
     ("PATCH", "/users/{user_id}"): _only(200, "admin"),
     ("GET", "/runs"): _only(200, "examiner", "admin"),
     ("GET", "/runs/{run_id}"): _only(200, "examiner", "admin"),
+    ("GET", "/approvals"): _only(200, "examiner", "admin"),
+    # Nothing was asked for: those who may decide are told so.
+    ("POST", "/approvals/{approval_id}/approve"): _only(404, "examiner", "admin"),
+    ("POST", "/approvals/{approval_id}/refuse"): _only(404, "examiner", "admin"),
 }
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/token"): {"user_id": "nobody-at-all", "password": "a wrong one"},
@@ -104,7 +108,9 @@ def test_every_role_is_answered_as_its_row_says(client: TestClient, world: World
             lease = client.post("/sessions/practice/open", json=body, headers=headers).json()
             held = {"X-Lease-Secret": lease["secret"], "X-Lease-Generation": str(lease["generation"])}
             client.get("/sessions/practice/next", headers={**headers, **held})
-        address = path.format(session_id=session_id, user_id="candidate:alpha", run_id=world.plan.run_id)
+        address = path.format(
+            session_id=session_id, user_id="candidate:alpha", run_id=world.plan.run_id, approval_id=1
+        )
         sent = {
             **headers,
             "X-Lease-Secret": lease["secret"],
@@ -120,7 +126,7 @@ def test_no_route_takes_another_method(client: TestClient, world: World) -> None
     headers = bearer(world.token(None, user_id="ada", permissions=everything))
     paths = {path for _, path in EXPECTED}
     for path in sorted(paths):
-        address = path.format(session_id="s1", user_id="ada", run_id="r1")
+        address = path.format(session_id="s1", user_id="ada", run_id="r1", approval_id=1)
         for method in ("PUT", "DELETE", "TRACE", "CONNECT", "PROPFIND", "OPTIONS"):
             reply = client.request(method, address, headers=headers)
             assert reply.status_code == 405, (method, path)

@@ -43,7 +43,14 @@ def test_no_request_makes_the_server_fail_or_leave_its_description(
         world.token(
             None,
             user_id="ada",
-            permissions=("read_sessions", "read_runs", "release_sessions", "issue_tokens", "write_users"),
+            permissions=(
+                "read_sessions",
+                "read_runs",
+                "release_sessions",
+                "decide_requests",
+                "issue_tokens",
+                "write_users",
+            ),
         ),
         "no.token.atall",
         None,

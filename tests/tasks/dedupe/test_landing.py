@@ -12,7 +12,9 @@ import pytest
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
+from tasks.approvals import ApprovalNeeded, approve
 from tasks.augment.true_false import augment_questions
+from tasks.bank import retirement
 from tasks.bank.card import read_card
 from tasks.bank.retirement import restore_question, retire_question
 from tasks.dedupe import landing
@@ -22,6 +24,8 @@ from tasks.dedupe.semantic import land_semantic_pairs
 from tests.fresh import open_new_lake
 from tests.tasks.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 from warehouse.lake.store import Batch, Lake
+from warehouse.ledger import users
+from warehouse.ledger.engine import open_ledger
 
 STEMS = (
     "Light travels fastest in ( ) among the media that are listed here.",
@@ -276,3 +280,40 @@ def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
     assert 0.85 <= pairs["cosine"].item() < 1
     assert lake.query("select first_uuid, second_uuid from semantic_pairs").height == 1
     assert publish(lake, settings).is_unchanged
+
+
+def test_a_question_is_retired_once_two_people_have_agreed_and_again_only_by_another_request(
+    lake: Lake, settings: Settings
+) -> None:
+    kept = make_accepted(STEMS[0])
+    land_batch(lake, "b1", kept, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    rule = settings.model_copy(update={"two_persons": ("retire",)})
+    question = kept["question_uuid"]
+
+    def agree(number: int) -> None:
+        with open_ledger(settings.ledger_address) as ledger:
+            for name in ("eve", "otto"):
+                with ledger.write() as connection:
+                    approve(connection, number, name, 7)
+
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        for name in ("eve", "otto"):
+            users.add_user(connection, user_id=name, role="examiner")
+    with pytest.raises(ApprovalNeeded, match="request 1"):
+        retire_question(lake, rule, question, "the key is wrong")
+    assert len(read_bank(lake)) == 10
+    agree(1)
+    with pytest.raises(ApprovalNeeded, match="request 2"):
+        retire_question(lake, rule, question, "another reason")
+
+    # Killed after the act and before its end is noted: asking again changes nothing, and never does it twice.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retirement, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            retire_question(lake, rule, question, "the key is wrong")
+    assert retire_question(lake, rule, question, "the key is wrong").left_count == 0
+    restore_question(lake, rule, question, "it was right")
+    with pytest.raises(ApprovalNeeded, match="request 3"):
+        retire_question(lake, rule, question, "the key is wrong")
+    assert len(read_bank(lake)) == 10

@@ -21,6 +21,7 @@ from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import keep_head
 from tasks.exam.plan.run_plan import read_plan
 from tasks.exam.sitting import sit_sessions
+from tests.tasks.exam import test_approvals as approval_rules
 from tests.tasks.exam import test_protocol as rules
 from tests.tasks.exam import test_tokens as token_rules
 from tests.tasks.exam.doors import DoorToTheExam, open_direct
@@ -322,3 +323,10 @@ def test_servers_that_write_at_once_make_one_chain(ledger_url: str) -> None:
     with open_ledger(ledger_url) as opened, opened.read() as connection:
         report = check_ledger(connection)
     assert (report.findings, report.entry_count) == ((), 801)
+
+
+def test_of_two_people_who_approve_at_once_one_counts_on_a_server(ledger: Ledger) -> None:
+    with ledger.write() as connection:
+        for name, role in approval_rules.PEOPLE:
+            users.add_user(connection, user_id=name, role=role)
+    approval_rules.test_of_two_approvals_at_once_one_counts_and_of_two_uses_one_acts(ledger)

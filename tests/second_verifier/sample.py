@@ -1,0 +1,292 @@
+"""A small public folder, written as docs/verify.md says: two runs, three candidates and a reference.
+
+Its hashes are those of `tasks.exam.public.hashing`, so that two sets of them meet. A `Lie` is what an operator with all keys
+in hand could write instead; the log is chained and signed over it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from tasks.exam.public.hashing import compute_root, digest, make_path
+from tests.second_verifier.sample_edition import REFERENCE, STYLE, WEIGHTS, publish, sit
+from tests.second_verifier.sample_folder import Folder, Item, Lie, dump, dump_lines
+
+OWNERS = {"alpha-1": "alpha", "beta-1": "beta", "gamma-1": "gamma", REFERENCE: "steady"}
+
+
+@dataclass
+class SampleBank:
+    rows: list[list[Any]]
+    slots: dict[str, list[tuple[bytes, bytes]]]
+    contents: dict[bytes, tuple[bytes, str]]
+    root: bytes
+
+    def item(self, lineage: str, slot: int) -> Item:
+        row = next(row for row in self.rows if row[0] == lineage)
+        leaves = [digest("proctor slot", salt, question) for salt, question in self.slots[lineage]]
+        salt, question = self.slots[lineage][slot]
+        path = [step.hex() for step in make_path(leaves, slot)]
+        return [lineage, row[1], question.hex(), slot, salt.hex(), path]
+
+
+def make_bank(chance: random.Random) -> SampleBank:
+    rows, slots, contents = [], {}, {}
+    for place in range(60):
+        lineage, salt = chance.randbytes(32).hex(), chance.randbytes(32)
+        content = json.dumps({"stem": f"Question {place}?"})
+        question = digest("proctor question", salt, content)
+        contents[question] = (salt, content)
+        slots[lineage] = [(chance.randbytes(32), question) for _ in range(1 + place % 3)]
+        root = compute_root([digest("proctor slot", own, its) for own, its in slots[lineage]])
+        rows.append([lineage, "cs" if place % 2 else "physics", len(slots[lineage]), root.hex()])
+    rows.sort(key=lambda row: (row[1], row[0]))
+    leaves = [
+        digest("proctor lineage", bytes.fromhex(row[0]), *row[1:3], bytes.fromhex(row[3])) for row in rows
+    ]
+    return SampleBank(rows, slots, contents, compute_root(leaves))
+
+
+def make_bits(bank: SampleBank, lineages: set[str]) -> bytes:
+    return sum(1 << place for place, row in enumerate(bank.rows) if row[0] in lineages).to_bytes(8, "little")
+
+
+def draw_items(
+    bank: SampleBank,
+    seed: bytes,
+    name: str,
+    shares: list[list[Any]],
+    met: set[str],
+    avoided: set[str],
+    asked: dict[str, int],
+) -> list[Item]:
+    """The items of a new set: anchors first, then what is left by its tickets, avoided lineages last."""
+
+    def ticket(kind: str, lineage: str) -> bytes:
+        return hashlib.sha256(digest(f"proctor {kind}", seed, name) + bytes.fromhex(lineage)).digest()
+
+    items = []
+    for discipline, number, anchors in shares:
+        allowed = [row for row in bank.rows if row[1] == discipline and row[0] not in met]
+        linking = sorted((row[0] for row in allowed if row[0] in asked), key=lambda x: ticket("anchors", x))[
+            :anchors
+        ]
+        items += [bank.item(lineage, asked[lineage]) for lineage in linking]
+        rest = [row for row in allowed if row[0] not in linking]
+        rest.sort(key=lambda row: (row[0] in avoided, ticket("set", row[0])))
+        for row in rest[: number - len(linking)]:
+            items.append(bank.item(row[0], int.from_bytes(ticket("slots", row[0])[:8], "big") % row[2]))
+    return sorted(items)
+
+
+def make_folder(path: Path, lie: Lie | None = None) -> Folder:
+    """Write the folder; with a lie, what an operator who signs it would have published."""
+    lie = lie or Lie()
+    chance = random.Random(7)
+    folder, bank = Folder(path, Ed25519PrivateKey.from_private_bytes(chance.randbytes(32))), make_bank(chance)
+    public = base64.b64encode(folder.public).decode()
+    folder.add(
+        "begin",
+        {"installation": "sample", "key": folder.key_name, "public_key": public, "has_former_runs": False},
+    )
+    folder.write(
+        f"banks/{bank.root.hex()}.jsonl",
+        dump_lines([{"bank_version": 3, "lineages": len(bank.rows)}, *bank.rows]),
+    )
+    known: dict[str, list[Item]] = {}
+    first = _add_run(folder, bank, chance, lie, known, 1)
+    second = _add_run(folder, bank, chance, lie, known, 2)
+    _add_question(folder, bank, known)
+    folder.add("retire", {"count": 1, "bank_version": 4, "reason": "leaked"})
+    folder.add("approve", {"what": "release", "target": first, "asked_by": "mei", "approved_by": "otto"})
+    folder.add("tracing", {"run": second, "commitment": digest("proctor sample").hex()})
+    folder.add_head()
+    folder.finish()
+    return folder
+
+
+def _add_run(
+    folder: Folder,
+    bank: SampleBank,
+    chance: random.Random,
+    lie: Lie,
+    known: dict[str, list[Item]],
+    number: int,
+) -> str:
+    run, month = f"run-{number}", f"2030-0{number}"
+    at = f"{month}-05T08:00:00Z"
+    sitting = {
+        1: {"set-1": ["alpha-1", REFERENCE], "set-2": ["beta-1", REFERENCE]},
+        2: {"set-3": ["gamma-1"], "set-2": ["alpha-1"]},
+    }[number]
+    if lie.sits_again and number == 2:
+        sitting["set-1"] = ["alpha-1"]
+    new = [name for name in sitting if name not in known]
+    met = {owner: set[str]() for owner in sorted({OWNERS[m] for models in sitting.values() for m in models})}
+    asked = {item[0]: item[3] for items in known.values() for item in items}
+    if number == 2 and not lie.forgotten_met:
+        met["alpha"] = {item[0] for item in known["set-1"]}
+    exclusions = [
+        {
+            "name": name,
+            "salt": chance.randbytes(32).hex(),
+            "bitmap": base64.b64encode(make_bits(bank, lineages)).decode(),
+        }
+        for name, lineages in (
+            *((f"organisation {owner}", lineages) for owner, lineages in met.items()),
+            ("avoided", set()),
+            ("asked", set(asked)),
+        )
+    ]
+    shares = [["cs", 5, 2], ["physics", 3, 1]]
+    models = sorted({model for models in sitting.values() for model in models} | {REFERENCE})
+    plan = {
+        "run": run, "month": month, "season": "2030", "salt": chance.randbytes(32).hex(), "bank_root": bank.root.hex(),
+        "policy": "shared", "set_size": 8, "rest_months": None, "styles": [STYLE], "repeats": 1, "weights": WEIGHTS,
+        "reference_model": REFERENCE,
+        "candidates": [{"model": m, "organisation": OWNERS[m], "registry": digest("r", m).hex()} for m in models],
+        "sets": [
+            {
+                "set": name, "number": int(name[-1]), "is_new": name in new, "organisations": sorted({OWNERS[m] for m in sitting[name]}),
+                **({"drawn_for": sorted({OWNERS[m] for m in sitting[name]}), "shares": shares} if name in new else {"drawn_for": [], "shares": []}),
+            }
+            for name in sorted(sitting)
+        ],
+    }  # fmt: skip
+    plan_raw, share, other = dump(plan), chance.randbytes(32), chance.randbytes(32)
+    sessions = sorted(
+        (f"{run}-{name}-{model}", name, model) for name, sat in sitting.items() for model in sat
+    )
+    committed = {
+        "run": run, "month": month, "is_simulated": False, "share_commitment": digest("proctor share", share).hex(),
+        "bank": {"version": 3, "root": bank.root.hex(), "lineages": len(bank.rows)},
+        "exclusions_root": compute_root(
+            [digest("proctor met", one["name"], bytes.fromhex(one["salt"]), hashlib.sha256(base64.b64decode(one["bitmap"])).digest()) for one in exclusions]
+        ).hex(),
+        "plan_commitment": digest("proctor plan", hashlib.sha256(plan_raw).digest()).hex(),
+        "session_count": len(sessions), "candidate_count": len({m for _, _, m in sessions} - {REFERENCE}), "code_version": "1",
+        "beacon": {"source": "noon of 6 January"}, "replaces": None, "reason": None,
+    }  # fmt: skip
+    commit = folder.add("commit", committed, at)
+    if number == 1:
+        commit = folder.add(
+            "commit", committed | {"replaces": commit, "reason": "the beacon did not come"}, at
+        )
+    folder.add("share", {"run": run, "commit": commit, "candidate": "alpha-1", "share": other.hex()}, at)
+    seed = digest("proctor seed", lie.share or share, other, "12345")
+    sets = dict[str, list[Item]]()
+    avoided = set[str]()
+    for name in sorted(sitting):
+        if name in new:
+            owners = {OWNERS[model] for model in sitting[name]}
+            sets[name] = draw_items(
+                bank, seed, name, shares, set().union(*(met[o] for o in owners)), avoided, asked
+            )
+            if lie.swapped_set:
+                row = next(
+                    row
+                    for row in bank.rows
+                    if row[0] not in {item[0] for item in sets[name]} and row[1] == sets[name][0][1]
+                )
+                sets[name] = sorted([*sets[name][1:], bank.item(row[0], 0)])
+            if lie.other_slot:
+                place = next(
+                    i
+                    for i, item in enumerate(sets[name])
+                    if len(bank.slots[item[0]]) > 1 and item[0] not in asked
+                )
+                sets[name][place] = bank.item(
+                    sets[name][place][0], (sets[name][place][3] + 1) % len(bank.slots[sets[name][place][0]])
+                )
+            avoided |= {item[0] for item in sets[name]}
+        else:
+            sets[name] = known[name]
+    known |= sets
+    orders = []
+    for session, name, model in sessions:
+        key = digest("proctor order", seed, session)
+        order = sorted(
+            range(8),
+            key=lambda i, key=key, name=name: hashlib.sha256(key + bytes.fromhex(sets[name][i][0])).digest(),
+        )
+        orders.append(
+            {"session": session, "model": model, "organisation": OWNERS[model], "set": name, "style": STYLE, "repeat": 1,
+             "is_reference": model == REFERENCE, "order": order[::-1] if lie.swapped_order else order}
+        )  # fmt: skip
+    order_leaves = [
+        digest(
+            "proctor order",
+            o["session"],
+            o["set"],
+            STYLE,
+            o["model"],
+            o["organisation"],
+            ",".join(map(str, o["order"])),
+        )
+        for o in orders
+    ]
+    drawn = {
+        "run": run, "commit": commit, "beacon": {"source": "noon of 6 January", "value": "12345"},
+        "seed_commitment": digest("proctor seed commitment", seed).hex(),
+        "sets": [{"set": name, "root": _root(sets[name]).hex()} for name in new], "orders_root": compute_root(order_leaves).hex(),
+    }  # fmt: skip
+    for _ in range(2 if lie.second_draw else 1):
+        folder.add("draw", drawn, at)
+    printed = sit(folder, chance, lie, run, sets, orders, at)
+    plan_raw = dump(plan | {"season": "another"}) if lie.other_plan else plan_raw
+    raws = {
+        "plan.json": plan_raw,
+        "exclusions.json": dump({"bank_root": bank.root.hex(), "met": exclusions}),
+        "sets.jsonl": dump_lines(
+            [
+                {
+                    "set": name,
+                    "drawn_in": run if name in new else "run-1",
+                    "items": items if name in new else [i[:3] for i in items],
+                }
+                for name, items in sorted(sets.items())
+            ]
+        ),
+        "orders.jsonl": dump_lines(orders),
+        "seed.json": dump({"share": share.hex(), "seed": seed.hex()}),
+    }
+    folder.add(
+        "disclose",
+        {"run": run, "files": {n: folder.write(f"runs/{run}/{n}", raw) for n, raw in raws.items()}},
+        at,
+    )
+    publish(folder, lie, run, month, sets, printed)
+    folder.add_head()
+    return run
+
+
+def _root(items: list[Item]) -> bytes:
+    return compute_root(
+        [digest("proctor item", bytes.fromhex(i[0]), i[1], bytes.fromhex(i[2])) for i in items]
+    )
+
+
+def _add_question(folder: Folder, bank: SampleBank, known: dict[str, list[Item]]) -> None:
+    lineage, discipline, question, slot, salt, path = known["set-1"][0]
+    place = next(n for n, row in enumerate(bank.rows) if row[0] == lineage)
+    leaves = [
+        digest("proctor lineage", bytes.fromhex(row[0]), *row[1:3], bytes.fromhex(row[3]))
+        for row in bank.rows
+    ]
+    own_salt, content = bank.contents[bytes.fromhex(question)]
+    body = {
+        "commitment": question, "salt": own_salt.hex(), "content": content, "bank_root": bank.root.hex(), "lineage": lineage,
+        "discipline": discipline, "slot": slot, "slot_salt": salt, "slots": len(bank.slots[lineage]), "path": path,
+        "lineage_path": [step.hex() for step in make_path(leaves, place)],
+        "sets": sorted(name for name, items in known.items() if any(item[2] == question for item in items)),
+    }  # fmt: skip
+    sha = folder.write(f"questions/{question[:16]}.json", dump(body))
+    folder.add("question", {"commitment": question, "file": f"{question[:16]}.json", "sha256": sha})

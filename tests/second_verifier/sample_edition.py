@@ -1,0 +1,127 @@
+"""The sessions of a sample run and its edition; scores in sums over rows, not as the verifier counts them."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from itertools import count
+from typing import Any
+
+from tasks.exam.public.hashing import compute_root, digest
+from tests.second_verifier.sample_folder import Folder, Item, Lie, dump, dump_lines
+
+WEIGHTS = {"cs": 0.75, "physics": 0.25}
+STYLE = "zero_shot"
+REFERENCE = "steady-1"
+
+
+def sit(
+    folder: Folder,
+    chance: random.Random,
+    lie: Lie,
+    run: str,
+    sets: dict[str, list[Item]],
+    orders: list[dict[str, Any]],
+    at: str,
+) -> list[dict[str, Any]]:
+    """Sessions with their answers; the first question of each is not answered, one judgement in ten is not read."""
+    printed = []
+    for line, numbers in zip(orders, count(1), strict=False):
+        session, order = line["session"], line["order"]
+        folder.add("open", {"run": run, "session": session}, at)
+        texts = [
+            None if seq == 1 else hashlib.sha256(f"{session} {seq}".encode()).hexdigest()
+            for seq in range(1, 9)
+        ]
+        root = compute_root(
+            [digest("proctor answer", session, s, bytes.fromhex(t)) for s, t in enumerate(texts, 1) if t]
+        )
+        folder.add(
+            "close",
+            {
+                "run": run,
+                "session": session,
+                "question_count": 8,
+                "answer_count": 7,
+                "answers_root": root.hex(),
+                "reason": None,
+            },
+            at,
+        )
+        fields = {
+            "session_id": session,
+            "seq": 2,
+            "answer_sha256": texts[1],
+            "entry": 40 + numbers,
+            "head": "ab" * 32,
+        }
+        folder.receipts.append(fields | {"signature": folder.sign(fields)})
+        stars = [
+            "u" if texts[order.index(place)] is None else chance.choice("0123312x23") for place in range(8)
+        ]
+        printed.append(
+            {"session": session, "sat_in_run": run, "set": line["set"], "model": line["model"], "organisation": line["organisation"],
+             "style": STYLE, "repeat": 1, "is_reference": line["is_reference"], "is_complete": True, "stars": "".join(stars), "answers": texts}
+        )  # fmt: skip
+    return [one for one in printed if one["session"] != lie.left_out]
+
+
+def publish(
+    folder: Folder,
+    lie: Lie,
+    run: str,
+    month: str,
+    sets: dict[str, list[Item]],
+    sessions: list[dict[str, Any]],
+) -> None:
+    leaves = []
+    for one in sessions:
+        texts = [(s, t) for s, t in enumerate(one["answers"], 1) if t]
+        root = compute_root([digest("proctor answer", one["session"], s, bytes.fromhex(t)) for s, t in texts])
+        leaves.append(digest("proctor session answers", one["session"], root))
+    body: dict[str, Any] = {
+        "edition": f"{run}/{lie.revision}", "run": run, "revision": lie.revision, "replaces": None, "reason": None, "overridden": [],
+        "override_reason": None, "answers_root": compute_root(leaves).hex(),
+        "judgements_root": compute_root([digest("proctor judgements", s["session"], s["stars"]) for s in sessions]).hex(),
+    }  # fmt: skip
+    scores = [_score(model, sets, sessions, lie) for model in sorted({one["model"] for one in sessions})]
+    if lie.score is not None:
+        scores[0]["score"] = lie.score
+    edition = {
+        "edition": body["edition"], "run": run, "revision": lie.revision, "month": month, "published_at": f"{month}-28T00:00:00Z",
+        "reference_model": REFERENCE, "judge": "strict-1", "weights": lie.weights or WEIGHTS, "scores": scores,
+    }  # fmt: skip
+    if lie.stars is not None:
+        sessions = [sessions[0] | {"stars": lie.stars}, *sessions[1:]]
+    raws = {"edition.json": dump(edition), "sessions.jsonl": dump_lines(sessions)}
+    files = {name: folder.write(f"editions/{run}-{lie.revision}/{name}", raw) for name, raw in raws.items()}
+    folder.add("edition", body | {"files": files}, f"{month}-28T00:00:00Z")
+
+
+def _score(
+    model: str, sets: dict[str, list[Item]], sessions: list[dict[str, Any]], lie: Lie
+) -> dict[str, Any]:
+    """S and R of a model that sits one set, and of the reference that sits all, in sums over rows of stars."""
+    weights = lie.weights or WEIGHTS
+    rows = [
+        (one["model"], i[1], i[0], star)
+        for one in sessions
+        for i, star in zip(sets[one["set"]], one["stars"], strict=True)
+    ]
+    own = [row for row in rows if row[0] == model]
+    theirs = {row[2]: row[3] for row in rows if row[0] == REFERENCE and row[3] != "x"}
+    pairs = [(row[1], row[3], theirs[row[2]]) for row in own if row[2] in theirs]
+
+    def mean(values: list[str]) -> float:
+        return sum(int(v) if v in "0123" else 0 for v in values) / len(values)
+
+    s = sum(w * mean([r[3] for r in own if r[1] == d]) for d, w in weights.items())
+    r = None
+    if all(any(p[0] == d for p in pairs) for d in weights):
+        top, base = (
+            sum(w * mean([p[k] for p in pairs if p[0] == d]) for d, w in weights.items()) for k in (1, 2)
+        )
+        r = top / base * 100
+    return {
+        "model": model, "style": STYLE, "question_count": len(own), "score": s / 3 * 100, "relative_score": r, "pair_count": len(pairs),
+    }  # fmt: skip

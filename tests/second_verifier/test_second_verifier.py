@@ -1,0 +1,86 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.second_verifier.sample import make_folder
+from tests.second_verifier.sample_folder import Lie
+from tests.second_verifier.verify import verify
+
+
+def name_statements(faults: list[str]) -> set[str]:
+    return {fault.split(":")[0] for fault in faults}
+
+
+def test_an_honest_folder_holds_with_its_receipts_and_heads(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    assert verify(tmp_path, folder.receipts, folder.heads) == []
+
+
+# What an operator with every key could publish, and what it is found out by.
+LIES: dict[str, tuple[Lie, str]] = {
+    "another share than was committed to": (Lie(share=b"x" * 32), "seed_wrong"),
+    "a question of the operator's choice": (Lie(swapped_set=True), "set_wrong"),
+    "another slot of a lineage": (Lie(other_slot=True), "set_wrong"),
+    "another order": (Lie(swapped_order=True), "order_wrong"),
+    "a plan changed after the fact": (Lie(other_plan=True), "plan_wrong"),
+    "a meeting kept back": (Lie(forgotten_met=True), "exclusions_wrong"),
+    "a set sat twice": (Lie(sits_again=True), "lineage_met_twice"),
+    "a run drawn until it pleases": (Lie(second_draw=True), "drawn_twice"),
+    "stars changed after the roots": (Lie(stars="33333333"), "judgements_wrong"),
+    "a score of nothing": (Lie(score=99.0), "score_wrong"),
+    "other weights than were planned": (Lie(weights={"cs": 0.25, "physics": 0.75}), "score_wrong"),
+    "a session left out": (Lie(left_out="run-2-set-3-gamma-1"), "session_missing"),
+    "a first edition that was not the first": (Lie(revision=2), "revision_wrong"),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_is_found_even_where_the_log_is_signed_over_it(name: str, tmp_path: Path) -> None:
+    lie, statement = LIES[name]
+    make_folder(tmp_path, lie)
+    assert statement in name_statements(verify(tmp_path))
+
+
+def test_a_log_that_is_cut_is_found_by_its_heads_or_by_one_that_is_held(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    log = tmp_path / "log.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-1]))
+    assert name_statements(verify(tmp_path)) == {"log_truncated"}
+    heads = (tmp_path / "heads.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "heads.jsonl").write_bytes(b"".join(heads[:-1]))
+    assert verify(tmp_path) == []
+    assert name_statements(verify(tmp_path, heads=folder.heads)) == {"log_truncated"}
+
+
+def test_a_changed_line_a_changed_file_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    make_folder(tmp_path)
+    bank = next((tmp_path / "banks").iterdir())
+    bank.write_bytes(bank.read_bytes().replace(b'"cs"', b'"CS"', 1))
+    (tmp_path / "runs/run-1/seed.json").unlink()
+    plan = tmp_path / "runs/run-2/plan.json"
+    plan.write_bytes(plan.read_bytes() + b" ")
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"leaked"', b'"broken"'))
+    found = name_statements(verify(tmp_path))
+    assert {"bank_wrong", "file_missing", "file_changed", "log_broken"} <= found
+
+
+def test_a_receipt_for_another_answer_and_one_of_another_key_are_wrong(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path)
+    answer: dict[str, Any] = {
+        name: value for name, value in folder.receipts[0].items() if name != "signature"
+    }
+    other = answer | {"answer_sha256": "00" * 32}
+    assert name_statements(verify(tmp_path, [other | {"signature": folder.sign(other)}])) == {"receipt_wrong"}
+    assert name_statements(verify(tmp_path, [answer | {"signature": "AAAA"}])) == {"receipt_wrong"}
+
+
+def test_a_disclosed_question_with_another_text_is_wrong(tmp_path: Path) -> None:
+    make_folder(tmp_path)
+    path = next((tmp_path / "questions").iterdir())
+    question = json.loads(path.read_bytes())
+    path.write_bytes(json.dumps(question | {"content": "Another?"}).encode())
+    assert name_statements(verify(tmp_path)) == {"file_changed"}
