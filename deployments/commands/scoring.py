@@ -71,7 +71,7 @@ def judge(
         then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
     if result["pending_calls"]:
         again = f"proctor judge --run {run_id} --batch" if run_id else "proctor judge --batch"
-        then = f"{again} when the batches have ended (proctor batches)"
+        then = f"{again} when the batches have ended (proctor models batches)"
     print_result(result, as_json=as_json, then=then)
     if result["failed_judgements"]:
         raise typer.Exit(1)

@@ -87,8 +87,10 @@ async def judge_landed(
             kind_of_client = BatchClient if in_batches else ModelClient
             async with kind_of_client(ledger, settings, budget=budget) as client:
                 judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
-                is_whole = False
+                is_whole, left_before = False, (summary.unresolved, summary.failed)
                 while not is_whole:
+                    # What an earlier round left open is the next one's to settle.
+                    summary.unresolved, summary.failed = left_before
                     if only_unparsed:
                         # Who asks again pays again: a second process would do so for the same replies.
                         with claim_work(ledger, CLAIM, run, what=f"judging run {run}"):

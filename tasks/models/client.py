@@ -80,7 +80,7 @@ class CallPending(CallFailed):
     def __init__(self, model: RegisteredModel, call_key: str) -> None:
         super().__init__(
             f"A call of {model.name!r} at {model.provider!r} is in a batch; run the command again when the batch has ended "
-            "(`proctor batches`).",
+            "(`proctor models batches`).",
             call_key=call_key,
             error="in_batch",
             attempts=0,

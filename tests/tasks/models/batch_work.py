@@ -118,40 +118,42 @@ def _then_die(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def arm(moment: str) -> None:
     """Let this process die at the moment."""
+    submitting: Any = batching
+    collecting: Any = batch_collection
     if moment == "gathering":
-        gather = batching.gather_calls
+        gather = submitting.gather_calls
 
         def gather_twice(*words: Any) -> Any:
-            batching.gather_calls = _die  # type: ignore[assignment]
+            submitting.gather_calls = _die
             return gather(*words)
 
-        batching.CALLS_PER_TRANSACTION = CALLS // 2  # type: ignore[misc]
-        batching.gather_calls = gather_twice
+        submitting.CALLS_PER_TRANSACTION = CALLS // 2
+        submitting.gather_calls = gather_twice
     elif moment == "before_upload":
-        batching.upload_requests = _die
+        submitting.upload_requests = _die
     elif moment == "after_upload":
-        batching.upload_requests = _then_die(batching.upload_requests)
+        submitting.upload_requests = _then_die(submitting.upload_requests)
     elif moment == "before_create":
-        batching.create_batch = _die
+        submitting.create_batch = _die
     elif moment == "after_create":
-        batching.create_batch = _then_die(batching.create_batch)
+        submitting.create_batch = _then_die(submitting.create_batch)
     elif moment == "looking":
-        batch_collection.look_at_batch = _then_die(batch_collection.look_at_batch)
+        collecting.look_at_batch = _then_die(collecting.look_at_batch)
     elif moment == "reading":
-        batch_collection.read_results = _then_die(batch_collection.read_results)
+        collecting.read_results = _then_die(collecting.read_results)
     elif moment == "booking":
-        finish = batch_collection.finish_batch_calls
+        finish = collecting.finish_batch_calls
 
         def finish_once(*words: Any) -> Any:
-            batch_collection.finish_batch_calls = _die  # type: ignore[assignment]
+            collecting.finish_batch_calls = _die
             return finish(*words)
 
-        batch_collection.CALLS_PER_TRANSACTION = CALLS // 2  # type: ignore[misc]
-        batch_collection.finish_batch_calls = finish_once
+        collecting.CALLS_PER_TRANSACTION = CALLS // 2
+        collecting.finish_batch_calls = finish_once
     elif moment == "before_end":
-        batch_collection.end_batch = _die
+        collecting.end_batch = _die
     elif moment == "before_delete":
-        batch_collection.delete_files = _die
+        collecting.delete_files = _die
 
 
 if __name__ == "__main__":
