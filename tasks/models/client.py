@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
@@ -163,7 +163,7 @@ class ModelClient:
         self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
 
-    async def __aenter__(self) -> ModelClient:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
