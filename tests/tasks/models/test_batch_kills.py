@@ -71,6 +71,7 @@ def test_after_a_kill_the_batch_is_found_again_and_no_call_is_paid_for_twice(
             assert not {"gathering", "creating", "created"} & set(read_states(ledger))
 
 
+@pytest.mark.long
 def test_a_batch_that_the_provider_does_not_show_is_looked_for_then_booked_at_its_most_and_reported(
     tmp_path: Path,
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +19,13 @@ from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import call_all, make_model
+from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.batches import list_call_batches
 from warehouse.ledger.budgets import read_account
 from warehouse.ledger.calls import count_calls, read_calls
 from warehouse.ledger.engine import Ledger, open_ledger
+
+__all__ = ["postgres"]
 
 PRICES = {"prompt_tokens": 1.0, "completion_tokens": 2.0}
 
@@ -77,7 +83,7 @@ def read_states(ledger: Ledger) -> list[str]:
 
 
 def test_a_batch_gives_the_replies_of_single_calls_under_the_same_keys_at_half_the_price(
-    ledger: Ledger, tmp_path: Any
+    ledger: Ledger, tmp_path: Path
 ) -> None:
     with serve() as server:
         first, second = work_through(ledger, server)
@@ -258,3 +264,45 @@ def test_a_model_registered_as_real_takes_no_simulated_reply_from_a_batch(ledger
     with ledger.read() as connection:
         rows = read_calls(connection, run_id="run-1")
     assert {(row["status"], row["error"]) for row in rows} == {("failed", "mislabelled")}
+
+
+def submit_twice_at_once(address: str, server: RunningServer) -> list[Round]:
+    """Two commands of one installation, each with a connection to the ledger of its own."""
+    gate = threading.Barrier(2)
+
+    def submit() -> Round:
+        with open_ledger(address) as ledger:
+            gate.wait()
+            return work(ledger, server.url)
+
+    with ThreadPoolExecutor(2) as pool:
+        return [job.result() for job in [pool.submit(submit) for _ in range(2)]]
+
+
+def check_no_call_is_in_two_batches(address: str) -> None:
+    with serve({"seconds": 3600}) as server:
+        rounds = submit_twice_at_once(address, server)
+        assert sum(one.submitted for one in rounds) == CALLS
+        assert [one.pending for one in rounds] == [CALLS, CALLS]
+        change(server, seconds=0)
+        with open_ledger(address) as ledger:
+            (last,) = work_through(ledger, server)
+            assert last.pending == 0
+            assert set(server.state.batched.values()) == {1}
+            spent, reserved = read_money(ledger)
+            assert spent == pytest.approx(compute_billed(server))
+            assert reserved == pytest.approx(0)
+
+
+def test_two_that_submit_at_once_put_no_call_into_two_batches(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    open_ledger(address).close()
+    check_no_call_is_in_two_batches(address)
+
+
+@pytest.mark.service
+@pytest.mark.long
+def test_two_that_submit_at_once_on_postgresql_put_no_call_into_two_batches(postgres: str) -> None:
+    address = f"postgresql://postgres@/postgres?host={postgres.split()[0].removeprefix('host=')}"
+    open_ledger(address).close()
+    check_no_call_is_in_two_batches(address)
