@@ -56,8 +56,8 @@ class SittingReport:
         outside_count: open sessions of candidates that sit with their own client.
         answer_count: answers acknowledged by this call.
         failures: sessions that stay open because something failed.
-        pending_count: sessions that stay open because calls of theirs are in a provider's batch.
         is_run_closed: whether all sessions, and so the run, are closed.
+        pending_count: sessions that stay open because calls of theirs are in a provider's batch.
     """
 
     run_id: str
@@ -66,8 +66,8 @@ class SittingReport:
     outside_count: int = 0
     answer_count: int = 0
     failures: list[SittingFailure] = field(default_factory=list)
-    pending_count: int = 0
     is_run_closed: bool = False
+    pending_count: int = 0
 
     @property
     def is_complete(self) -> bool:
