@@ -191,6 +191,9 @@ class Settings(BaseSettings):
         1, ge=1, description="Questions that may be pending at once (more only in house)."
     )
     call_timeout_s: float = Field(600.0, gt=0, description="Time limit of one LLM call.")
+    batch_poll_s: float = Field(
+        30.0, gt=0, description="Seconds between two looks at batches that a command waits for."
+    )
     call_concurrency: int = Field(32, ge=1, description="LLM calls in flight per provider.")
     exam_door: Literal["direct", "http"] = Field(
         "direct", description="How in-house runs reach the exam protocol."

@@ -79,11 +79,20 @@ def evaluate(
     draw: DrawSize = 0,
     renew_reference: RenewReference = False,
     bridge: Bridge = True,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Submit the pending questions of candidates that take batches together."
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.
+
+    With --batch the command ends when the questions that are pending are submitted; run it again, in hours, to hand in what was
+    answered and to continue. PROCTOR_PENDING_WINDOW, when the run is planned, says how many questions of a session are pending at once.
 
     Exit code 1 when a session stayed open (an endpoint that failed); run it again and it continues.
 
@@ -103,6 +112,7 @@ def evaluate(
             "bridge": bridge,
             "draw": draw,
         },
+        how={"in_batches": batch},
         yes=yes,
         no_server=no_server,
         as_json=as_json,
@@ -191,6 +201,7 @@ def _run_exam(
     candidates: str,
     options: dict[str, Any],
     *,
+    how: dict[str, Any] | None = None,
     yes: bool,
     no_server: bool,
     as_json: bool,
@@ -209,7 +220,12 @@ def _run_exam(
     if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:
         typer.confirm("Run it?", abort=True)
     result = run_flow(
-        flow, without_server=no_server, month=month, candidates=split_names(candidates), **options
+        flow,
+        without_server=no_server,
+        month=month,
+        candidates=split_names(candidates),
+        **options,
+        **(how or {}),
     )
     if result.get("waits_for"):
         then = "proctor approvals list"
@@ -217,6 +233,8 @@ def _run_exam(
         then = "proctor models shows who is registered"
     elif result["open_sessions"]:
         then = f"proctor exam sit {result['run_id']}"
+    elif result["pending_sessions"]:
+        then = "the same command again when the batches have ended (proctor models batches)"
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     print_result(result, as_json=as_json, lines=render_exam(result), then=then)

@@ -22,6 +22,7 @@ _MODEL_COLUMNS = (
     "key_variable",
     "has_key",
     "is_simulated",
+    "batch_price_share",
 )
 _CHECK_COLUMNS = (
     "model",
@@ -31,6 +32,18 @@ _CHECK_COLUMNS = (
     "has_price",
     "latency_ms",
     "cost_usd",
+)
+
+_BATCH_COLUMNS = (
+    "batch_id",
+    "run_id",
+    "model",
+    "state",
+    "provider_status",
+    "call_count",
+    "done_count",
+    "failed_count",
+    "started_at",
 )
 
 models_app = typer.Typer(
@@ -72,6 +85,7 @@ def list_models(as_json: AsJson = False) -> None:
             "key_variable": model.key_variable,
             "has_key": model.key_variable is None or bool(os.environ.get(model.key_variable)),
             "is_simulated": model.is_simulated,
+            "batch_price_share": None if model.batch is None else model.batch.price_share,
         }
         for model in registry.models.values()
     ]
@@ -117,6 +131,55 @@ def check(
             print_note(f"{one.model}: {one.problem}")
         print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
     if bad:
+        raise typer.Exit(1)
+
+
+@models_app.command()
+def batches(
+    collect: Annotated[
+        bool,
+        typer.Option("--collect", help="First ask the providers, and book what has been answered."),
+    ] = False,
+    cancel: Annotated[
+        str, typer.Option("--cancel", metavar="BATCH", help="Ask the provider to stop this one.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the batches of calls that providers answer in their own time, newest first.
+
+    What is booked here is landed by the next `proctor judge`, which collects by itself, too. A batch that is cancelled ends with
+    what was done by then; that much is billed. Exit code 1 when a provider could not be asked.
+
+    Example: proctor models batches --collect
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from deployments.output import print_note, print_records
+    from schemas.settings import load_settings
+    from tasks.models.batch_collection import cancel_open_batch, collect_batches
+    from tasks.models.registry import read_registry
+    from warehouse.ledger.batches import list_call_batches
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    problems: list[str] = []
+    with open_ledger(settings.ledger_address) as ledger:
+        if cancel or collect:
+            registry = read_registry(settings.registry_path)
+            if cancel:
+                status = asyncio.run(cancel_open_batch(ledger, settings, registry, cancel))
+                print_note(f"{cancel} is {status}. Collect what it has answered in a while.")
+            if collect:
+                problems = asyncio.run(collect_batches(ledger, settings, registry)).problems
+        with ledger.read() as connection:
+            rows = [asdict(batch) for batch in reversed(list_call_batches(connection))]
+    print_records(_BATCH_COLUMNS, rows, as_json=as_json)
+    for problem in problems:
+        print_note(problem)
+    if not as_json:
+        print_note("Next: proctor judge --batch")
+    if problems:
         raise typer.Exit(1)
 
 

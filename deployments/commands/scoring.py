@@ -25,6 +25,15 @@ def judge(
         bool,
         typer.Option("--unparsed", help="Only ask again, judge by judge, where no judgement could be read."),
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Submit the calls of judges that take batches together, at their price."
+        ),
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Stay until no call is in a batch any more, and land everything.")
+    ] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
@@ -34,9 +43,14 @@ def judge(
     be read of counts 0 and blocks publication above 0.5% of a candidate's answers: ask again with --unparsed, then let a
     person give the stars (proctor unparsed export).
 
+    With --batch the command ends when the calls are submitted; run it again, in hours, to collect what was answered and to
+    continue. A judge without `batch` in the registry is asked singly.
+
     Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
 
     Example: proctor judge --run 2026-11
+
+    Example: proctor judge --run 2026-11 --batch
     """
     from deployments.commands.checks import check_registry, check_run
     from deployments.flow_runner import run_flow
@@ -44,10 +58,20 @@ def judge(
 
     check_registry()
     check_run(run_id)
-    result = run_flow("judge", without_server=no_server, run_id=run_id, only_unparsed=unparsed)
+    result = run_flow(
+        "judge",
+        without_server=no_server,
+        run_id=run_id,
+        only_unparsed=unparsed,
+        in_batches=batch,
+        waits=wait,
+    )
     then = "proctor publish"
     if result["unresolved_responses"]:
         then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
+    if result["pending_calls"]:
+        again = f"proctor judge --run {run_id} --batch" if run_id else "proctor judge --batch"
+        then = f"{again} when the batches have ended (proctor models batches)"
     print_result(result, as_json=as_json, then=then)
     if result["failed_judgements"]:
         raise typer.Exit(1)

@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     parser.add_argument("--host", default=LOCAL)
     parser.add_argument("--ready-file", type=Path, help="written with the address when the server listens")
+    parser.add_argument("--batch-folder", type=Path, help="files and batches are kept here over a restart")
     chosen = parser.parse_args(arguments)
 
     def tell(url: str) -> None:
@@ -41,7 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        serve(chosen.profile, chosen.key, chosen.port, chosen.host, when_ready=tell)
+        serve(
+            chosen.profile,
+            chosen.key,
+            chosen.port,
+            chosen.host,
+            when_ready=tell,
+            batch_folder=chosen.batch_folder,
+        )
     except ProctorError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

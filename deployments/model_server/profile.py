@@ -38,6 +38,33 @@ class Faults:
 
 
 @dataclass(frozen=True)
+class BatchTraits:
+    """How long batches take, and what goes wrong with them.
+
+    Attributes:
+        seconds: from a batch's creation to its end.
+        failed: so many batches, the first ones, fail whole before they begin.
+        expired: so many batches, after the failed ones, expire with half of their requests done.
+        refused: share of requests that end with an error of their own (400).
+        missing: share of requests without any line in the output, although they were worked on.
+        doubled: share of lines that stand in the output twice.
+        garbage: share of lines after which a line that is no JSON, or names no request, follows.
+        is_shuffled: whether the lines come in another order than the requests.
+        is_listed: whether the list of batches shows them: some providers' do not.
+    """
+
+    seconds: float = 0.0
+    failed: int = 0
+    expired: int = 0
+    refused: float = 0.0
+    missing: float = 0.0
+    doubled: float = 0.0
+    garbage: float = 0.0
+    is_shuffled: bool = False
+    is_listed: bool = True
+
+
+@dataclass(frozen=True)
 class LeagueTraits:
     """How a candidate plays in a league; abilities are in logits.
 
@@ -135,10 +162,11 @@ class SimulatedModel:
 
 @dataclass(frozen=True)
 class Profile:
-    """All models of a server, and the seed of its luck."""
+    """All models of a server, the seed of its luck, and how it treats batches."""
 
     models: dict[str, SimulatedModel]
     seed: str = "simulated"
+    batches: BatchTraits = field(default_factory=BatchTraits)
 
 
 def read_profile(path: Path) -> Profile:
@@ -155,7 +183,7 @@ def read_profile(path: Path) -> Profile:
 
 
 def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profile:
-    """A profile from plain data: `seed`, `defaults` (fields of every model) and `models`."""
+    """A profile from plain data: `seed`, `defaults` (fields of every model), `batches` and `models`."""
     defaults = content.get("defaults") or {}
     entries = content.get("models")
     if not isinstance(entries, Mapping) or not entries:
@@ -183,7 +211,8 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profil
         if model.kind not in KINDS:
             raise UsageError(f"{origin}, model {name!r}: kind {model.kind!r} is none of {', '.join(KINDS)}.")
         models[model.name] = model
-    return Profile(models, str(content.get("seed", "simulated")))
+    batches = _build(BatchTraits, content.get("batches") or {}, f"{origin}, batches")
+    return Profile(models, str(content.get("seed", "simulated")), batches)
 
 
 def _spread_accuracy(value: Any) -> dict[str, float]:
@@ -192,7 +221,7 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
     return {"default": float(value)}
 
 
-T = TypeVar("T", Faults, LeagueTraits, SimulatedModel, WritingTraits)
+T = TypeVar("T", BatchTraits, Faults, LeagueTraits, SimulatedModel, WritingTraits)
 
 
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:

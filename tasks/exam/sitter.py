@@ -44,6 +44,13 @@ class SittingProgress:
 _RENEWABLE: Final = frozenset({"token_expired", "token_ended", "token_invalid", "lease_expired"})
 
 
+def is_pending(error: BaseException) -> bool:
+    """Whether a call only waits for its provider's batch."""
+    from tasks.models.client import CallPending
+
+    return isinstance(error, CallPending)
+
+
 class Sitter:
     """One candidate in one session."""
 
@@ -94,9 +101,10 @@ class Sitter:
         outcomes = await asyncio.gather(
             *(self._answer_all(put, stop) for put in puts), return_exceptions=True
         )
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException):
-                raise outcome
+        faults = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        if faults:
+            # What failed is told before what only waits.
+            raise next((fault for fault in faults if not is_pending(fault)), faults[0])
 
     async def _read_first_puts(self) -> list[Put]:
         """What is pending from before, filled up with new questions to the width of the window."""
@@ -118,7 +126,7 @@ class Sitter:
 
     async def _ask(self, put: Put) -> Answer:
         """Call the candidate; the lease is renewed while it thinks."""
-        from tasks.models.client import CallRequest
+        from tasks.models.client import CallPending, CallRequest
         from tasks.questions.prompt_styles import render_prompt
 
         messages, prompt_version = render_prompt(put.content, put.prompt_style)
@@ -142,7 +150,7 @@ class Sitter:
             call.cancel()
         try:
             reply = call.result()
-        except BudgetError:
+        except (BudgetError, CallPending):
             raise
         except ProctorError as error:
             # Without an answer when the session is closed, the question is then known to have failed, not to be unanswered.

@@ -21,7 +21,7 @@ from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.sitter import Client, Sitter, SittingProgress
+from tasks.exam.sitter import Client, Sitter, SittingProgress, is_pending
 from warehouse.ledger import deadlines, exam
 from warehouse.ledger.engine import Ledger
 
@@ -37,11 +37,12 @@ SESSIONS_PER_CALL = 2
 
 @dataclass(frozen=True)
 class SittingFailure:
-    """A session that stays open, and why."""
+    """A session that stays open, and why; `is_pending` where nothing failed, and calls of it are in a provider's batch."""
 
     session_id: str
     model: str
     reason: str
+    is_pending: bool = False
 
 
 @dataclass
@@ -54,8 +55,9 @@ class SittingReport:
         closed_count: how many are closed now.
         outside_count: open sessions of candidates that sit with their own client.
         answer_count: answers acknowledged by this call.
-        failures: sessions that stay open.
+        failures: sessions that stay open because something failed.
         is_run_closed: whether all sessions, and so the run, are closed.
+        pending_count: sessions that stay open because calls of theirs are in a provider's batch.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class SittingReport:
     answer_count: int = 0
     failures: list[SittingFailure] = field(default_factory=list)
     is_run_closed: bool = False
+    pending_count: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -129,7 +132,7 @@ async def sit_sessions(
                     stop.set()
                     raise
                 except ProctorError as error:
-                    return SittingFailure(name, row["model"], str(error))
+                    return SittingFailure(name, row["model"], str(error), is_pending(error))
                 finally:
                     await claims.release(name)
             return True
@@ -138,7 +141,9 @@ async def sit_sessions(
     with ledger.read() as connection:
         counts = exam.count_sessions(connection, run_id)
     left = {row["session_id"] for row in _list_open(ledger, run_id, rows)}
-    report.failures = [failure for failure in failures if failure.session_id in left]
+    stayed = [failure for failure in failures if failure.session_id in left]
+    report.failures = [failure for failure in stayed if not failure.is_pending]
+    report.pending_count = len(stayed) - len(report.failures)
     report.closed_count = counts.get("closed", 0)
     if sum(counts.values()) == report.closed_count:
         close_run(ledger, run_id)
@@ -173,7 +178,7 @@ async def _sit_in_rounds(
                 rounds[name] = ROUNDS
             elif isinstance(outcome, SittingFailure):
                 failures[name] = outcome
-                rounds[name] += 1
+                rounds[name] += ROUNDS if outcome.is_pending else 1
             elif outcome:
                 failures.pop(name, None)
                 rounds[name] += 1

@@ -10,6 +10,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.approvals import ApprovalNeeded
+from tasks.exam.batched import sit_in_batches
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.log.heads import keep_head, note_keys
@@ -23,6 +24,8 @@ from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
+from tasks.models.batch_collection import collect_batches
+from tasks.models.batching import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.client import ModelClient
 from tasks.models.registry import read_registry
@@ -78,15 +81,20 @@ def plan_month(
 
 @task(name="sit_run")
 @hide_content
-def sit_run(run_id: str) -> dict[str, object]:
-    """Let every in-house candidate of the run answer what it has not answered yet."""
+def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
+    """Let every in-house candidate of the run answer what it has not answered yet.
+
+    `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
+    """
     if not run_id:
-        return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": []}
+        return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
-            report, calls = asyncio.run(_sit(ledger, run_id, plan.budget_usd, progress))
+            report, calls = asyncio.run(
+                _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches)
+            )
         keep_public_log(ledger, settings)
     return {
         "sessions": report.session_count,
@@ -96,6 +104,7 @@ def sit_run(run_id: str) -> dict[str, object]:
             {"session_id": failure.session_id, "model": failure.model, "reason": failure.reason}
             for failure in report.failures
         ],
+        "pending_sessions": report.pending_count,
     }
 
 
@@ -132,16 +141,20 @@ def land_run(run_id: str) -> dict[str, object]:
 
 
 async def _sit(
-    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress
+    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress, *, in_batches: bool
 ) -> tuple[SittingReport, Counter[str]]:
     settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    await collect_batches(ledger, settings, registry)
     budget = open_budget(ledger, budget_usd, run_id)
-    async with ModelClient(ledger, settings, budget=budget) as client:
 
-        def count(_: SittingProgress) -> None:
-            progress.advance()
+    def count(_: SittingProgress) -> None:
+        progress.advance()
 
-        registry = read_registry(settings.registry_path)
-        async with writing_progress(ledger, settings.home, run_id):
-            report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
-        return report, client.counts
+    async with writing_progress(ledger, settings.home, run_id):
+        if not in_batches:
+            async with ModelClient(ledger, settings, budget=budget) as client:
+                report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
+                return report, client.counts
+        async with BatchClient(ledger, settings, budget=budget) as batching:
+            return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)

@@ -15,7 +15,7 @@ from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import render_judging_prompt
-from tasks.models.client import CallFailed, CallRequest, ModelClient
+from tasks.models.client import CallFailed, CallPending, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.question import QuestionContent
 
@@ -146,6 +146,7 @@ async def judge_responses(
     without a call (`attempt` 0); answers that failed as calls are left out; a truncated answer is judged as it stands.
     A reply without readable stars is asked for again up to `most_tries` times in all, then recorded as unparsed. To
     judge unparsed ones again later, pass their responses with a new `occasion`: without it their replies are replayed.
+    A session with a call in a batch under way is left out: the client knows its `pending` calls.
     Raises JudgingIncomplete at the end when calls failed; BudgetError and RegistryError at once.
     """
     groups = responses.filter(pl.col("answer_status") != "error").partition_by(
@@ -173,6 +174,8 @@ async def judge_responses(
             for task in done:
                 try:
                     judged = task.result()
+                except CallPending:
+                    continue
                 except CallFailed as failure:
                     failures.append(failure)
                     continue
@@ -226,8 +229,13 @@ async def _judge_unit(
             task.cancel()
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
-        raise next((error for error in failed if not isinstance(error, CallFailed)), failed[0])
+        raise min(failed, key=_rank_failure)
     return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+
+
+def _rank_failure(error: BaseException) -> int:
+    """What is to be told first of several: what ends everything, then what failed, then what only waits."""
+    return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
 async def _judge_response(

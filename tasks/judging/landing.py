@@ -6,10 +6,8 @@ Several processes may judge one run at once: a session is claimed by one of them
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -25,6 +23,8 @@ from tasks.judging.judge import (
     name_unit,
     name_unit_of,
 )
+from tasks.judging.summary import JudgingSummary, add_calls
+from tasks.models.batching import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
@@ -46,31 +46,6 @@ CLAIM = "judge"
 Place = tuple[str, int]
 
 
-@dataclass
-class JudgingSummary:
-    """What a run of the judges came to.
-
-    Attributes:
-        judged: judgements with stars.
-        unparsed: judgements that could not be read.
-        resolved: responses of which somebody else, or the same judge asked again, could be read.
-        unresolved: responses that nobody's judgement could be read of so far: they count 0, and block publication.
-        failed: units that a judge gave no reply for.
-        judges: who judged.
-        calls: what became of the calls.
-        failure: what went wrong, in a sentence; null where nothing did.
-    """
-
-    judged: int = 0
-    unparsed: int = 0
-    resolved: int = 0
-    unresolved: int = 0
-    failed: int = 0
-    judges: list[str] = field(default_factory=list)
-    calls: Counter[str] = field(default_factory=Counter)
-    failure: str | None = None
-
-
 async def judge_landed(
     ledger: Ledger,
     lake: Lake,
@@ -79,6 +54,7 @@ async def judge_landed(
     progress: Progress,
     *,
     only_unparsed: bool = False,
+    in_batches: bool = False,
 ) -> JudgingSummary:
     """Judge every landed response of the run that a judge has not judged, and land the judgements.
 
@@ -89,6 +65,7 @@ async def judge_landed(
 
     A response of which no judgement can be read goes to the next judge of the registry that has not been asked for it.
     `only_unparsed` judges nothing else, and asks all judges again, in order, until one can be read.
+    `in_batches` submits the calls of judges that take batches together, instead of sending them; what is known is landed.
 
     Simulated judges judge simulated runs only, real ones real runs only: one value per run. Raises RegistryError when a run
     is named that no judge of the registry may judge.
@@ -107,17 +84,24 @@ async def judge_landed(
         for run in sessions["run_id"].unique(maintain_order=True):
             of_run = sessions.filter(pl.col("run_id") == run)
             budget = open_budget(ledger, settings.budget_usd, run)
-            async with ModelClient(ledger, settings, budget=budget) as client:
+            kind_of_client = BatchClient if in_batches else ModelClient
+            async with kind_of_client(ledger, settings, budget=budget) as client:
                 judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
-                if only_unparsed:
-                    # Who asks again pays again: a second process would do so for the same replies.
-                    with claim_work(ledger, CLAIM, run, what=f"judging run {run}"):
-                        await judging.resolve(chain, is_simulated=kind, asks_again=True)
-                else:
-                    for judge in judges:
-                        await judging.judge_all(judge, is_named=run_id is not None)
-                    await judging.resolve_alone(chain, is_simulated=kind)
-                summary.calls.update(client.counts)
+                is_whole, left_before = False, (summary.unresolved, summary.failed)
+                while not is_whole:
+                    # What an earlier round left open is the next one's to settle.
+                    summary.unresolved, summary.failed = left_before
+                    if only_unparsed:
+                        # Who asks again pays again: a second process would do so for the same replies.
+                        with claim_work(ledger, CLAIM, run, what=f"judging run {run}"):
+                            await judging.resolve(chain, is_simulated=kind, asks_again=True)
+                    else:
+                        for judge in judges:
+                            await judging.judge_all(judge, is_named=run_id is not None)
+                        await judging.resolve_alone(chain, is_simulated=kind)
+                    # What is too little for a batch is asked for again at once, singly.
+                    is_whole = not (isinstance(client, BatchClient) and await client.submit())
+                add_calls(summary, client)
     return summary
 
 
@@ -205,6 +189,7 @@ class RunJudging:
             asked = [place for place, names in unread.items() if asks_again or judge.name not in names]
             if not asked:
                 continue
+            pending = len(self._client.pending)
             for occasion, places in name_occasions(self._lake, asked, judge.name).items():
                 names = sorted({session_id for session_id, _ in places})
                 for start in range(0, len(names), SESSIONS_PER_READ):
@@ -219,6 +204,8 @@ class RunJudging:
                         judge_responses(self._client, [judge], responses, occasion=occasion)
                     )
             unread = self._read_unparsed(is_simulated)
+            if len(self._client.pending) > pending:
+                break  # the next judge is asked when this one's batch has ended, and only for what is still unread
         self._summary.resolved += first - len(unread)
         self._summary.unresolved += len(unread)
 

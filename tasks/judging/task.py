@@ -9,7 +9,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
-from tasks.judging.landing import judge_landed
+from tasks.judging.batched import judge_collected
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
@@ -18,10 +18,13 @@ from warehouse.ledger.engine import open_ledger
 @task(name="judge_run")
 @hide_content
 @sign_landings
-def judge_run(run_id: str = "", only_unparsed: bool = False) -> dict[str, object]:
+def judge_run(
+    run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False
+) -> dict[str, object]:
     """Judge what a run's candidates answered and no judge has judged; an empty id means every run.
 
-    `only_unparsed` asks again for what nobody could be read of, and judges nothing else.
+    `only_unparsed` asks again for what nobody could be read of, and judges nothing else. `in_batches` submits the calls to the
+    batch endpoints of judges that have one; `waits` stays until they have ended.
     """
     settings = load_settings()
     with (
@@ -30,7 +33,16 @@ def judge_run(run_id: str = "", only_unparsed: bool = False) -> dict[str, object
         Progress("judge: responses") as progress,
     ):
         summary = asyncio.run(
-            judge_landed(ledger, lake, settings, run_id or None, progress, only_unparsed=only_unparsed)
+            judge_collected(
+                ledger,
+                lake,
+                settings,
+                run_id or None,
+                progress,
+                only_unparsed=only_unparsed,
+                in_batches=in_batches,
+                waits=waits,
+            )
         )
     return {
         "judged_responses": summary.judged,
@@ -38,7 +50,9 @@ def judge_run(run_id: str = "", only_unparsed: bool = False) -> dict[str, object
         "resolved_responses": summary.resolved,
         "unresolved_responses": summary.unresolved,
         "failed_judgements": summary.failed,
+        "pending_calls": summary.pending,
         "failure": summary.failure,
+        "notes": summary.notes,
         "judges": sorted(set(summary.judges)),
         "judge_calls": dict(summary.calls),
     }

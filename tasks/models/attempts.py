@@ -15,8 +15,9 @@ from tasks.models.budget import Budget, compute_cost, compute_worst_cost
 from tasks.models.limits import OwnPace
 from tasks.models.paces import Pace
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import ParsedReply
+from tasks.models.replies import ParsedReply, compute_status
 from tasks.models.transport import Failure, send_request
+from warehouse.ledger.calls import FinishedCall
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -129,6 +130,29 @@ def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> floa
         return compute_worst_cost(model, body["messages"], body)
     except BudgetError:
         return 0.0
+
+
+def describe_done(
+    key: str, model: RegisteredModel, outcome: ParsedReply, attempts: int, latency_ms: float | None
+) -> FinishedCall:
+    """What the ledger keeps of a reply, at the model's prices."""
+    stored = {
+        "text": outcome.text,
+        "reasoning": outcome.reasoning,
+        "finish_reason": outcome.finish_reason,
+        "status": compute_status(outcome),
+        "fingerprint": outcome.fingerprint,
+    }
+    return FinishedCall(
+        key,
+        "done",
+        attempts,
+        stored,
+        outcome.input_tokens,
+        outcome.output_tokens,
+        compute_cost(model, outcome.input_tokens, outcome.output_tokens),
+        latency_ms,
+    )
 
 
 def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:

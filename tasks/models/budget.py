@@ -196,7 +196,7 @@ def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget 
 
 def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:
     return BudgetError(
-        f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent; the next call could cost {amount_usd:.4f}. "
+        f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent or set aside for batches; the next call could cost {amount_usd:.4f}. "
         f"It was not sent. {way_out} and run again: nothing that was answered is paid for twice."
     )
 

@@ -15,13 +15,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
 from tasks.claims import is_dead
-from tasks.models.attempts import BACKOFF_S, MOST_ATTEMPTS, Flight, Sender, Sent, estimate_worst_cost
-from tasks.models.budget import Budget, compute_cost
+from tasks.models.attempts import (
+    BACKOFF_S,
+    MOST_ATTEMPTS,
+    Flight,
+    Sender,
+    Sent,
+    describe_done,
+    estimate_worst_cost,
+)
+from tasks.models.budget import Budget
 from tasks.models.endpoints import Endpoints
 from tasks.models.limits import get_limiter
 from tasks.models.paces import Pace, Pauses
@@ -64,6 +72,19 @@ class CallFailed(ProctorError):
         self.call_key = call_key
         self.error = error
         self.attempts = attempts
+
+
+class CallPending(CallFailed):
+    """A call is in a batch under way, or is to go into one: its reply is there when the batch has ended."""
+
+    def __init__(self, model: RegisteredModel, call_key: str) -> None:
+        super().__init__(
+            f"A call of {model.name!r} at {model.provider!r} is in a batch; run the command again when the batch has ended "
+            "(`proctor models batches`).",
+            call_key=call_key,
+            error="in_batch",
+            attempts=0,
+        )
 
 
 @dataclass(frozen=True)
@@ -113,7 +134,7 @@ class ModelClient:
 
     `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger), `awaited` (under way in another
     process), `repeated` (in flight when an earlier process was killed, so perhaps billed twice), `retried` (attempts beyond
-    the first), `failed`.
+    the first), `failed`. `pending` holds the keys of calls that are in batches under way.
     """
 
     def __init__(
@@ -127,6 +148,7 @@ class ModelClient:
         backoff_s: float = BACKOFF_S,
     ) -> None:
         self.counts: Counter[str] = Counter()
+        self.pending: set[str] = set()
         self._ledger = ledger
         self._settings = settings
         self._endpoints = Endpoints(settings.call_timeout_s, simulated_url)
@@ -141,7 +163,7 @@ class ModelClient:
         self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
 
-    async def __aenter__(self) -> ModelClient:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -189,7 +211,7 @@ class ModelClient:
         limiter = get_limiter(model, self._settings.call_concurrency)
         holder = self._presence.holder
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
-        body = _build_body(model, request, parameters)
+        body = build_body(model, request, parameters)
         has_waited = False
         while True:
             async with limiter.slots:
@@ -197,6 +219,9 @@ class ModelClient:
                 if found is not None and found.status == "done":
                     self.counts["replayed"] += 1
                     return _replay(key, found)
+                if found is not None and found.is_batched:
+                    self.pending.add(key)
+                    raise CallPending(model, key)
                 if found is None or found.held_by is None:
                     self.counts["repeated"] += found is not None and found.status == "started"
                     pace = Pace(self._ledger, limiter, self._pauses, model)
@@ -281,6 +306,7 @@ class ModelClient:
                 "Set `is_simulated: true` on the provider, or correct its base_url: simulated answers must never "
                 "enter a leaderboard."
             )
+        done = describe_done(key, model, outcome, attempts, latency_ms)
         reply = CallReply(
             call_key=key,
             text=outcome.text,
@@ -289,14 +315,14 @@ class ModelClient:
             status=compute_status(outcome),
             input_tokens=outcome.input_tokens,
             output_tokens=outcome.output_tokens,
-            cost_usd=compute_cost(model, outcome.input_tokens, outcome.output_tokens),
+            cost_usd=done.cost_usd,
             latency_ms=latency_ms,
             attempts=attempts,
             error=None,
             is_replayed=False,
             fingerprint=outcome.fingerprint,
         )
-        if await run(*_finish(_describe_done(reply))):
+        if await run(*_finish(done)):
             return reply
         # Another process took the call for a dead one's and was answered first: its reply is the one in use.
         self.counts["replayed"] += 1
@@ -320,9 +346,8 @@ def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: M
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _build_body(
-    model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]
-) -> dict[str, Any]:
+def build_body(model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of the request, as it is sent."""
     body = {"model": model.endpoint_model, "messages": request.messages, **parameters}
     if model.is_simulated and "seed" not in body:
         body["seed"] = _compute_seed(request)
@@ -333,26 +358,6 @@ def _compute_seed(request: CallRequest) -> int:
     """Repeats and salts draw again from a simulated model, as they would from a real one."""
     digest = hashlib.sha256(f"{request.repeat}/{request.salt}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
-
-
-def _describe_done(reply: CallReply) -> FinishedCall:
-    stored = {
-        "text": reply.text,
-        "reasoning": reply.reasoning,
-        "finish_reason": reply.finish_reason,
-        "status": reply.status,
-        "fingerprint": reply.fingerprint,
-    }
-    return FinishedCall(
-        reply.call_key,
-        "done",
-        reply.attempts,
-        stored,
-        reply.input_tokens,
-        reply.output_tokens,
-        reply.cost_usd,
-        reply.latency_ms,
-    )
 
 
 def _finish(call: FinishedCall) -> tuple[Operation[bool], LockedRow]:

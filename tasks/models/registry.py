@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import RegistryError
+from tasks.models.registry_batch import BatchTerms, parse_batch_terms
 from tasks.models.registry_file import (
     Place,
     check_names,
@@ -48,6 +49,7 @@ MODEL_FIELDS = (
     "max_concurrency",
     "reexamine_every",
     "offers_schema",
+    "batch",
     "roles",
 )
 SECTIONS = ("providers", "organisations", "models")
@@ -79,6 +81,7 @@ class RegisteredModel:
         has_own_limits: whether the limits are its own, not shared with the provider's other models.
         reexamine_every: months after which it is examined again; null for the settings' default.
         offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
+        batch: how it takes batches; null where it takes none.
     """
 
     name: str
@@ -102,6 +105,7 @@ class RegisteredModel:
     has_own_limits: bool = False
     reexamine_every: int | None = None
     offers_schema: bool = False
+    batch: BatchTerms | None = None
 
 
 @dataclass(frozen=True)
@@ -283,6 +287,7 @@ def _parse_model(
         has_own_limits=has_own_limits,
         reexamine_every=_months(place, entry),
         offers_schema=read_flag(place, entry, "offers_schema", default=False),
+        batch=parse_batch_terms(place, entry),
     )
 
 

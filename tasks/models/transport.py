@@ -72,7 +72,7 @@ async def send_request(
     except TimeoutError:
         return Failure("timeout", True, is_bill_unknown=True)
     except openai.APIStatusError as error:
-        return _read_status_error(error)
+        return read_status_failure(int(error.status_code), error.body, error.response.headers)
     except openai.APIConnectionError as error:
         return _read_connection_error(error)
     except openai.APIError as error:
@@ -132,6 +132,18 @@ async def _receive_stream(endpoint: AsyncOpenAI, body: dict[str, Any]) -> Parsed
     )
 
 
+def read_api_error(error: openai.APIError) -> Failure:
+    """The failure that an error of the library stands for, where no reply was asked for."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        outcome = read_status_failure(int(error.status_code), error.body, error.response.headers)
+        return outcome if isinstance(outcome, Failure) else Failure(str(error.status_code), False)
+    if isinstance(error, openai.APIConnectionError):
+        return _read_connection_error(error)
+    return Failure("malformed", True, is_bill_unknown=True)
+
+
 def _read_connection_error(error: openai.APIConnectionError) -> Failure:
     """Timeouts are connection errors to openai; its aiohttp transport calls every lost connection a ConnectTimeout."""
     import aiohttp
@@ -146,16 +158,16 @@ def _read_connection_error(error: openai.APIConnectionError) -> Failure:
     return Failure("connection", True, is_bill_unknown=True)
 
 
-def _read_status_error(error: Any) -> ParsedReply | Failure:
-    status = int(error.status_code)
-    code = _read_code(error.body)
+def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -> ParsedReply | Failure:
+    """What a reply with an HTTP status other than 200 means: a refusal by a filter, or a failure."""
+    code = _read_code(body)
     if status in (400, 403) and code in _FILTER_CODES:
         return ParsedReply(text="", finish_reason="content_filter", is_refusal=True)
     is_retryable = (status in _RETRYABLE_STATUS or status >= 500) and code not in _QUOTA_CODES
     return Failure(
         f"{status} {code}" if code else str(status),
         is_retryable,
-        retry_after_s=read_retry_after(error.response.headers),
+        retry_after_s=read_retry_after(headers),
         status_code=status,
         is_bill_unknown=status >= 500,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
-from warehouse.ledger.calls import read_spent_usd
+from warehouse.ledger.calls import BATCH_PREFIX, read_spent_usd
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import now_text, write_moment
 from warehouse.ledger.seals import digest_limit
@@ -150,12 +150,14 @@ def reserve_usd(
 ) -> tuple[Answer, float]:
     """Set an amount aside where it fits beside what is spent and what all processes have set aside.
 
-    Returns the answer and what is spent. WAIT means that it may fit when calls in flight turn out cheaper,
+    Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
     CLOSED that the share was taken for a dead process's.
     """
     spent = _lock(connection, run_id) or 0.0
-    if spent + amount_usd > limit_usd + _ROUNDING_USD:
-        return Answer.REFUSED, spent
+    # Nobody waits the hours that a batch may take.
+    taken = spent + _read_batched(connection, run_id, without=holder)
+    if taken + amount_usd > limit_usd + _ROUNDING_USD:
+        return Answer.REFUSED, taken
     held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
         budget_shares.c.run_id == run_id
     )
@@ -170,6 +172,15 @@ def reserve_usd(
         )
     )
     return (Answer.RESERVED if renewed.rowcount == 1 else Answer.CLOSED), spent
+
+
+def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
+    """What a run may still set aside: the limit less what is spent and what all have set aside. Locks the run's row."""
+    spent = _lock(connection, run_id) or 0.0
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id
+    )
+    return limit_usd - spent - float(connection.execute(held).scalar_one())
 
 
 def settle_usd(
@@ -207,6 +218,16 @@ def close_share(connection: Connection, run_id: str, holder: str) -> None:
     if held is not None:
         _write_spent(connection, run_id, spent + held)
         connection.execute(delete(budget_shares).where(*mine))
+
+
+def _read_batched(connection: Connection, run_id: str, *, without: str) -> float:
+    """What is set aside for batches, which may take a day."""
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id,
+        budget_shares.c.holder.startswith(BATCH_PREFIX),
+        budget_shares.c.holder != without,
+    )
+    return float(connection.execute(held).scalar_one())
 
 
 def _lock(connection: Connection, run_id: str) -> float | None:

@@ -19,7 +19,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.processes import ProcessLease, read_lease
 from warehouse.ledger.statements import HotStatement, iter_chunks
-from warehouse.ledger.tables import NOT_EXAM, llm_calls, runs
+from warehouse.ledger.tables import NOT_EXAM, call_batches, llm_calls, runs
+
+# A call in a batch is held by the batch, under this name of it; these are the states in which the batch may still answer.
+BATCH_PREFIX = "batch-"
+OPEN_STATES = ("gathering", "creating", "created")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class NewCall:
 class FoundCall:
     """What the ledger already knew of a call: `done` with its reply, `started` (killed in flight) or `failed`.
 
-    `held_by` is the process that makes the call at this moment: it is not the caller's then.
+    `held_by` is the process that makes the call at this moment: it is not the caller's then. `is_batched` says that it is in a
+    batch under way, which no process need be at work on.
     """
 
     status: str
@@ -51,6 +56,12 @@ class FoundCall:
     attempts: int
     holder: str | None
     held_by: ProcessLease | None = None
+    is_batched: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody else has the call under way."""
+        return self.held_by is None and not self.is_batched
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ class FinishedCall:
 
 _CALLS = llm_calls.c
 _BY_KEY = _CALLS.call_key == bindparam("key")
-_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name != "held_by")
+_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name not in ("held_by", "is_batched"))
 _FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
 _LAST = (
     *(name for name in FinishedCall.__dataclass_fields__ if name not in ("call_key", "holder")),
@@ -107,7 +118,7 @@ def start_call(
     """Write the `started` row and return what was there before: null for a new call.
 
     A `done` call is returned with its reply and left as it is: it must not be sent again. So is one that a living process has
-    under way, with `held_by`; `instead_of` names a holder that is known to be dead. What `price_lost` says is booked where the
+    under way, with `held_by`, and one in a batch under way, with `is_batched`; `instead_of` names a holder that is known to be dead. What `price_lost` says is booked where the
     call was in flight when its process ended: the most that it may have cost.
     """
     while True:
@@ -121,6 +132,8 @@ def start_call(
         if found.status == "done":
             return found
         if found.status == "started" and found.holder not in (None, call.holder, instead_of):
+            if str(found.holder).startswith(BATCH_PREFIX) and _is_under_way(connection, str(found.holder)):
+                return replace(found, is_batched=True)
             lease = read_lease(connection, str(found.holder))
             if lease is not None and not lease.is_expired:
                 return replace(found, held_by=lease)
@@ -140,6 +153,11 @@ def _take_over(connection: Connection, call: NewCall, found: FoundCall, extra_us
         .values(status="started", error=None, holder=call.holder, extra_usd=_CALLS.extra_usd + extra_usd)
     )
     return taken.rowcount == 1
+
+
+def _is_under_way(connection: Connection, batch_id: str) -> bool:
+    query = select(call_batches.c.state).where(call_batches.c.batch_id == batch_id)
+    return connection.execute(query).scalar_one_or_none() in OPEN_STATES
 
 
 def find_call(connection: Connection, call_key: str) -> FoundCall | None:

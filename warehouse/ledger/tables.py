@@ -651,6 +651,44 @@ work_claims = Table(
     Column("expires_at", String(32), nullable=False, comment="Renewed while the work goes on."),
 )
 
+call_batches = Table(
+    "call_batches",
+    metadata,
+    Column("batch_id", String(40), primary_key=True, comment="Ours; the provider has it as metadata."),
+    Column("run_id", String(80), nullable=False),
+    Column("provider", String(200), nullable=False),
+    Column("model", String(120), nullable=False),
+    Column(
+        "state",
+        String(10),
+        nullable=False,
+        comment="gathering, creating (sent, not acknowledged), created, ended, dropped (never sent), lost (never found).",
+    ),
+    Column("file_hash", String(64), comment="SHA-256 of the requests as they were uploaded."),
+    Column("file_id", String(200), comment="The provider's name of that file."),
+    Column("provider_batch_id", String(200)),
+    Column("provider_status", String(20), comment="What the provider said of it last."),
+    Column("call_count", Integer, nullable=False),
+    Column("done_count", Integer, nullable=False),
+    Column("failed_count", Integer, nullable=False),
+    Column("started_at", String(32), nullable=False),
+    Column("changed_at", String(32), nullable=False, comment="When it came into its state."),
+    CheckConstraint("state in ('gathering','creating','created','ended','dropped','lost')", name="state"),
+    Index("ix_call_batches_state", "state"),
+)
+
+batch_calls = Table(
+    "batch_calls",
+    metadata,
+    Column("batch_id", String(40), primary_key=True),
+    Column("call_key", String(64), primary_key=True),
+    Column("worst_usd", Float, nullable=False, comment="The most that it can cost, at the batch's price."),
+    Column("status", String(8), nullable=False, comment="sent, done, failed"),
+    Column("error", String(60), comment="`batch_…` where the whole batch failed, else its own."),
+    CheckConstraint("status in ('sent','done','failed')", name="status"),
+    Index("ix_batch_calls_call", "call_key"),
+)
+
 process_leases = Table(
     "process_leases",
     metadata,

@@ -18,8 +18,9 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.claims import claim_work
 from tasks.judging.judge import name_unit
-from tasks.judging.landing import JudgingSummary, judge_landed
+from tasks.judging.landing import judge_landed
 from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
+from tasks.judging.summary import JudgingSummary
 from tasks.progress import Progress
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server

@@ -63,7 +63,8 @@ def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledg
         await task
         other.settle(0.7, 0.6)
         with pytest.raises(
-            BudgetError, match=r"1\.0000 USD and 0\.7000 are spent; the next call could cost 0\.4000"
+            BudgetError,
+            match=r"1\.0000 USD and 0\.7000 are spent or set aside for batches; the next call could cost 0\.4000",
         ):
             await one.reserve(0.4)
         await one.reserve(0.3)

@@ -1,0 +1,67 @@
+"""Judging where calls may be in batches: what has ended is collected first, then everything known is landed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from schemas.settings import Settings
+from tasks.judging.landing import judge_landed
+from tasks.judging.summary import JudgingSummary
+from tasks.models.batch_collection import Collected, collect_batches
+from tasks.models.registry import read_registry
+from tasks.progress import Progress
+from warehouse.lake.store import Lake
+from warehouse.ledger.engine import Ledger
+
+# A provider that says nothing so often in succession is waited for no longer; the command continues when it is run again.
+MOST_SILENT_LOOKS = 20
+
+
+async def judge_collected(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    run_id: str | None,
+    progress: Progress,
+    *,
+    only_unparsed: bool = False,
+    in_batches: bool = False,
+    waits: bool = False,
+) -> JudgingSummary:
+    """Collect batches that have ended, then judge as judge_landed does; with `waits`, until no call is in a batch any more."""
+    registry = read_registry(settings.registry_path)
+    total: JudgingSummary | None = None
+    silent = 0
+    while True:
+        collected = await collect_batches(ledger, settings, registry)
+        silent = silent + 1 if collected.problems and not collected.counts else 0
+        if total is None or collected.counts or not collected.open_batches:
+            part = await judge_landed(
+                ledger,
+                lake,
+                settings,
+                run_id,
+                progress,
+                only_unparsed=only_unparsed,
+                in_batches=in_batches,
+            )
+            total = part if total is None else _join(total, part)
+        _add_collected(total, collected)
+        if not waits or not total.pending or silent >= MOST_SILENT_LOOKS:
+            return total
+        await asyncio.sleep(settings.batch_poll_s)
+
+
+def _join(before: JudgingSummary, after: JudgingSummary) -> JudgingSummary:
+    """Two rounds as one: what was done is added up, what is left open is as the later one found it."""
+    after.judged += before.judged
+    after.unparsed += before.unparsed
+    after.resolved += before.resolved
+    after.calls.update(before.calls)
+    after.notes = before.notes + after.notes
+    return after
+
+
+def _add_collected(total: JudgingSummary, collected: Collected) -> None:
+    total.calls.update({f"batch_{name}": count for name, count in collected.counts.items()})
+    total.notes += [note for note in collected.problems if note not in total.notes]

@@ -1,0 +1,165 @@
+"""Calls through a provider's batches, for tests; as a process of its own it can be killed at a moment that is named.
+
+`python -m tests.tasks.models.batch_work ADDRESS URL MOMENT` submits, or collects, and dies there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from schemas.settings import Settings
+from tasks.models import batch_collection, batching
+from tasks.models.batch_collection import Collected, collect_batches
+from tasks.models.batching import BatchClient
+from tasks.models.budget import open_budget
+from tasks.models.client import CallReply, CallRequest
+from tasks.models.registry import RegisteredModel, Registry
+from tasks.models.registry_batch import BatchTerms
+from tests.tasks.models.simulation import make_model, make_request
+from warehouse.ledger.engine import Ledger, open_ledger
+
+CALLS = 12
+BUDGET_USD = 1.0
+# Where a process is killed, in the order of a batch's life.
+MOMENTS = (
+    "gathering",
+    "before_upload",
+    "after_upload",
+    "before_create",
+    "after_create",
+    "looking",
+    "reading",
+    "booking",
+    "before_end",
+    "before_delete",
+)
+
+
+@dataclass
+class Round:
+    """What one command came to."""
+
+    collected: Collected
+    outcomes: list[CallReply | BaseException]
+    counts: dict[str, int]
+    pending: int
+    submitted: int
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str | None]:
+        return [one.text if isinstance(one, CallReply) else None for one in self.outcomes]
+
+
+def make_batched(name: str = "sim", **changes: Any) -> RegisteredModel:
+    """A simulated model that takes batches, of any size, at half the price."""
+    return make_model(name, **({"batch": BatchTerms(least_requests=1)} | changes))
+
+
+def make_requests(count: int = CALLS) -> list[CallRequest]:
+    return [make_request(number) for number in range(count)]
+
+
+def work(
+    ledger: Ledger,
+    url: str,
+    requests: Sequence[CallRequest] | None = None,
+    model: RegisteredModel | None = None,
+    *,
+    budget_usd: float | None = BUDGET_USD,
+    looked_for_s: float = 0.0,
+) -> Round:
+    """Collect, ask for everything, submit what is not known: what a command does with `--batch`."""
+    os.environ["PROCTOR_SIMULATED_URL"] = url
+    settings = Settings(home=Path("unused"), budget_usd=budget_usd)
+    chosen = model or make_batched()
+    asked = make_requests() if requests is None else requests
+
+    async def run() -> Round:
+        registry = Registry({chosen.name: chosen})
+        collected = await collect_batches(ledger, settings, registry, looked_for_s=looked_for_s)
+        async with BatchClient(ledger, settings, budget=open_budget(ledger, budget_usd, "run-1")) as client:
+            while True:
+                outcomes = await asyncio.gather(
+                    *(client.complete(chosen, request) for request in asked), return_exceptions=True
+                )
+                if not await client.submit():
+                    break
+            return Round(
+                collected,
+                list(outcomes),
+                dict(client.counts),
+                len(client.pending),
+                client.submitted,
+                client.problems,
+            )
+
+    return asyncio.run(run())
+
+
+def _die(*_: object, **__: object) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _then_die(function: Callable[..., Any]) -> Callable[..., Any]:
+    async def done(*words: Any, **options: Any) -> Any:
+        await function(*words, **options)
+        _die()
+
+    return done
+
+
+def arm(moment: str) -> None:
+    """Let this process die at the moment."""
+    submitting: Any = batching
+    collecting: Any = batch_collection
+    if moment == "gathering":
+        gather = submitting.gather_calls
+
+        def gather_twice(*words: Any) -> Any:
+            submitting.gather_calls = _die
+            return gather(*words)
+
+        submitting.CALLS_PER_TRANSACTION = CALLS // 2
+        submitting.gather_calls = gather_twice
+    elif moment == "before_upload":
+        submitting.upload_requests = _die
+    elif moment == "after_upload":
+        submitting.upload_requests = _then_die(submitting.upload_requests)
+    elif moment == "before_create":
+        submitting.create_batch = _die
+    elif moment == "after_create":
+        submitting.create_batch = _then_die(submitting.create_batch)
+    elif moment == "looking":
+        collecting.look_at_batch = _then_die(collecting.look_at_batch)
+    elif moment == "reading":
+        collecting.read_results = _then_die(collecting.read_results)
+    elif moment == "booking":
+        finish = collecting.finish_batch_calls
+
+        def finish_once(*words: Any) -> Any:
+            collecting.finish_batch_calls = _die
+            return finish(*words)
+
+        collecting.CALLS_PER_TRANSACTION = CALLS // 2
+        collecting.finish_batch_calls = finish_once
+    elif moment == "before_end":
+        collecting.end_batch = _die
+    elif moment == "before_delete":
+        collecting.delete_files = _die
+
+
+if __name__ == "__main__":
+    address, url, moment = sys.argv[1:]
+    arm(moment)
+    with open_ledger(address) as opened:
+        work(opened, url)
+        work(opened, url)
+    raise SystemExit("it was to be killed")
