@@ -27,7 +27,7 @@ from tasks.exam.lake_rows import (
     describe_set_question,
 )
 from tasks.exam.log.heads import keep_head
-from tasks.exam.public.log_file import keep_public_log
+from tasks.exam.public.heads import keep_public_head
 from warehouse.ledger import access, calls, closed, exam
 from warehouse.ledger.engine import Ledger
 
@@ -123,12 +123,13 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 
 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Sign the log's head, write the public log, and land the entries that the lake lacks; returns rows newly landed.
+    """Sign the heads of both logs, write the public one, and land the entries that the lake lacks; returns rows newly landed.
 
     Rows of a page that had to be replaced count again.
     """
+    # First the public one: the audit log has an entry of it, which the other then covers.
+    keep_public_head(ledger, lake.settings)
     keep_head(ledger, lake.settings)
-    keep_public_log(ledger, lake.settings)
     pages = dict(lake.read("access_log_pages").rows())
     return _land(lake, iter_access_landings(ledger, pages), flow_run_id)
 

@@ -15,7 +15,7 @@ from tasks.exam.plan.drawing import make_seed
 from tasks.exam.public.blinding import lineage_name, read_blinding_secret
 from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest
-from tasks.exam.public.log_file import keep_public_log
+from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.sealing import list_added
 from warehouse.ledger import closed, draws
 from warehouse.ledger.draws import SetProof
@@ -45,7 +45,7 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
         except StoreError as error:
             log.error("%s", error)
     if disclosed:
-        keep_public_log(ledger, settings)
+        keep_public_head(ledger, settings)
     return disclosed
 
 

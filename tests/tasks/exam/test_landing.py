@@ -203,9 +203,11 @@ def test_the_audit_log_lands_in_pages_and_only_the_last_one_is_read_again(
     sat: World, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(landing, "ENTRIES_PER_PAGE", 5)
+    landed_rows = land_access_log(sat.ledger, lake)
+    # Those that say that the heads were signed are among them.
     entries = count_accesses(sat)
     assert entries > 10
-    assert land_access_log(sat.ledger, lake) == {"access_log": entries}
+    assert landed_rows == {"access_log": entries}
     assert land_access_log(sat.ledger, lake) == {}
     full = {f"page-{page:08d}" for page in range(1, entries // 5)}
     assert full < lake.units("access_log")

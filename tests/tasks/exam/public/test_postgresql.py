@@ -102,7 +102,8 @@ def test_the_exams_role_opens_and_closes_in_public_and_changes_nothing_there(
                 protocol.next_question(token, lease)
                 protocol.submit_answer(token, lease, seq, Answer(f"text {seq}"))
             exam.writer.run(lambda _: None)
-            assert write_public_log(exam, settings) == 3
+            # The beginning, the commitment and the draw of the run, the key, the opening and the closing.
+            assert write_public_log(exam, settings) == 6
             for forbidden in (delete(lines), update(lines).values(line="x"), delete(public_head)):
                 with pytest.raises((ProgrammingError, DBAPIError)), exam.write() as connection:
                     connection.execute(forbidden)

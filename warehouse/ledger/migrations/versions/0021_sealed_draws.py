@@ -45,10 +45,18 @@ def upgrade() -> None:
         sa.Column("revisions", sa.JSON(), nullable=False, comment="Question to its revision."),
         sa.PrimaryKeyConstraint("set_id", name="pk_set_proofs"),
     )
+    _comment_on_key("Secret that the set's draw follows from, until the run that drew it is closed.")
 
 
 def downgrade() -> None:
     if not on_side("ledger"):
         return
+    _comment_on_key("Secret that the set's draw follows from; no run discloses it.")
     op.drop_table("set_proofs")
     op.drop_table("run_seals")
+
+
+def _comment_on_key(text: str) -> None:
+    # SQLite keeps no comments.
+    if op.get_bind().dialect.name == "postgresql":
+        op.alter_column("set_keys", "draw_key", comment=text)
