@@ -77,7 +77,7 @@ def export_leaderboard(
 ) -> None:
     """Print a published leaderboard as JSON: scores, intervals, ranks and disciplines, as frozen; no question, no answer.
 
-    docs/schemas/leaderboard.json is its JSON Schema.
+    docs/leaderboard.schema.json is its JSON Schema.
 
     Example: proctor export leaderboard 2026-11/1 --output leaderboard.json
     """

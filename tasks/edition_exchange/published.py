@@ -55,7 +55,7 @@ _EDITION: Final = (
 
 
 def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]:
-    """The frozen scores of an edition as JSON values, by prompt style: docs/schemas/leaderboard.json says what they are."""
+    """The frozen scores of an edition as JSON values, by prompt style: docs/leaderboard.schema.json says what they are."""
     scores = lake.read("published_scores", {"edition_id": edition["edition_id"], "month": edition["month"]})
     styles: dict[str, list[dict[str, Any]]] = {}
     disciplines: dict[tuple[str, str], dict[str, float | None]] = {}

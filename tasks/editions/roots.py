@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.approvals import Request, check_approved, finish
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
 from tasks.editions.publish import Edition, Revision, Step, publish_run
 from tasks.exam.log.heads import note_keys
 from tasks.exam.log.signing import open_signer
-from tasks.exam.public.heads import sign_public_head
-from tasks.faults import log
+from tasks.exam.public.heads import keep_public_head
 from tasks.holds import hold_work
 from warehouse.ledger import editions, exam
 
@@ -76,12 +74,8 @@ def publish_and_keep_root(
             for row in unlisted:
                 if (proof := proofs.get(str(row["edition_id"]))) is not None:
                     add_edition_entry(connection, row, proof)
-    try:
-        # Who reads the edition finds a head that covers it.
-        sign_public_head(ledger, settings)
-    except StoreError as error:
-        # The edition stands: `proctor doctor` and the hourly seal name it again.
-        log.error("%s", error)
+    # Who reads the edition finds a head that covers it.
+    keep_public_head(ledger, settings)
     return edition
 
 

@@ -25,7 +25,7 @@ from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.users import add_user
 
-SCHEMA = Path(__file__).parents[3] / "docs" / "schemas" / "leaderboard.json"
+SCHEMA = Path(__file__).parents[3] / "docs" / "leaderboard.schema.json"
 
 
 @pytest.fixture(scope="module")
