@@ -285,7 +285,6 @@ def test_a_changed_bank_is_found(name: str, made: Made, check: Check) -> None:
         put("lineage", "ab" * 32), put("discipline", "History"), put("slot", 4), put("slot_salt", "ab" * 32), put("slots", 9),
         put("path", []), put("lineage_path", []), put("sets", []), put("sets", ["2026/0001", "2026/0002"]), drop("salt"),
     ],
-    ids=str,
 )  # fmt: skip
 def test_a_disclosed_question_that_is_not_what_was_committed_to_is_found(
     change: Change, made: Made, check: Check

@@ -1,0 +1,28 @@
+"""Two verifiers that share no line say the same of honest folders and of lies that are signed over.
+
+For tests/second_verifier/, once tasks/exam/public/verifier.py is there.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.second_verifier.sample import make_folder
+from tests.second_verifier.sample_folder import Lie
+from tests.second_verifier.test_second_verifier import LIES, name_statements
+from tests.second_verifier.verify import verify
+
+FIRST = Path(__file__).parents[2] / "tasks/exam/public/verifier.py"
+
+
+@pytest.mark.parametrize("name", ["the truth", *LIES])
+def test_two_verifiers_agree(name: str, tmp_path: Path) -> None:
+    make_folder(tmp_path, LIES[name][0] if name in LIES else Lie())
+    done = subprocess.run([sys.executable, str(FIRST), str(tmp_path)], capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("Note:", "All holds"))]
+    assert name_statements(lines) == name_statements(verify(tmp_path))
+    assert done.returncode == (1 if name in LIES else 0)
