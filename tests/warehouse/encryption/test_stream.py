@@ -104,7 +104,11 @@ def test_a_file_that_was_changed_is_found(broken: bytes) -> None:
         decrypt(broken)
 
 
-@pytest.mark.parametrize("broken", [b"", WHOLE[:40], b"%PDF-1.7 " + bytes(100), b"p" + WHOLE[1:]])
+@pytest.mark.parametrize(
+    "broken",
+    [b"", WHOLE[:40], b"%PDF-1.7 " + bytes(100), b"p" + WHOLE[1:]],
+    ids=["nothing", "a head alone", "a PDF", "another first letter"],
+)
 def test_what_is_no_encrypted_file_is_said_so(broken: bytes) -> None:
     with pytest.raises(StoreError, match="the file is no encrypted file"):
         decrypt(broken)
