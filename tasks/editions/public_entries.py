@@ -11,7 +11,6 @@ from schemas.settings import Settings
 from tasks.editions.basis import Basis, JudgeInOrder, read_basis
 from tasks.editions.estimates import arrange_styles, count_stars
 from tasks.editions.public_files import (
-    UNANSWERED,
     EditionFiles,
     Question,
     name_edition_folder,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine import Ledger
 
 KIND: Final = "edition"
+_SESSIONS_AT_ONCE: Final = 40
 _COUNTS: Final = ("set_id", "model", "prompt_style", "question_uuid")
 
 
@@ -112,18 +112,38 @@ def _write(
         named = pl.col("session_id").replace_strict(owners, default=None, return_dtype=pl.String)
         sessions = basis.sessions.with_columns(organisation=pl.coalesce(named, "organisation"))
 
-        def read_hashes(row: Mapping[str, Any], questions: Sequence[Question]) -> Mapping[int, str]:
-            hashes = read_answer_hashes(connection, str(row["session_id"]))
-            if all(question.seq in hashes or question.sign == UNANSWERED for question in questions):
-                return hashes
-            # Answers of before the audit log's one chain, or of another ledger: the lake has what was landed.
-            asked = {"session_ids": [row["session_id"]], "month": row["sat_in_month"]}
-            landed = lake.read("landed_answer_hashes", asked).select("seq", "answer_hash")
-            return {**dict(landed.iter_rows()), **hashes}
+        landed = _LandedHashes(lake, basis)
+
+        def read_hashes(row: Mapping[str, Any], _: Sequence[Question]) -> Mapping[int, str]:
+            # What was judged is what landed: where that is not what the candidate gave, everybody shall see it. The audit log
+            # has the answers that were never landed.
+            return {**read_answer_hashes(connection, str(row["session_id"])), **landed.read(row)}
 
         secret = read_blinding_secret(settings)
         shown = replace(basis, sessions=sessions)
         return write_edition_files(folder, secret, head, scores, shown, read_hashes)
+
+
+class _LandedHashes:
+    """Hashes of the answers as they landed, by session; some sessions at a time, in the order in which they are asked for."""
+
+    def __init__(self, lake: Lake, basis: Basis) -> None:
+        self._lake = lake
+        self._waiting = basis.sessions.sort("session_id").select("session_id", "sat_in_month").rows()
+        self._found: dict[str, dict[int, str]] = {}
+
+    def read(self, row: Mapping[str, Any]) -> dict[int, str]:
+        """Position → hash; sessions are asked for in order of name, each once."""
+        name = str(row["session_id"])
+        while name not in self._found and self._waiting:
+            taken, self._waiting = self._waiting[:_SESSIONS_AT_ONCE], self._waiting[_SESSIONS_AT_ONCE:]
+            self._found = {session: {} for session, _ in taken}
+            for month in sorted({month for _, month in taken}):
+                names = [session for session, sat_in in taken if sat_in == month]
+                rows = self._lake.read("landed_answer_hashes", {"session_ids": names, "month": month})
+                for session, seq, answer_hash in rows.iter_rows():
+                    self._found[session][seq] = answer_hash
+        return self._found.pop(name, {})
 
 
 def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:

@@ -1,34 +1,27 @@
-"""What the demo has published verifies in a bare Python, and what is changed in it does not.
-
-Where the installation cannot seal draws, or publish editions' files, there is nothing of it to look at: those tests begin to run
-with the code that does.
-"""
+"""What the demo has published verifies in a bare Python, and what is changed in it, or in the lake before it, does not."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from tests.e2e.conftest import ROOT, Demo
+from schemas.settings import Settings
+from tests.e2e.conftest import ROOT, Demo, Home
+from tests.second_verifier import verify as second_verifier
+from warehouse.lake.store import open_lake
+
+pytestmark = pytest.mark.prefect
 
 VERIFIER = ROOT / "tasks" / "exam" / "public" / "verifier.py"
-
-
-def is_there(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
-
-
-pytestmark = pytest.mark.skipif(
-    not is_there("tasks.exam.public.disclosing"), reason="draws are not sealed yet"
-)
 
 
 def verify(folder: Path, *options: str) -> dict[str, Any]:
@@ -45,28 +38,78 @@ def verify(folder: Path, *options: str) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture
-def public(demo: Demo, tmp_path: Path) -> Path:
-    """What a copy of the demo's home has published, sealed, with the head beside it as a witness keeps it."""
-    home = demo.home.copy(tmp_path / "home")
-    home.run("exam", "seal", "--witness", str(tmp_path / "witness.jsonl"))
-    folder = home.path / "public"
-    assert home.run("exam", "verify").returncode == 0
-    return folder
+@dataclass(frozen=True)
+class Published:
+    """A copy of the demo's home, sealed, with the head beside it as a witness keeps it."""
+
+    home: Home
+    witness: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.home.path / "public"
 
 
-def test_the_demo_publishes_what_a_bare_python_accepts(public: Path, demo: Demo, tmp_path: Path) -> None:
-    found = verify(public, "--head", str(tmp_path / "witness.jsonl"))
+@pytest.fixture(scope="module")
+def published(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    folder = tmp_path_factory.mktemp("published")
+    home = demo.home.copy(folder / "home")
+    home.run("exam", "seal", "--witness", str(folder / "witness.jsonl"))
+    return Published(home, folder / "witness.jsonl")
+
+
+def test_what_the_demo_publishes_a_bare_python_accepts_and_recomputes(published: Published) -> None:
+    assert published.home.run("exam", "verify").returncode == 0
+    found = verify(published.folder, "--head", str(published.witness))
     assert (found["faults"], found["checked"]["given_heads"]) == ([], 1)
     assert found["checked"]["runs"] == 2
     assert found["checked"]["planned_sessions"] > 20
-
-
-@pytest.mark.skipif(not is_there("tasks.editions.public_files"), reason="editions publish no files yet")
-def test_every_edition_of_the_demo_is_recomputed(public: Path, demo: Demo) -> None:
-    found = verify(public)
-    assert found["checked"]["editions"] == len(demo.home.read_json("editions"))
+    assert found["checked"]["editions"] == len(published.home.read_json("sql", "editions_published"))
     assert not [note for note in found["notes"] if "recomputed" in note]
+
+
+def test_a_verifier_that_was_written_from_the_page_alone_agrees(published: Published) -> None:
+    assert second_verifier.verify(published.folder) == []
+
+
+def test_an_answer_and_its_stars_changed_in_the_lake_are_found_in_the_edition_that_rests_on_them(
+    published: Published, tmp_path: Path
+) -> None:
+    """An editor with the lake in hand gives a candidate another answer, three stars for it, and publishes a correction."""
+    home = published.home.copy(tmp_path / "home")
+    settings = Settings(home=home.path)
+    with open_lake(settings) as lake:
+        (run_id, session_id, seq) = lake.query(
+            """
+            SELECT j.run_id, j.session_id, j.seq
+            FROM scored_responses AS j
+            JOIN responses AS r ON r.session_id = j.session_id AND r.seq = j.seq
+            WHERE r.answer_status = 'answered' AND j.stars = 0 AND j.prompt_style = 'zero_shot'
+            ORDER BY ALL DESC
+            LIMIT 1
+            """
+        ).row(0)
+        is_it = (pl.col("session_id") == session_id) & (pl.col("seq") == seq)
+        for table, column, value in (
+            ("responses", "response", "A better answer."),
+            ("judgements", "stars", 3),
+        ):
+            query = f"""
+                SELECT * FROM {table} WHERE landing_unit IN (
+                    SELECT landing_unit FROM {table} WHERE session_id = $session AND seq = $seq
+                )
+            """
+            rows = lake.query(query, {"session": session_id, "seq": seq})
+            for (unit,), part in rows.partition_by("landing_unit", as_dict=True).items():
+                kind = part[column].dtype
+                changed = part.with_columns(
+                    pl.when(is_it).then(pl.lit(value)).otherwise(column).cast(kind).alias(column)
+                )
+                lake.land(table, str(unit), changed.drop("landing_unit"))
+    home.run("publish", run_id, "--revise", "--reason", "a correction")
+    found = verify(home.path / "public")
+    assert {fault["statement"] for fault in found["faults"]} == {"answers_wrong"}
+    assert all(session_id in fault["what"] for fault in found["faults"])
 
 
 def edit(name: str, old: bytes, new: bytes) -> Callable[[Path], None]:
@@ -102,9 +145,11 @@ TAMPERINGS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("name", TAMPERINGS)
 def test_what_an_editor_changes_in_the_demo_s_folder_is_refused(
-    name: str, public: Path, tmp_path: Path
+    name: str, published: Published, tmp_path: Path
 ) -> None:
     change, statement = TAMPERINGS[name]
-    change(public)
-    found = verify(public, "--head", str(tmp_path / "witness.jsonl"))
+    folder = tmp_path / "public"
+    shutil.copytree(published.folder, folder)
+    change(folder)
+    found = verify(folder, "--head", str(published.witness))
     assert statement in {fault["statement"] for fault in found["faults"]}

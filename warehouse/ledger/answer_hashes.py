@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, Connection, bindparam, select
+from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, select
 
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.chain import Entry
@@ -67,6 +67,27 @@ def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str
             former = connection.execute(texts.where(responses.c.seq.in_(missing)))
             hashes.update((int(seq), digest_text(text)) for seq, text in former)
     return hashes
+
+
+def find_unlogged(connection: Connection, run_id: str) -> list[str]:
+    """The sessions of a run whose answers are not those of the audit log: somebody has added answers, or cut the log.
+
+    Sessions with entries of before the one chain are left out: their answers have no hash there.
+    """
+    given = (
+        select(func.count())
+        .where(responses.c.session_id == sessions.c.session_id, responses.c.answer_status.in_(GIVEN_STATUSES))
+        .scalar_subquery()
+    )
+    own = access_log.c.session_id == sessions.c.session_id
+    logged = (
+        select(func.count(distinct(access_log.c.seq)))
+        .where(own, access_log.c.http_status == 200, access_log.c.answer_hash.is_not(None))
+        .scalar_subquery()
+    )
+    former = select(access_log.c.access_id).where(own, access_log.c.number.is_(None)).exists()
+    query = select(sessions.c.session_id).where(sessions.c.run_id == run_id, given != logged, ~former)
+    return [str(name) for name in connection.execute(query.order_by(sessions.c.session_id)).scalars()]
 
 
 def iter_session_ends(connection: Connection) -> Iterator[SessionEnds]:

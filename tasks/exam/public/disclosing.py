@@ -18,6 +18,7 @@ from tasks.exam.public.hashing import digest
 from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.sealing import list_added
 from warehouse.ledger import closed, draws
+from warehouse.ledger.answer_hashes import find_unlogged
 from warehouse.ledger.draws import SetProof
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.public_log import add_public_entry, read_public_entries
@@ -52,12 +53,18 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
     """Write the files of a closed run under `runs/<run>/`, and the entry that names them; false where they are disclosed already.
 
-    Raises StoreError where the ledger no longer has what the public log says that the run was drawn with.
+    Raises StoreError where the ledger no longer has what the public log says that the run was drawn with, or has answers that
+    the audit log has not.
     """
     folder = settings.home / "public" / "runs" / run_id
     with ledger.read() as connection:
         if run_id not in draws.list_undisclosed(connection):
             return False
+        if changed := find_unlogged(connection, run_id):
+            raise StoreError(
+                f"Run {run_id} is not disclosed: the answers of {len(changed)} of its sessions (the first: {changed[0]}) are not those "
+                "that the audit log has. `proctor exam audit` says which."
+            )
         files = {
             name: write_whole(folder / name, lines)
             for name, lines in _list_files(connection, settings, run_id).items()

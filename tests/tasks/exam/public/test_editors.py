@@ -1,0 +1,89 @@
+"""Somebody who may write to the ledger changes it between the draw and the close: nothing false is published that a verifier takes.
+
+Whatever was done, one of three is true of the public folder afterwards: a command has refused to go on, the verifier names a fault, or
+everything that is published is what would have been published without it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import ProctorError
+from tasks.exam.closing import close_run, force_close
+from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.heads import keep_public_head
+from tasks.exam.public.verifier import verify
+from tests.tasks.exam.tamperings import TAMPERINGS, Victim
+from tests.tasks.exam.test_tamperings import fill
+from warehouse.ledger.engine import open_ledger
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Victim]]:
+    """A drawn run with a session closed and one under way; only copied."""
+    folder = tmp_path_factory.mktemp("edited") / "kept"
+    folder.mkdir()
+    with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
+        victim = fill(ledger, folder / "home")
+    yield folder, victim
+
+
+def finish(filled: tuple[Path, Victim], folder: Path, name: str | None) -> tuple[str, dict[str, Any]]:
+    """Change the ledger, close and disclose the run; the outcome, and what is then published.
+
+    The outcome is `refused`, `done`, or the statements that the verifier finds false.
+    """
+    kept, victim = filled
+    shutil.copytree(kept, folder)
+    settings = victim.settings.model_copy(update={"home": folder / "home"})
+    moved = replace(victim, settings=settings)
+    with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
+        if name is not None:
+            with ledger.engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN")
+                TAMPERINGS[name][0](connection, moved)
+                connection.exec_driver_sql("COMMIT")
+        try:
+            force_close(ledger, moved.run_id, "the exam is over")
+            close_run(ledger, moved.run_id)
+            disclose_closed_runs(ledger, settings)
+            keep_public_head(ledger, settings)
+        except ProctorError:
+            return "refused", {}
+    public = folder / "home" / "public"
+    findings = verify(str(public))
+    faults = sorted({statement for statement, _ in findings.faults})
+    if not (public / "runs" / moved.run_id / "seed.json").exists():
+        return "refused", {}
+    return " ".join(faults) or "done", read_published(public)
+
+
+def read_published(public: Path) -> dict[str, Any]:
+    """Every file of the run, and every entry of the log without its time and what hangs on it."""
+    files = {path.name: path.read_bytes() for path in public.glob("runs/*/*")}
+    files |= {path.name: path.read_bytes() for path in public.glob("banks/*")}
+    lines = (public / "log.jsonl").read_text("utf-8").splitlines()
+    entries = [(entry["kind"], entry["body"]) for entry in map(json.loads, lines)]
+    return {"files": files, "entries": sorted(entries, key=json.dumps)}
+
+
+@pytest.fixture(scope="module")
+def honest(filled: tuple[Path, Victim], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    outcome, published = finish(filled, tmp_path_factory.mktemp("honest") / "copy", None)
+    assert outcome == "done"
+    return published
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_whoever_edits_the_ledger_publishes_nothing_false_that_a_verifier_takes(
+    name: str, filled: tuple[Path, Victim], honest: dict[str, Any], tmp_path: Path
+) -> None:
+    outcome, published = finish(filled, tmp_path / "copy", name)
+    assert outcome != "done" or published == honest
