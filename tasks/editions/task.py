@@ -9,6 +9,7 @@ from schemas.settings import load_settings
 from tasks.approvals import ApprovalNeeded
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
+from tasks.exam.landing import land_access_log
 from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
 from tasks.progress import Progress
@@ -50,6 +51,8 @@ def publish_edition(
             if not is_gate_reported:
                 raise
             return {"edition_id": "", "is_published_now": False, "refusal": str(error)}
+        # What publishing wrote into the audit log lands with it, not with the next run.
+        land_access_log(ledger, lake)
     return {
         "edition_id": edition.edition_id,
         "is_published_now": edition.is_new,

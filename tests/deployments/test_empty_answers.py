@@ -12,7 +12,7 @@ from schemas.tables import TABLES
 from tests.deployments.test_cli import list_commands
 from tests.fresh import open_new_lake
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.queries import find_query, list_queries, render_query
+from warehouse.lake.queries import find_query, find_tables_read, list_queries, render_query
 from warehouse.lake.reading import LakeReader
 
 
@@ -37,10 +37,10 @@ def test_every_table_names_a_command_that_exists(table: str) -> None:
     assert everywhere or command in known | groups
 
 
-@pytest.mark.parametrize("query", [query.name for query in list_queries()])
-def test_every_named_query_is_explained(reader: LakeReader, query: str) -> None:
-    named = find_query(query)
-    assert explain_empty(reader, render_query(named, {})).startswith("No rows: ")
+def test_every_named_query_reads_tables_that_are_known(reader: LakeReader) -> None:
+    """Also those that DuckDB cannot look at without the types of what they read."""
+    for query in list_queries():
+        assert find_tables_read(reader.connection, render_query(query, {})), query.name
 
 
 def test_the_empty_tables_are_named_through_views_with_what_fills_them(reader: LakeReader) -> None:

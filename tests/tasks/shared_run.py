@@ -31,6 +31,7 @@ from deployments.model_server.server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
 from tasks.exam.landing import land_run
+from tasks.exam.public import blinding
 from tasks.exam.sitting import sit_sessions
 from tasks.judging.landing import judge_landed
 from tasks.models.budget import open_budget
@@ -124,6 +125,11 @@ def plan_shared_run(settings: Settings, bank: pl.DataFrame, *, budget_usd: float
     """Land the bank and publish the run, as an examiner would have done before."""
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         settings.registry_path.write_text(REGISTRY, "utf-8")
+        # What is drawn follows from the seed and from the installation's names of lineages: both are the same everywhere.
+        key = settings.secrets_path / blinding.FILE
+        key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key.write_text("5e" * 32)
+        key.chmod(0o600)
         land_bank_rows(lake, bank)
         publish(
             ledger,

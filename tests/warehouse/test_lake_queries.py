@@ -51,6 +51,8 @@ GIVEN = {
     "name": "n",
     "occasion": "first",
     "organisation": "o",
+    "part": 0,
+    "part_count": 4,
     "planned_at": "2026-01-01 00:00:00+00",
     "prompt_style": "zero_shot",
     "prompt_version": "1",

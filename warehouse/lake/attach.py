@@ -276,6 +276,8 @@ def write_mark(settings: Settings, mark: str) -> None:
 
 def _read_catalog(settings: Settings, sql: str, parameters: tuple[str, ...]) -> str | None:
     """The first value of a query on a SQLite catalog; None where there is no row, or no catalog yet."""
+    if not catalog_path(settings.catalog_address).exists():
+        return None  # Opening it would make one, in place of one that somebody misses.
     try:
         with closing(_open_catalog(settings.catalog_address)) as connection:
             row = connection.execute(sql, parameters).fetchone()

@@ -55,7 +55,7 @@ def evaluate(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     from deployments.flow_runner import run_flow
 
     sat = {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": []}
-    monkeypatch.setattr(flow, "sit_run", lambda _: sat)
+    monkeypatch.setattr(flow, "sit_run", lambda *_: sat)
     found: dict[str, Any] = run_flow("evaluate", without_server=True, month=MONTH)
     return found
 

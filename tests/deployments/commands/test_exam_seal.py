@@ -57,7 +57,7 @@ def test_what_is_closed_by_a_command_is_public_at_once_and_the_audit_sees_a_chan
     count = len(read_log(home))
     assert invoke(home, "exam", "close", "2026-11", "--reason", "SECRET-WORDS").exit_code == 0
     closings = read_log(home)[count:]
-    assert {entry["kind"] for entry in closings} == {"close"}
+    assert {entry["kind"] for entry in closings} == {"close", "disclose"}
     assert "SECRET-WORDS" not in json.dumps(closings)
     assert "The public log is whole" in invoke(home, "exam", "audit").stdout
     file = home / "public" / "log.jsonl"
