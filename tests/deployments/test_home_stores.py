@@ -130,10 +130,11 @@ def test_a_home_that_is_well_has_nothing_to_mend(home: Path) -> None:
 
 @pytest.mark.long
 def test_a_store_that_was_put_in_place_on_purpose_is_joined(home: Path, tmp_path: Path) -> None:
-    """A ledger of another home, say one that was moved here: refused until it is said to be meant."""
+    """A ledger of another home with its exam's database, say moved here: refused until it is said to be meant."""
     assert invoke(tmp_path / "other", "init").exit_code == 0
-    shutil.copyfile(tmp_path / "other" / "ledger.sqlite", home / "ledger.sqlite")
-    (home / "ledger.sqlite-mark").unlink()
+    for name in ("ledger.sqlite", "ledger.exam.sqlite"):
+        shutil.copyfile(tmp_path / "other" / name, home / name)
+        (home / f"{name}-mark").unlink()
     refused = invoke(home, "status")
     assert (refused.exit_code, "is not the one of this home" in refused.stderr) == (1, True)
 
