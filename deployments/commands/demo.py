@@ -29,6 +29,8 @@ def demo(
     """
     from deployments.demo.run import render_stages, run_demo
     from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.exam.public.folder import name_public_folder
 
     result = run_demo(keep_server=keep_server, without_server=no_server)
     lines = [
@@ -39,6 +41,7 @@ def demo(
         f"Report   {result.report}",
         f"League   {result.league_report}",
         f"Lake     {result.lake}  (query it: proctor sql leaderboard)",
+        f"Public   {name_public_folder(load_settings())}  (check it: proctor exam verify)",
         f"Reviews  {', '.join(result.workbooks)}",
         f"Calls    {result.new_calls} new",
     ]
