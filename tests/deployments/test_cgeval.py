@@ -235,7 +235,7 @@ def real_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_real_questions_from_a_killed_run_to_six_categories_and_55_subjects(real_world: World) -> None:
     world, count = real_world, real_world.questions.height
     assert (count, world.questions["subject"].n_unique()) == (298, 55)

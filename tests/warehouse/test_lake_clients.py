@@ -80,7 +80,7 @@ def test_the_twelve_questions_are_answered_to_plain_duckdb_while_rows_are_landed
 import json
 statements = json.loads({json.dumps(json.dumps(statements))})
 def count(statement): return len(exam.execute(statement).fetchall())
-found = [{{name: count(statement) for name, statement in statements.items()}} for _ in range(3)]
+found = [{{name: count(statement) for name, statement in statements.items()}} for _ in range(2)]
 print(json.dumps(found))
 assert "proctor" not in sys.modules and "polars" not in sys.modules
 """
@@ -105,7 +105,7 @@ assert "proctor" not in sys.modules and "polars" not in sys.modules
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert len(landed) > 1
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     assert {name for name, count in found[0].items() if not count} == LATER
 
 

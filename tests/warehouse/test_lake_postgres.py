@@ -22,7 +22,7 @@ from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.service
 
-WRITERS, LANDINGS = 3, 9
+WRITERS, LANDINGS = 3, 6
 
 
 def find_programs() -> Path | None:

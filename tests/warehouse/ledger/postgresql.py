@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import itertools
 import os
 import pwd
@@ -24,6 +26,9 @@ class PostgresqlServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def make_template(self) -> None:
+        """The database that every ledger is a copy of."""
         self._create("ledger_template")
         open_ledger(self.url("ledger_template")).close()
 
@@ -52,30 +57,70 @@ class PostgresqlServer:
 
 @contextlib.contextmanager
 def start_postgresql() -> Iterator[PostgresqlServer]:
-    """Start a server, or skip with what is missing."""
+    """Start a server, or skip with what is missing.
+
+    Its files are copies of those of a server that was made and migrated once for all tests of this process: that takes more
+    than many a test.
+    """
+    with _run_server(_make_server_files()) as folder:
+        yield PostgresqlServer(folder)
+
+
+@functools.cache
+def _make_server_files() -> Path:
+    """The data folder of a server that is stopped, with the template of ledgers in it."""
+    programs, as_postgres = _find_programs()
+    folder = _make_folder()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    data = folder / "db"
+    _run(folder, *as_postgres, str(programs / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust")
+    with _run_server(data, is_copy=False) as socket:
+        server = PostgresqlServer(socket)
+        server.make_template()
+    return data
+
+
+@contextlib.contextmanager
+def _run_server(data: Path, *, is_copy: bool = True) -> Iterator[Path]:
+    """A server over these files, or over a copy that goes with it; gives the folder of its socket."""
+    programs, as_postgres = _find_programs()
+    folder = _make_folder()
+    if is_copy:
+        _run(folder, *as_postgres, "cp", "-r", str(data), str(folder / "db"))
+        data = folder / "db"
+    control = [*as_postgres, str(programs / "pg_ctl"), "-D", str(data)]
+    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
+    _run(folder, *control, "-w", "-l", str(folder / "log"), "-o", options, "start")
+    try:
+        yield folder
+    finally:
+        _run(folder, *control, "-m", "immediate" if is_copy else "fast", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _find_programs() -> tuple[Path, list[str]]:
+    """Where PostgreSQL's programs lie, and what starts them as a user that they accept."""
     found = shutil.which("initdb")
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     if not folders and found is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     programs = folders[0] if folders else Path(str(found)).parent
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    as_postgres: list[str] = []
-    if os.geteuid() == 0:
-        try:
-            os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
-        except KeyError:
-            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-        as_postgres = ["runuser", "-u", "postgres", "--"]
-
-    def run(*command: str) -> None:
-        subprocess.run([*as_postgres, *command], check=True, capture_output=True, cwd=folder)
-
-    data = str(folder / "db")
-    run(str(programs / "initdb"), "-D", data, "-U", "postgres", "-A", "trust")
-    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
-    run(str(programs / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+    if os.geteuid() != 0:
+        return programs, []
     try:
-        yield PostgresqlServer(folder)
-    finally:
-        run(str(programs / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+        pwd.getpwnam("postgres")
+    except KeyError:
+        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+    return programs, ["runuser", "-u", "postgres", "--"]
+
+
+def _make_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
+    if os.geteuid() == 0:
+        os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
+    return folder
+
+
+def _run(folder: Path, *command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
