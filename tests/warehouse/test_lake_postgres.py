@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +10,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake.backup import backup_lake, restore_lake
 from warehouse.lake.maintenance import compact_lake
@@ -25,49 +21,15 @@ pytestmark = pytest.mark.service
 WRITERS, LANDINGS = 3, 6
 
 
-def find_programs() -> Path | None:
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    found = shutil.which("initdb")
-    return folders[0] if folders else Path(found).parent if found else None
-
-
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """The start of a DSN: PostgreSQL on a socket in a folder of its own, no network port."""
-    programs = find_programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    as_postgres: list[str] = []
-    if os.geteuid() == 0:
-        try:
-            os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
-        except KeyError:
-            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-        as_postgres = ["runuser", "-u", "postgres", "--"]
-
-    def run(*command: str) -> None:
-        subprocess.run([*as_postgres, *command], check=True, capture_output=True, cwd=folder)
-
-    run(str(programs / "initdb"), "-D", str(folder / "db"), "-U", "postgres", "-A", "trust")
-    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
-    control = str(programs / "pg_ctl")
-    run(control, "-D", str(folder / "db"), "-w", "-l", str(folder / "log"), "-o", options, "start")
-    try:
-        yield f"host={folder} user=postgres"
-    finally:
-        run(control, "-D", str(folder / "db"), "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+def server() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
 
 
 @pytest.fixture
-def catalog(server: str, request: pytest.FixtureRequest) -> str:
-    import psycopg
-
-    name = f"lake_{abs(hash(request.node.name)) % 10**8}"
-    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
-    return f"postgres:{server} dbname={name}"
+def catalog(server: PostgresqlServer) -> str:
+    return server.new_catalog()
 
 
 @pytest.mark.long

@@ -22,6 +22,11 @@ _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet
 _DISK = re.compile(
     r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
 )
+# What httpfs says when the object store does not answer, or refuses who asks; a file that it does not have is a 404.
+_STORE_AWAY = re.compile(
+    r"could not connect to server|(?:connection|timeout) (?:error|was reached)|HTTP (?:code )?(?:40[0137]|5\d\d)",
+    re.I,
+)
 # How long a reader tries to open a catalog that writers are closing.
 OPENING_S = 30.0
 # How often a writer that met another one tries.
@@ -36,6 +41,11 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     if isinstance(error, about_statement):
         lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
         return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
+    if _STORE_AWAY.search(str(error)):
+        return StoreError(
+            "The object store of the lake's files (PROCTOR_LAKE_DATA) does not answer, or refuses the credentials of the AWS_* "
+            "variables; nothing is lost. Check both, then run again."
+        )
     if (file := _DATA_FILE.search(str(error))) is not None:
         return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
     if _DISK.search(str(error)):

@@ -330,9 +330,19 @@ class Lake:
                     units = ", ".join(sorted({one.batch.table for one in checked}))
                     raise StoreError(
                         f"Landing in {units} failed ({type(error).__name__}, try {attempt}); nothing of it was "
-                        "written. Check free disk space and that the catalog answers, then run again."
+                        f"written. {self._name_remedy()}, then run again."
                     ) from None
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))
+
+    def _name_remedy(self) -> str:
+        """What is looked at first when files or catalog cannot be written; names no credential."""
+        data = self.settings.data_address
+        if is_remote(data):
+            return (
+                f"Check that the object store answers, that {data} (PROCTOR_LAKE_DATA) is in a bucket it has, the AWS_* variables, "
+                "and that the catalog answers"
+            )
+        return "Check free disk space and that the catalog answers"
 
 
 _One = TypeVar("_One", HashedBatch, CheckedBatch)
