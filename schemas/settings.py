@@ -149,6 +149,11 @@ class Settings(BaseSettings):
     rest_months: int | None = Field(
         None, description="Months after which a lineage may return; never by default."
     )
+    rest_exposed: int | None = Field(
+        None,
+        ge=1,
+        description="Organisations that have met a lineage, from which on it rests: no new set has it while others are left.",
+    )
     reference_model: str | None = Field(
         None, description="The reference candidate; overrides the registry's."
     )

@@ -70,6 +70,8 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
                 f"new, {taken['anchor_count']} anchors of {taken['wanted_anchors']}: no other question has been answered "
                 "by others and met by none of these"
             )
+        if taken.get("rested_count"):
+            kind += f", {taken['rested_count']} that should have rested: the bank has too few others"
         yield f"  set {taken['set_number']} ({kind}): {', '.join(taken['organisations'])}"
 
 

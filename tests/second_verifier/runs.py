@@ -212,7 +212,8 @@ def _check_exclusions_root(world: World, run: Run) -> None:
     if tree(leaves) != run.commit["exclusions_root"] or run.exclusions_bank != run.commit["bank"]["root"]:
         world.found("exclusions_wrong", f"run {run.name}: who met what is not what was committed to")
     names = [one["name"] for one in run.met]
-    if names[-2:] != ["avoided", "asked"] or not all(name.startswith("organisation ") for name in names[:-2]):
+    owners = [name for name in names if name.startswith("organisation ")]
+    if names[len(owners) :] not in (["avoided", "asked"], ["rested", "avoided", "asked"]):
         world.found("exclusions_wrong", f"run {run.name}: its names are {names}")
 
 
@@ -284,6 +285,7 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
     avoided = {
         name for name, row in bank.rows.items() if not is_unique and has_bit(bits.get("avoided", b""), row[0])
     }
+    resting = {name for name, row in bank.rows.items() if has_bit(bits.get("rested", b""), row[0])}
     before = _list_known(world, run, whole)
     for planned in run.plan["sets"]:
         line = run.sets.get(planned["set"])
@@ -308,7 +310,9 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
                 (x for x in allowed if has_bit(asked, bank.rows[x][0])), key=lambda x: _ticket(anchors, x)
             )
             linking = linking[:anchor_count]
-            rest = sorted(set(allowed) - set(linking), key=lambda x: (x in avoided, _ticket(chosen, x)))
+            rest = sorted(
+                set(allowed) - set(linking), key=lambda x: (x in resting, x in avoided, _ticket(chosen, x))
+            )
             expected |= dict.fromkeys(linking)
             for lineage in rest[: max(count - len(linking), 0)]:
                 expected[lineage] = int.from_bytes(_ticket(slots, lineage)[:8], "big") % bank.rows[lineage][2]

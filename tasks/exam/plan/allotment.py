@@ -33,6 +33,7 @@ class SatSet(NamedTuple):
         anchor_count: how many of them other organisations have answered before; null for a set of an earlier run.
         wanted_anchors: how many were asked for; null for a set of an earlier run.
         organisations: whose candidates sit it.
+        rested_count: how many of them should have rested, had there been others; null for a set of an earlier run.
     """
 
     set_number: int
@@ -42,6 +43,7 @@ class SatSet(NamedTuple):
     anchor_count: int | None = None
     wanted_anchors: int | None = None
     organisations: Sequence[str] = ()
+    rested_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
     _add_reference_sittings(request, state, list(used.values()), allotment)
     drawn = {new.set_id: new for new in found.new_sets}
     allotment.sets = [
-        _describe_set(request, taken, drawn.get(set_id), found.taken) for set_id, taken in used.items()
+        _describe_set(request, taken, drawn.get(set_id), found.taken, state.rested)
+        for set_id, taken in used.items()
     ]
     _count_left(request, state, used, allotment)
     return allotment
@@ -185,7 +188,11 @@ def _refuse(request: PlanRequest, owner: str, shortfalls: Sequence[Shortfall]) -
 
 
 def _describe_set(
-    request: PlanRequest, taken: KnownSet, drawn: DrawnSet | None, owners: dict[str, KnownSet]
+    request: PlanRequest,
+    taken: KnownSet,
+    drawn: DrawnSet | None,
+    owners: dict[str, KnownSet],
+    rested: NDArray[np.bool_] | None,
 ) -> SatSet:
     return SatSet(
         set_number=taken.set_number,
@@ -194,6 +201,9 @@ def _describe_set(
         question_count=len(taken.positions),
         anchor_count=None if drawn is None else sum(item.is_anchor for item in drawn.items),
         wanted_anchors=None if drawn is None else sum(share.anchors for share in drawn.shares),
+        rested_count=None
+        if drawn is None or rested is None
+        else sum(bool(rested[item.position]) for item in drawn.items),
         organisations=tuple(
             sorted(
                 request.name_organisation(owner)

@@ -77,6 +77,7 @@ def draw_set(
     *,
     excluded: NDArray[np.bool_],
     avoided: NDArray[np.bool_],
+    rested: NDArray[np.bool_] | None = None,
     asked: Mapping[int, str],
     seed: bytes,
     set_id: str,
@@ -88,6 +89,8 @@ def draw_set(
         shares: lineages to draw by discipline; each has as many that are not excluded.
         excluded: mask of lineages that are never drawn.
         avoided: mask of lineages that are drawn only where a discipline has no others, beside the anchors.
+        rested: mask of lineages that are drawn only where a discipline has none but these, avoided ones included; they are no
+            anchors, as `asked` lacks them.
         asked: position of a lineage that others have answered → the question that they answered, which has a slot.
         seed: the run's seed.
         set_id: the set.
@@ -109,7 +112,7 @@ def draw_set(
                     index.lineage_uuids[position], asked[position], discipline, position, slot, is_anchor=True
                 )
             )
-        for position in _draw_positions(index, others, count - len(anchors), avoided, key):
+        for position in _draw_positions(index, others, count - len(anchors), (avoided, rested), key):
             slots = index.list_slots(position)
             slot = int.from_bytes(make_ticket(slot_key, index.names[position])[:8], "big") % len(slots)
             drawn.append(
@@ -136,10 +139,20 @@ def _take_lowest(index: BankIndex, positions: Iterable[int], count: int, key: by
 
 
 def _draw_positions(
-    index: BankIndex, allowed: list[int], count: int, avoided: NDArray[np.bool_], key: bytes
+    index: BankIndex,
+    allowed: list[int],
+    count: int,
+    put_off: Sequence[NDArray[np.bool_] | None],
+    key: bytes,
 ) -> list[int]:
-    preferred = [position for position in allowed if not avoided[position]]
-    if len(preferred) >= count:
-        return _take_lowest(index, preferred, count, key)
-    others = [position for position in allowed if avoided[position]]
-    return preferred + _take_lowest(index, others, count - len(preferred), key)
+    """Those of no mask, and only when there are no more of them those of the first mask alone, then those of the second."""
+    drawn: list[int] = []
+    waiting = allowed
+    for place in range(len(put_off) + 1):
+        masks = [mask for mask in put_off[place:] if mask is not None]
+        tier = [position for position in waiting if not any(mask[position] for mask in masks)]
+        if len(drawn) + len(tier) >= count:
+            return drawn + _take_lowest(index, tier, count - len(drawn), key)
+        drawn += tier
+        waiting = [position for position in waiting if any(mask[position] for mask in masks)]
+    return drawn

@@ -165,6 +165,7 @@ def plan_run(
         policy=chosen_policy,
         set_groups=settings.set_groups,
         rest_months=settings.rest_months,
+        rest_exposed=settings.rest_exposed,
         styles=settings.prompt_styles,
         repeats=settings.repeats,
         candidates=tuple(make_sitter(model) for model in sorted(sitters, key=lambda model: model.name)),

@@ -82,6 +82,7 @@ class PlanRequest:
         policy: `shared` or `unique`.
         set_groups: groups of organisations that share sets among themselves only; 1 for all together.
         rest_months: months after which a lineage may return; null for never.
+        rest_exposed: organisations that have met a lineage, from which on it rests; null for no such rest.
         styles: prompt styles.
         repeats: sittings per candidate and style.
         candidates: who sits as a candidate.
@@ -111,6 +112,7 @@ class PlanRequest:
     policy: str
     set_groups: int
     rest_months: int | None
+    rest_exposed: int | None
     styles: Sequence[str]
     repeats: int
     candidates: Sequence[Sitter]
@@ -190,6 +192,7 @@ class LedgerState:
         season_sets: sets of the season by number.
         met: organisation key → mask of lineages met and not rested.
         met_by_any: mask of lineages that any organisation of this kind (real or simulated) has met.
+        rested: mask of lineages that rest, as so many organisations have met them; null where none is asked to rest.
         asked: position of a lineage that a candidate has answered → the question that was asked, where it has a slot.
         sittings: what the references have sat → fingerprint of the last time; null where none was kept.
     """
@@ -197,5 +200,6 @@ class LedgerState:
     season_sets: Sequence[KnownSet]
     met: Mapping[str, NDArray[np.bool_]]
     met_by_any: NDArray[np.bool_]
+    rested: NDArray[np.bool_] | None
     asked: Mapping[int, str]
     sittings: Mapping[Sitting, str | None]

@@ -177,6 +177,7 @@ class _Dealer:
             split,
             excluded=excluded,
             avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
+            rested=self._state.rested,
             asked=self._state.asked,
             seed=request.chance.seed,
             set_id=set_id,
@@ -200,14 +201,25 @@ class _Dealer:
         for discipline, count, anchors in shares:
             span = slice(*request.index.spans[discipline])
             allowed = ~excluded[span]
-            preferred = allowed & ~self._found.avoided[span]
-            if request.policy != "shared":
-                preferred = allowed
-            # Sets that this run has drawn before may have taken any of them.
             others = count - min(anchors, int(np.count_nonzero(allowed & asked[span])))
-            left = int(np.count_nonzero(preferred)) - self._drawn_counts.get(discipline, 0)
             if others:
-                found[span] = preferred if left >= others else allowed
+                found[span] = self._find_drawable(
+                    span, allowed, others, self._drawn_counts.get(discipline, 0)
+                )
             if anchors:
                 found[span] |= allowed & asked[span]
         return found
+
+    def _find_drawable(
+        self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int
+    ) -> NDArray[np.bool_]:
+        """The allowed ones of a discipline that `count` are drawn from: those put off only where there are too few others.
+
+        Sets that this run has drawn before may have taken any of those that are not put off (`drawn` in all).
+        """
+        rested = self._state.rested
+        fresh = allowed if rested is None else allowed & ~rested[span]
+        preferred = fresh & ~self._found.avoided[span] if self._request.policy == "shared" else fresh
+        if int(np.count_nonzero(preferred)) - drawn >= count:
+            return preferred
+        return fresh if int(np.count_nonzero(fresh)) >= count else allowed

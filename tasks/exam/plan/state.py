@@ -6,7 +6,8 @@ An organisation has met the lineages of the sets that it claimed (`set_claims`):
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from warehouse.ledger.organisations import SIMULATED_PREFIX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 
 def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
@@ -38,6 +39,7 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         owner = request.aliases.get(row.organisation, row.organisation)
         if owner in met and row.claimed_at >= request.rested_before:
             met[owner][positions[row.set_id]] = True
+    rested = _find_rested(request, claims, positions)
     references = {sitter.model for sitter in request.references}
     return LedgerState(
         season_sets=[
@@ -46,12 +48,35 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         ],
         met=met,
         met_by_any=met_by_any,
-        asked=_read_asked(connection, request, positions, met),
+        rested=rested,
+        asked={
+            place: question
+            for place, question in _read_asked(connection, request, positions, met).items()
+            if rested is None or not rested[place]
+        },
         sittings={
             Sitting(row.model, row.set_id, row.prompt_style): row.fingerprint
             for row in plans.read_sittings(connection, references)
         },
     )
+
+
+def _find_rested(
+    request: PlanRequest, claims: Iterable[Row[Any]], positions: Mapping[str, NDArray[np.int64]]
+) -> NDArray[np.bool_] | None:
+    """The lineages that as many organisations have met as let one rest, whenever they met it."""
+    if request.rest_exposed is None:
+        return None
+    sets: dict[str, set[str]] = {}
+    for row in claims:
+        sets.setdefault(request.aliases.get(row.organisation, row.organisation), set()).add(row.set_id)
+    met_by = np.zeros(request.index.make_mask().shape, dtype=np.int32)
+    for owned in sets.values():
+        mask = request.index.make_mask()
+        for set_id in owned:
+            mask[positions[set_id]] = True
+        met_by += mask
+    return met_by >= request.rest_exposed
 
 
 def _read_asked(

@@ -55,6 +55,7 @@ def describe_commitment(
                 {sitter.organisation for sitter in (*request.candidates, *request.references)}
             )
         ),
+        *(() if allotment.state.rested is None else (("rested", allotment.state.rested),)),
         ("avoided", allotment.avoided),
         ("asked", _mark(request, allotment.state.asked)),
     ]
@@ -335,6 +336,7 @@ def _describe_plan(
         "policy": plan.policy,
         "set_size": plan.set_size,
         "rest_months": request.rest_months,
+        **({} if request.rest_exposed is None else {"rest_exposed": request.rest_exposed}),
         "styles": list(plan.styles),
         "repeats": plan.repeats,
         "weights": {discipline: 1.0 / len(plan.shares) for discipline in plan.shares},

@@ -1261,9 +1261,12 @@ def read_exclusions(
     if said["bank_root"] != run.commit.body["bank"]["root"]:
         findings.fault("exclusions_wrong", "`bank_root` is not that of the commit", path)
     names = [row["name"] for row in said["met"]]
-    named = [name.startswith("organisation ") for name in names[:-2]]
+    owners = names[:-3] if names[-3:-2] == ["rested"] else names[:-2]
+    named = [name.startswith("organisation ") for name in owners]
     if names[-2:] != ["avoided", "asked"] or not all(named) or len(set(names)) != len(names):
-        raise Malformed("its names are not those of organisations, each once, then avoided and asked")
+        raise Malformed(
+            "its names are not those of organisations, each once, then (rested,) avoided and asked"
+        )
     met: dict[str, bytes] = {}
     leaves = []
     for row in said["met"]:
@@ -1370,6 +1373,7 @@ def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> 
             planned["shares"],
             excluded.to_bytes(size, "little"),
             bytes(size) if run.plan["policy"] == "unique" else bytes(avoided),
+            run.met.get("rested", bytes(size)),
             run.met["asked"],
         )
         for position in drawn:
@@ -1421,7 +1425,14 @@ def check_slots(
 
 
 def draw_set(
-    bank: Bank, seed: bytes, name: str, shares: list[Any], met: bytes, avoided: bytes, asked: bytes
+    bank: Bank,
+    seed: bytes,
+    name: str,
+    shares: list[Any],
+    met: bytes,
+    avoided: bytes,
+    rested: bytes,
+    asked: bytes,
 ) -> dict[int, int | None]:
     """The positions that are drawn, each with its slot; null for an anchor."""
     keys = [digest(tag, seed, name) for tag in ("proctor set", "proctor anchors", "proctor slots")]
@@ -1443,11 +1454,17 @@ def draw_set(
             anchors = set(take_lowest(keys[1], known, anchor_count))
         rest = [place for place in allowed if place not in anchors] if anchors else allowed
         wanted = count - len(anchors)
-        preferred = [place for place in rest if not avoided[place >> 3] >> (place & 7) & 1]
-        others = take_lowest(keys[0], preferred, wanted)
-        if len(others) < wanted:
-            last = [place for place in rest if avoided[place >> 3] >> (place & 7) & 1]
-            others = others + take_lowest(keys[0], last, wanted - len(others))
+        # Those that nothing puts off, then those that are avoided only, then those that rest.
+        tiers: list[list[int]] = [[], [], []]
+        for place in rest:
+            if rested[place >> 3] >> (place & 7) & 1:
+                tiers[2].append(place)
+            else:
+                tiers[avoided[place >> 3] >> (place & 7) & 1].append(place)
+        others: list[int] = []
+        for tier in tiers:
+            if len(others) < wanted:
+                others += take_lowest(keys[0], tier, wanted - len(others))
         for place in others:
             ticket = sha256(keys[2] + lineages[place]).digest()
             drawn[place] = int.from_bytes(ticket[:8], "big") % bank.slots[place]

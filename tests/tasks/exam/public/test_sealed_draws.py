@@ -129,6 +129,7 @@ def draw_again(found: Disclosed) -> None:
     """Draw every new set and every order from the seed, and hold each item against the bank, in the words of docs/verify.md."""
     place_of = {name: place for place, (name, *_) in enumerate(found.bank)}
     avoided = set(found.met["avoided"]) if found.plan["policy"] == "shared" else set()
+    rested = found.met.get("rested", set())
     roots = {one["set"]: one["root"] for one in found.entries["draw"]["sets"]}
     new = [one for one in found.plan["sets"] if one["is_new"]]
     assert set(roots) == {one["set"] for one in new}
@@ -144,9 +145,12 @@ def draw_again(found: Disclosed) -> None:
             allowed = {place for place, (_, name, *_) in enumerate(found.bank) if name == discipline} - met
             anchors = sort_by("anchors", allowed & found.met["asked"])[:wanted]
             left = allowed - set(anchors)
-            others = [*sort_by("set", left - avoided), *sort_by("set", left & avoided)][
-                : count - len(anchors)
-            ]
+            fresh = left - rested
+            others = [
+                *sort_by("set", fresh - avoided),
+                *sort_by("set", fresh & avoided),
+                *sort_by("set", left & rested),
+            ][: count - len(anchors)]
             expected |= dict.fromkeys(anchors)
             for place in others:
                 ticket = hashlib.sha256(keys["slots"] + found.bank[place][0]).digest()
