@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schemas.errors import StoreError, UsageError
-from schemas.settings import Settings, is_home
+from schemas.settings import HOME_MARK, Settings, is_home
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
@@ -49,6 +49,11 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     with joining_stores(settings) if joins else nullcontext():
         _create_stores(settings, joins=joins)
     encrypt_from_the_start(settings)
+    if not is_home(home):
+        (home / HOME_MARK).write_text(
+            "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
+            encoding="utf-8",
+        )
     registry = settings.registry_path
     is_new = not registry.exists()
     if is_new:

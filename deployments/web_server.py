@@ -34,7 +34,8 @@ def serve_web(
         ]
 
     serve_app(
-        create_app(settings, is_https=certificate is not None),
+        # Before a proxy that speaks TLS the browser does, too.
+        create_app(settings, is_https=certificate is not None or proxy is not None),
         "The web desk",
         host,
         port,

@@ -39,8 +39,10 @@ OTHER_VARIABLES = frozenset(
 )
 FREE_PREFIX = "PROCTOR_TEST_"
 FREE_SUFFIX = "_KEY"
-# What lies in every home that `proctor init` made, or that was restored from a backup.
-HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets")
+# A home of which everything lies elsewhere (servers, shared folders) is known by this file alone.
+HOME_MARK = "proctor-home.txt"
+# One of these lies in every home that `proctor init` made, or that was restored from a backup.
+HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets", HOME_MARK)
 
 
 class Settings(BaseSettings):

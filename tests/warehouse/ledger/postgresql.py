@@ -25,7 +25,7 @@ class PostgresqlServer:
     """Gives ledgers: each a fresh database copied from one that was migrated once."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def make_template(self) -> None:
         """The database that every ledger is a copy of."""
@@ -33,7 +33,7 @@ class PostgresqlServer:
         open_ledger(self.url("ledger_template")).close()
 
     def url(self, database: str) -> str:
-        return f"postgresql://postgres@/{database}?host={self._folder}"
+        return f"postgresql://postgres@/{database}?host={self.folder}"
 
     def new_ledger_url(self) -> str:
         name = f"ledger_{next(_numbers)}"
@@ -44,13 +44,13 @@ class PostgresqlServer:
         """An empty database for a lake's catalog, as PROCTOR_LAKE_CATALOG names it."""
         name = f"lake_{next(_numbers)}"
         self._create(name)
-        return f"postgres:host={self._folder} user=postgres dbname={name}"
+        return f"postgres:host={self.folder} user=postgres dbname={name}"
 
     def _create(self, name: str, options: str = "") -> None:
         import psycopg
 
         with psycopg.connect(
-            f"host={self._folder} user=postgres dbname=postgres", autocommit=True
+            f"host={self.folder} user=postgres dbname=postgres", autocommit=True
         ) as connection:
             connection.execute(f"CREATE DATABASE {name} {options}")  # type: ignore[call-overload]
 

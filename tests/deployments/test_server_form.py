@@ -1,0 +1,264 @@
+"""The files of the server form: valid by the tools that read them, and in step with our own commands and settings."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import psycopg
+import pytest
+import typer
+import yaml
+from dockerfile_parse import DockerfileParser
+from fastapi.testclient import TestClient
+
+from deployments import web_server
+from deployments.cli import app
+from deployments.home import create_home
+from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.object_store import BUCKET, start_object_store
+
+ROOT = Path(__file__).parents[2]
+SERVER = ROOT / "deployments/server"
+UNITS = sorted((SERVER / "systemd").glob("*.service"))
+# Read beside the settings (docs/data-engineer.md).
+OTHERS = {"PROCTOR_PASSWORD"}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((SERVER / "compose.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the secrets were made."""
+    folder = tmp_path_factory.mktemp("secrets")
+    make_secrets(folder)
+    return folder
+
+
+def make_secrets(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SERVER / "make-secrets"), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def read_environment(path: Path) -> dict[str, str]:
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return dict(line.split("=", 1) for line in lines)
+
+
+def check_command(words: list[str]) -> None:
+    """Our own parser takes the command with these options; raises click's error where it does not."""
+    command = typer.main.get_command(app)
+    context = command.make_context("proctor", list(words), resilient_parsing=False)
+    while hasattr(command, "commands"):
+        rest = [*context._protected_args, *context.args]
+        command = command.commands[rest[0]]
+        context = command.make_context(rest[0], rest[1:], parent=context)
+
+
+def test_the_compose_file_is_one_by_its_specification(compose: dict[str, Any]) -> None:
+    schema = files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json"
+    jsonschema.validate(compose, json.loads(schema.read_text(encoding="utf-8")))
+    services = compose["services"]
+    for name, service in services.items():
+        assert set(service.get("depends_on", ())) <= set(services), name
+        assert {volume.split(":")[0] for volume in service.get("volumes", ()) if volume[0] != "."} <= set(
+            compose["volumes"]
+        )
+        for volume in service.get("volumes", ()):
+            if volume.startswith("./") and not volume.startswith("./objects.json"):
+                assert (SERVER / volume.split(":")[0]).is_file(), volume
+
+
+def test_the_commands_of_the_containers_are_ours(compose: dict[str, Any]) -> None:
+    checked = []
+    for service in compose["services"].values():
+        if service.get("image") != "proctor" or service.get("entrypoint") == ["prefect"]:
+            continue
+        (*_, last) = service["command"]
+        lines = (
+            last.splitlines() if "entrypoint" in service else [shlex.join(["proctor", *service["command"]])]
+        )
+        for line in lines:
+            program, *words = shlex.split(line)
+            assert program == "proctor"
+            check_command(words)
+            checked.append(line)
+    assert len(checked) == 5
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_the_units_start_our_commands_with_little_allowed(unit: Path) -> None:
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(unit.read_text(encoding="utf-8"))
+    service = parser["Service"]
+    program, *words = shlex.split(service["ExecStart"])
+    assert Path(program).name in ("proctor", "prefect")
+    if Path(program).name == "proctor":
+        check_command(words)
+    assert service["User"].startswith("proctor")
+    assert (service["UMask"], service["NoNewPrivileges"], service["ProtectSystem"]) == (
+        "0077",
+        "yes",
+        "strict",
+    )
+    assert parser["Install"]["WantedBy"] == "multi-user.target"
+
+
+def test_every_variable_is_one_that_is_read(compose: dict[str, Any], made: Path) -> None:
+    known = {f"PROCTOR_{name.upper()}" for name in Settings.model_fields}
+    named = {name for service in compose["services"].values() for name in service.get("environment", ())}
+    for path in made.glob("*.env"):
+        named |= read_environment(path).keys()
+    assert {name for name in named if name.startswith("PROCTOR_")} - known == OTHERS
+    # The exam API is given its own database, and nothing of the owner's.
+    exam = compose["services"]["exam"]
+    assert exam["env_file"] == ["exam.env"]
+    assert set(exam["environment"]) == {"PROCTOR_SECRETS"}
+    assert set(read_environment(made / "exam.env")) == {"PROCTOR_EXAM_DATABASE_URL"}
+
+
+def test_the_image_holds_what_it_needs_and_runs_as_nobody_special(tmp_path: Path) -> None:
+    parser = DockerfileParser(path=str(tmp_path))
+    parser.content = (SERVER / "Dockerfile").read_text(encoding="utf-8")
+    steps = [(step["instruction"], step["value"]) for step in parser.structure]
+    copied = [value.split()[:-1] for instruction, value in steps if instruction == "COPY"]
+    sources = {name for names in copied for name in names}
+    assert all((ROOT / name).exists() for name in sources)
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
+    assert {name.rstrip("*") for name in packages["include"]} <= sources
+    users = [value for instruction, value in steps if instruction == "USER"]
+    assert users == ["proctor"]
+    order = [instruction for instruction, _ in steps]
+    assert order.index("USER") < order.index("ENTRYPOINT")
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {"deployments/server/*.env", "deployments/server/objects.json"} <= set(ignored)
+    assert {"deployments/server/*.env", "deployments/server/objects.json"} <= set(
+        (ROOT / ".gitignore").read_text().splitlines()
+    )
+
+
+def test_secrets_are_made_once_for_their_owner_alone(made: Path, tmp_path: Path) -> None:
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made.iterdir()} == {0o600}
+    again = make_secrets(made)
+    assert again.returncode == 1
+    assert "nothing was changed" in again.stderr
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+    (made / "owner.env").rename(tmp_path / "owner.env")
+    assert "Put these aside" in make_secrets(made).stderr
+    (tmp_path / "owner.env").rename(made / "owner.env")
+    password = read_environment(made / "owner.env")["PGPASSWORD"]
+    assert password == read_environment(made / "postgres.env")["PROCTOR_PASSWORD"]
+    assert password not in again.stdout + again.stderr
+    key = json.loads((made / "objects.json").read_text())["identities"][0]["credentials"][0]
+    assert key["secretKey"] == read_environment(made / "owner.env")["AWS_SECRET_ACCESS_KEY"]
+
+
+def test_a_home_of_which_everything_lies_elsewhere_is_known_as_one(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    settings = Settings.model_validate(
+        {
+            "home": tmp_path / "home",
+            "ledger_url": f"sqlite:///{elsewhere}/ledger.sqlite",
+            "lake_catalog": f"sqlite:{elsewhere}/catalog.sqlite",
+            "lake_data": str(elsewhere / "data"),
+            **{name: elsewhere / name for name in ("secrets", "archive", "registry")},
+        }
+    )
+    assert not is_home(settings.home)
+    create_home(settings)
+    assert is_home(settings.home)
+    assert [path.name for path in settings.home.iterdir() if path.name in HOME_CONTENTS] == [HOME_MARK]
+
+
+def test_behind_a_proxy_with_tls_the_cookie_travels_over_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path)
+    served: list[Any] = []
+    monkeypatch.setattr(web_server, "serve_app", lambda app, *_, **__: served.append(app))
+    create_home(settings)
+    for proxy in (None, "127.0.0.1"):
+        web_server.serve_web(settings, "127.0.0.1", 8710, proxy=proxy)
+    seen = []
+    for one in served:
+        with TestClient(one):
+            seen.append(one.state.is_https)
+    assert seen == [False, True]
+
+
+@pytest.fixture
+def database(made: Path) -> Iterator[PostgresqlServer]:
+    """A server of which only its superuser knows anything, before the script of its first start."""
+    with start_postgresql() as server:
+        yield server
+
+
+@pytest.mark.service
+@pytest.mark.long
+def test_owner_and_exam_api_work_with_the_roles_and_files_of_the_form(
+    compose: dict[str, Any], made: Path, database: PostgresqlServer, tmp_path: Path
+) -> None:
+    """What `prepare` and `exam` of the compose file run, on this machine: the same script, variables and commands."""
+    folder = database.folder
+    subprocess.run(
+        ["bash", str(SERVER / "create-databases.sh")],
+        env=os.environ | read_environment(made / "postgres.env") | {"PGHOST": str(folder)},
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with start_object_store() as store:
+        variables = compose["services"]["prepare"]["environment"] | read_environment(made / "owner.env")
+        owner = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR_", "PREFECT_"))},
+            **variables,
+            **store.variables,
+            "PROCTOR_HOME": str(tmp_path / "home"),
+            "PROCTOR_LEDGER_URL": f"postgresql://proctor@/proctor?host={folder}",
+            "PROCTOR_LAKE_CATALOG": variables["PROCTOR_LAKE_CATALOG"].replace("host=postgres", f"host={folder}"),
+            "PROCTOR_LAKE_DATA": f"s3://{BUCKET}/lake",
+        }  # fmt: skip
+        for name in ("SECRETS", "ARCHIVE", "REGISTRY"):
+            owner[f"PROCTOR_{name}"] = owner[f"PROCTOR_{name}"].replace(
+                "/srv/proctor", str(tmp_path / "shared")
+            )
+        script = compose["services"]["prepare"]["command"][0]
+        program = Path(sys.executable).with_name("proctor")
+        for _ in range(2):
+            for line in script.splitlines():
+                words = shlex.split(line)[1:]
+                ran = subprocess.run(
+                    [program, *words], env=owner, capture_output=True, text=True, timeout=120
+                )
+                assert ran.returncode == 0, ran.stderr
+        counted = subprocess.run(
+            [program, "sql", "SELECT count(*) AS n FROM sessions", "--json"],
+            env=owner, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert counted.returncode == 0, counted.stderr
+    exam = read_environment(made / "exam.env")["PROCTOR_EXAM_DATABASE_URL"]
+    address = exam.replace("@postgres/", "@/") + f"?host={folder}"
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT * FROM reviews")
