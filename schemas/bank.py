@@ -75,6 +75,7 @@ BANK_CONTENTS = Table(
     key=("question_uuid", "lineage_uuid", "from_version"),
     unit="a bank version",
     stage="dedupe",
+    row_group=16_384,
     own_columns=(
         *IDENTITY,
         _METHOD,

@@ -70,6 +70,8 @@ class Table:
         partition_by: column by which Parquet files are split (large tables: by month).
         stage: the stage of the pipeline that writes it.
         is_frozen: a landed unit is never landed with other content: what was published does not change.
+        row_group: rows that a Parquet file packs together, null for DuckDB's own 122,880. Whoever reads a table holds a group
+            unpacked, which is a hundred megabytes where rows are texts.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Table:
     own_columns: tuple[Column, ...]
     partition_by: str | None = None
     is_frozen: bool = False
+    row_group: int | None = None
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -132,17 +132,8 @@ def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str
 
 
 def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots: _Roots) -> Iterator[str]:
-    names: dict[str, bytes] = {}
-
-    def name(lineage: str) -> bytes:
-        found = names.get(lineage)
-        if found is None:
-            found = names[lineage] = lineage_name(secret, lineage)
-        return found
-
-    for row, questions in _iter_sessions(basis):
-        by_name = sorted(questions, key=lambda question: name(question.lineage_uuid))
-        stars = "".join(question.sign for question in by_name)
+    for row, questions, by_name in _iter_sessions(basis, secret):
+        stars = "".join(questions[place].sign for place in by_name)
         answers = _list_answers(row, questions, read_hashes(row, questions))
         roots.add(row["session_id"], stars, answers)
         yield encode_line(
@@ -162,36 +153,60 @@ def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots:
         )
 
 
-def _iter_sessions(basis: Basis) -> Iterator[tuple[dict[str, Any], list[Question]]]:
-    """Every session that speaks, by name, with its questions by position.
+def _iter_sessions(
+    basis: Basis, secret: bytes
+) -> Iterator[tuple[dict[str, Any], list[Question], Sequence[int]]]:
+    """Every session that speaks, by name, with its questions by position, and their places by the names of their lineages.
 
     One of which nothing has landed yet has as many unanswered questions as it was planned with, of no lineage.
     """
+    answers = _Answers(basis.answers, secret)
+    for row in basis.sessions.sort("session_id").iter_rows(named=True):
+        found = answers.read(row["session_id"])
+        if found is None:
+            count = int(row["question_count"])
+            yield row, [Question(seq, "", UNANSWERED) for seq in range(1, count + 1)], range(count)
+        else:
+            yield row, *found
+
+
+class _Answers:
+    """The answers of a month, a session at a time. Beside the rows there are two numbers for each of them, and one for a lineage."""
+
+    def __init__(self, rows: pl.DataFrame, secret: bytes) -> None:
+        import polars as pl
+
+        self._rows = rows.select("seq", "lineage_uuid", "stars", "score_status")
+        lineages, self._lineage = _number(rows["lineage_uuid"])
+        names = [lineage_name(secret, lineage) for lineage in lineages]
+        by_name = pl.Series(sorted(range(len(names)), key=names.__getitem__), dtype=pl.UInt32)
+        del names
+        # The place of each lineage by name: the places of its places.
+        self._rank = by_name.arg_sort()
+        # A number of the session for every answer instead of rows by session: the answers of a month are in memory once.
+        sessions, self._session = _number(rows["session_id"])
+        self._numbers = {name: number for number, name in enumerate(sessions)}
+
+    def read(self, session: str) -> tuple[list[Question], Sequence[int]] | None:
+        """Its questions by position, and their places by the names of their lineages; null where nothing has landed."""
+        if session not in self._numbers:
+            return None
+        place = (self._session == self._numbers[session]).arg_true()
+        rank = self._rank.gather(self._lineage.gather(place)).alias("rank")
+        held = self._rows[place].with_columns(rank).sort("seq")
+        questions = [
+            Question(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
+            for seq, lineage, stars, status, _ in held.iter_rows()
+        ]
+        return questions, held["rank"].arg_sort().to_list()
+
+
+def _number(column: pl.Series) -> tuple[list[str], pl.Series]:
+    """The different texts of a column, and for every row which of them it has."""
     import polars as pl
 
-    places: dict[str, pl.Series] = {}
-    if not basis.answers.is_empty():
-        # Places instead of rows: the answers of a month are in memory once.
-        grouped = basis.answers.select("session_id", place=pl.int_range(pl.len(), dtype=pl.UInt32))
-        places = {
-            session: found["place"]
-            for (session,), found in grouped.partition_by(
-                "session_id", as_dict=True, include_key=False
-            ).items()
-        }
-    for row in basis.sessions.sort("session_id").iter_rows(named=True):
-        place = places.get(row["session_id"])
-        if place is None:
-            yield row, [Question(seq, "", UNANSWERED) for seq in range(1, row["question_count"] + 1)]
-            continue
-        of_session = basis.answers[place].select("seq", "lineage_uuid", "stars", "score_status").sort("seq")
-        yield (
-            row,
-            [
-                Question(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
-                for seq, lineage, stars, status in of_session.iter_rows()
-            ],
-        )
+    texts = column.unique()
+    return texts.to_list(), column.cast(pl.Enum(texts)).to_physical().cast(pl.UInt32)
 
 
 def _list_answers(

@@ -16,31 +16,17 @@ from tasks.exam.plan.planning import check_same_run, name_run, plan_run
 from tasks.exam.plan.publishing import check_served, publish_plan
 from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan, parse_published
-from tasks.exam.public.bank_rows import LakeRows
+from tasks.exam.public.bank_rows import NO_BANK, LakeRows
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_callable, read_registry
 from warehouse.lake.store import Lake
 from warehouse.ledger import exam
 from warehouse.ledger.engine import Ledger
 
-NO_BANK = (
-    "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
-    "(`proctor ingest`, `proctor review status`)."
-)
-
 
 def read_current_bank(lake: Lake) -> pl.DataFrame:
     """Rows of the latest bank version; raises GateError when none is published."""
     bank = lake.read("latest_bank")
-    if bank.is_empty():
-        raise GateError(NO_BANK)
-    return bank
-
-
-def read_bank_index(lake: Lake) -> pl.DataFrame:
-    """What a draw needs of the latest bank version, without content; raises GateError when none is published."""
-    with lake.one_thread():
-        bank = lake.read("bank_index")
     if bank.is_empty():
         raise GateError(NO_BANK)
     return bank
@@ -117,8 +103,7 @@ def preview_month(
         ledger,
         settings,
         registry,
-        read_bank_index(lake),
-        rows=LakeRows(lake),
+        LakeRows(lake),
         month=month,
         is_simulated=is_simulated,
         run_id=run_id,

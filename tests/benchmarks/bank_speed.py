@@ -262,7 +262,6 @@ def _arrive(folder: str, size: int) -> None:
 
 def _seal(size: int) -> dict[str, Any]:
     """The public file of a bank version of that size: made, and checked before another run names it."""
-    from tasks.exam.month import read_bank_index
     from tasks.exam.plan.bank_index import index_bank
     from tasks.exam.public.bank_file import seal_bank
     from tasks.exam.public.bank_rows import LakeRows
@@ -274,7 +273,7 @@ def _seal(size: int) -> dict[str, Any]:
         settings = Settings(home=Path(folder) / "home")
         with open_lake(settings, read_only=True) as lake:
             before_mb, started = _peak_mb(), _clock()
-            index = index_bank(read_bank_index(lake), settings.disciplines, read_blinding_secret(settings))
+            index = index_bank(LakeRows(lake), settings.disciplines, read_blinding_secret(settings))
             indexed, indexed_mb = _clock(), _peak_mb()
             seal_bank(index, LakeRows(lake), settings.home / "public")
             sealed, sealed_mb = _clock(), _peak_mb()
@@ -282,6 +281,7 @@ def _seal(size: int) -> dict[str, Any]:
             ended = _clock()
         (path,) = (settings.home / "public" / "banks").glob("*.jsonl")
         return {
+            "questions": len(index.question_uuids),
             "lineages": len(index.lineage_uuids),
             "CPU s: index the bank": indexed - started,
             "CPU s: seal it": sealed - indexed,
@@ -329,7 +329,6 @@ def _plan(size: int) -> dict[str, Any]:
 
 def _seal_away(folder: str) -> None:
     """Seal the bank of a home that the plan is made in."""
-    from tasks.exam.month import read_bank_index
     from tasks.exam.plan.bank_index import index_bank
     from tasks.exam.public.bank_file import seal_bank
     from tasks.exam.public.bank_rows import LakeRows
@@ -338,7 +337,7 @@ def _seal_away(folder: str) -> None:
 
     settings = Settings(home=Path(folder) / "home")
     with open_lake(settings, read_only=True) as lake:
-        index = index_bank(read_bank_index(lake), settings.disciplines, read_blinding_secret(settings))
+        index = index_bank(LakeRows(lake), settings.disciplines, read_blinding_secret(settings))
         seal_bank(index, LakeRows(lake), settings.home / "public")
 
 

@@ -423,6 +423,29 @@ def test_a_lake_of_an_earlier_version_gains_new_tables_columns_and_views(setting
         assert comment.startswith("One row per run.")
 
 
+def test_long_rows_are_packed_in_small_groups_also_in_a_lake_of_an_earlier_version(
+    settings: Settings,
+) -> None:
+    options = "SELECT scope_entry, value FROM exam.options() WHERE option_name = 'parquet_row_group_size'"
+    with open_lake(settings) as lake:
+        assert lake.query(options).rows() == [("main.bank_contents", "16384")]
+        lake.connection.execute(
+            "CALL exam.set_option('parquet_row_group_size', '100000', table_name => 'bank_contents')"
+        )
+    attach.write_mark(settings, "another version's")
+    with open_lake(settings) as lake:
+        assert lake.query(options).rows() == [("main.bank_contents", "16384")]
+
+
+def test_rows_are_fed_by_parts(lake: Lake) -> None:
+    lake.land("questions", "u", question_frame([make_question(1)]))
+    parts: list[list[tuple[object, ...]]] = []
+    assert lake.feed("bank_index", parts.append) == len(parts) == 0
+    count = lake.feed("landed_row_counts", parts.append, at_once=1)
+    assert [row for part in parts for row in part] == lake.read("landed_row_counts").rows()
+    assert count == len(parts) > 0
+
+
 def test_a_column_of_another_type_is_refused(settings: Settings) -> None:
     with open_lake(settings) as lake, lake.transaction() as connection:
         connection.execute("ALTER TABLE runs DROP COLUMN set_size")

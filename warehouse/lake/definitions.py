@@ -17,6 +17,7 @@ from warehouse.lake.quoting import quote_name, quote_text
 if TYPE_CHECKING:
     import duckdb
 
+_ROW_GROUP = "parquet_row_group_size"
 # ICU spells TIMESTAMPTZ out; everything else comes back as it was written.
 _SPELLINGS = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
 
@@ -69,6 +70,20 @@ def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]
     gone = [f"DROP VIEW {quote_name(name)}" for name in sorted(set(views) & set(TABLES))]
     left = {name: comment for name, comment in views.items() if name not in TABLES}
     return [*gone, *_table_statements(connection), *_view_statements(left)]
+
+
+def list_missing_packings(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The statements by which files are packed as the contract says; DuckLake takes them for tables that are committed."""
+    found = dict(
+        connection.execute(
+            f"SELECT scope_entry, value FROM {ALIAS}.options() WHERE option_name = '{_ROW_GROUP}' AND scope = 'TABLE'"
+        ).fetchall()
+    )
+    return [
+        f"CALL {ALIAS}.set_option('{_ROW_GROUP}', '{table.row_group}', table_name => {quote_text(table.name)})"
+        for table in TABLES.values()
+        if table.row_group is not None and found.get(f"main.{table.name}") != str(table.row_group)
+    ]
 
 
 def create_table_statements(table: Table) -> list[str]:
@@ -144,7 +159,11 @@ def _contract_digest() -> str:
     """Of every table, column, comment and view of this version."""
     digest = hashlib.sha256(describe_form().encode())
     for table in TABLES.values():
-        digest.update(repr((table.name, table.grain, table.unit, table.key, table.partition_by)).encode())
+        digest.update(
+            repr(
+                (table.name, table.grain, table.unit, table.key, table.partition_by, table.row_group)
+            ).encode()
+        )
         for column in table.columns:
             digest.update(repr((column.name, DUCKDB_TYPES[column.type], column.about)).encode())
     for name, query in sorted(read_views().items()):

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -143,6 +143,30 @@ class Lake:
         """
         query = find_read(name)
         return self._fetch(query.body, bind_parameters(query, params or {}))
+
+    def feed(self, name: str, take: Callable[[list[tuple[Any, ...]]], None], *, at_once: int = 500) -> int:
+        """Give `take` the rows of a query under `warehouse/sql/reads`, so many at a time; returns how many there were.
+
+        What was taken is not kept: a table that memory would not hold can be read. `take` asks nothing of the lake.
+        """
+        import duckdb
+
+        query = find_read(name)
+
+        def give(result: duckdb.DuckDBPyConnection) -> int:
+            count = 0
+            rows = result.fetchmany(at_once)
+            while rows:
+                count += len(rows)
+                take(rows)
+                try:
+                    rows = result.fetchmany(at_once)
+                except duckdb.Error as error:
+                    # Not begun again, as a statement is that failed at once: what was taken would be taken twice.
+                    raise explain_error(error, query.body) from None
+            return count
+
+        return self._execute(query.body, bind_parameters(query, {}), give)
 
     def _fetch(self, sql: str, params: Mapping[str, object] | None = None) -> list[tuple[object, ...]]:
         rows: list[tuple[object, ...]] = self._execute(sql, params, lambda result: result.fetchall())

@@ -10,7 +10,12 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
 from warehouse.lake.data_files import NewFiles
-from warehouse.lake.definitions import has_every_definition, list_missing_definitions, remember_definitions
+from warehouse.lake.definitions import (
+    has_every_definition,
+    list_missing_definitions,
+    list_missing_packings,
+    remember_definitions,
+)
 from warehouse.lake.empty_tables import note_empty_tables
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
@@ -58,7 +63,7 @@ def bring_up_to_date(
     if not has_moved(settings):
         if has_every_definition(settings):
             return
-        if not list_missing_definitions(connection):
+        if not list_missing_definitions(connection) and not list_missing_packings(connection):
             remember_definitions(settings)
             return
     for attempt in range(1, CONFLICT_TRIES + 1):
@@ -77,6 +82,8 @@ def bring_up_to_date(
                     connection.execute(statement)
                 files.flush()
                 connection.execute("COMMIT")
+                for statement in list_missing_packings(connection):
+                    connection.execute(statement)
                 if not is_postgres(settings.catalog_address):
                     note_empty_tables(connection)
                 remember_definitions(settings)

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
 
 from schemas.errors import ContractError, GateError
+from tasks.exam.plan.packed import Codes, Hashes, Lists, Places, Uuids, pack_uuids
+from tasks.exam.public.bank_rows import BankRows, FrameRows
 from tasks.exam.public.blinding import lineage_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 # Statements that are made from the options of a choice: their keys say which option was taken.
 _MADE_FROM_CHOICES: Final = ("multiple_choice_to_true_false", "declarative_rewrite")
-
-
-class ListColumn:
-    """A column of lists, of which a few are looked at: Python's own objects for all of a bank would be tens of megabytes."""
-
-    def __init__(self, column: pl.Series) -> None:
-        self._column = column
-
-    def __getitem__(self, position: int) -> list[Any]:
-        found: list[Any] = self._column[position].to_list()
-        return found
-
-    def __iter__(self) -> Iterator[list[Any]]:
-        for position in range(len(self._column)):
-            yield self[position]
+_TRUTHS: Final = (None, "true", "false")
 
 
 @dataclass(frozen=True)
@@ -45,6 +36,7 @@ class BankIndex:
         lineage_uuids: lineage by position; sorted within a discipline.
         positions: lineage → its position.
         spans: discipline → first position and the one after the last.
+        question_uuids: all questions, those of a lineage beside each other.
         questions: by position, the lineage's questions, sorted.
         truths: by position and question, `true` or `false` for a statement made from a choice, else null.
         revisions: by position and question, its revision.
@@ -53,13 +45,14 @@ class BankIndex:
     """
 
     bank_version: int
-    lineage_uuids: Sequence[str]
-    positions: Mapping[str, int]
+    lineage_uuids: Uuids
+    positions: Places
     spans: Mapping[str, tuple[int, int]]
-    questions: ListColumn
-    truths: ListColumn
-    revisions: ListColumn
-    names: Sequence[bytes] = field(repr=False)
+    question_uuids: Uuids
+    questions: Lists[str]
+    truths: Lists[str | None]
+    revisions: Lists[int]
+    names: Hashes = field(repr=False)
     secret: bytes = field(repr=False)
 
     def count(self, discipline: str) -> int:
@@ -76,13 +69,16 @@ class BankIndex:
 
     def list_slots(self, position: int) -> list[str]:
         """The question that each slot of a lineage holds; see `weigh_questions`."""
-        return [
-            question
-            for question, weight in zip(
-                self.questions[position], weigh_questions(self.truths[position]), strict=True
-            )
-            for _ in range(weight)
-        ]
+        return self._fill_slots(position, self.questions[position])
+
+    def list_slot_places(self, position: int) -> list[int]:
+        """The same as places in the column of all questions."""
+        first, end = (int(place) for place in self.questions.offsets[position : position + 2])
+        return self._fill_slots(position, range(first, end))
+
+    def _fill_slots(self, position: int, held: Iterable[T]) -> list[T]:
+        weights = weigh_questions(self.truths[position])
+        return [one for one, weight in zip(held, weights, strict=True) for _ in range(weight)]
 
     def make_mask(self) -> NDArray[np.bool_]:
         """A mask over positions with nothing in it."""
@@ -90,7 +86,7 @@ class BankIndex:
 
     def locate(self, lineages: Iterable[str]) -> NDArray[np.int64]:
         """The positions of those lineages that this bank version has in its disciplines."""
-        found = np.array([self.positions.get(lineage, -1) for lineage in lineages], dtype=np.int64)
+        found = self.positions.find_all(lineages)
         return found[found >= 0]
 
 
@@ -111,52 +107,109 @@ def weigh_questions(truths: Sequence[str | None]) -> list[int]:
     return [of_truth[truth] // divisor for truth in truths]
 
 
-def index_bank(bank: pl.DataFrame, disciplines: Sequence[str], secret: bytes) -> BankIndex:
-    """Index the rows of one bank version (`bank` columns: lineage, question, revision, discipline, method, answer).
+def index_bank(bank: pl.DataFrame | BankRows, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+    """Index the rows of one bank version (columns of `warehouse/sql/reads/bank_index.sql`).
 
     A lineage belongs to the discipline of its first question by UUID. Raises GateError for an empty bank and
     ContractError for several versions at once.
     """
-    if bank.is_empty():
-        raise GateError("The bank version has no questions. Publish a bank version first (`proctor dedupe`).")
-    versions = bank["bank_version"].unique().to_list()
-    if len(versions) != 1:
-        raise ContractError(f"A run draws from one bank version; the frame holds {sorted(versions)}.")
-    key = pl.col("answer").list.first()
-    is_statement = pl.col("method").is_in(_MADE_FROM_CHOICES) & key.is_in(["true", "false"])
-    order = {discipline: place for place, discipline in enumerate(disciplines)}
-    grouped = (
-        bank.select(
-            "lineage_uuid",
-            "question_uuid",
-            "revision",
-            "discipline",
-            pl.when(is_statement).then(key).alias("truth"),
+    rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
+    read = _Reading()
+    rows.feed_index(read.take)
+    return read.index(disciplines, secret)
+
+
+class _Reading:
+    """The rows of a bank as they come, a column each, and the index of all of them."""
+
+    def __init__(self) -> None:
+        self._versions: set[int] = set()
+        self._lineages, self._questions = bytearray(), bytearray()
+        self._revisions, self._disciplines, self._truths = array("i"), array("h"), array("b")
+        self._known: dict[str, int] = {}
+
+    def take(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Rows of the query, in its order of columns."""
+        versions, questions, revisions, lineages, disciplines, methods, answers = zip(*rows, strict=True)
+        self._versions.update(versions)
+        self._questions += pack_uuids(questions)
+        self._lineages += pack_uuids(lineages)
+        self._revisions.extend(revisions)
+        known = self._known
+        self._disciplines.extend(
+            -1 if name is None else known.setdefault(name, len(known)) for name in disciplines
         )
-        .sort("lineage_uuid", "question_uuid")
+        self._truths.extend(map(_find_truth, methods, answers))
+
+    def index(self, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+        """The index; what was read is given up."""
+        if not self._versions:
+            raise GateError(
+                "The bank version has no questions. Publish a bank version first (`proctor dedupe`)."
+            )
+        if len(self._versions) != 1:
+            raise ContractError(
+                f"A run draws from one bank version; the rows are of {sorted(self._versions)}."
+            )
+        taken, starts, spans = self._sort(disciplines)
+        held = np.frombuffer(self._lineages, dtype="S16")
+        uuids = Uuids(held[taken[starts]].tobytes())
+        questions = Uuids(np.frombuffer(self._questions, dtype="S16")[taken].tobytes())
+        offsets = np.append(starts, len(taken)).astype(np.int32)
+        names = bytearray()
+        for lineage in uuids:
+            names += lineage_name(secret, lineage)
+        return BankIndex(
+            bank_version=int(self._versions.pop()),
+            lineage_uuids=uuids,
+            positions=Places(uuids),
+            spans=spans,
+            question_uuids=questions,
+            questions=Lists(offsets, questions),
+            truths=Lists(offsets, Codes(_TRUTHS, np.frombuffer(self._truths, dtype=np.int8)[taken])),
+            revisions=Lists(
+                offsets, array("i", np.frombuffer(self._revisions, dtype=np.int32)[taken].tobytes())
+            ),
+            names=Hashes(bytes(names)),
+            secret=secret,
+        )
+
+    def _sort(
+        self, disciplines: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
+        """The rows that are drawn from, by discipline, lineage and question; where each lineage starts; spans of lineages."""
+        lineages = np.frombuffer(self._lineages, dtype="S16")
+        questions = np.frombuffer(self._questions, dtype="S16")
+        _, lineage = np.unique(lineages, return_inverse=True)
+        _, question = np.unique(questions, return_inverse=True)
+        rows = np.lexsort((question, lineage))
         # The first of several lineages that hold it, whatever the order of the rows: a draw must be repeatable.
-        .unique("question_uuid", keep="first", maintain_order=True)
-        .group_by("lineage_uuid", maintain_order=True)
-        .agg("question_uuid", "truth", "revision", pl.col("discipline").drop_nulls().first())
-        .filter(pl.col("discipline").is_in(list(disciplines)))
-        .with_columns(pl.col("discipline").replace_strict(order, return_dtype=pl.Int64).alias("place"))
-        .sort("place", "lineage_uuid")
-    )
-    lineages = grouped["lineage_uuid"].to_list()
-    counts = dict(grouped.group_by("place").len().iter_rows())
-    spans: dict[str, tuple[int, int]] = {}
-    first = 0
-    for place, discipline in enumerate(disciplines):
-        spans[discipline] = (first, first + int(counts.get(place, 0)))
-        first = spans[discipline][1]
-    return BankIndex(
-        bank_version=int(versions[0]),
-        lineage_uuids=lineages,
-        positions={lineage: position for position, lineage in enumerate(lineages)},
-        spans=spans,
-        questions=ListColumn(grouped["question_uuid"]),
-        truths=ListColumn(grouped["truth"]),
-        revisions=ListColumn(grouped["revision"]),
-        names=[lineage_name(secret, lineage) for lineage in lineages],
-        secret=secret,
-    )
+        _, first = np.unique(question[rows], return_index=True)
+        rows = rows[np.sort(first)]
+        of, codes = lineage[rows], np.frombuffer(self._disciplines, dtype=np.int16)[rows]
+        # A lineage belongs to the first of its questions that says to which.
+        named = np.flatnonzero(codes >= 0)
+        owner, at = np.unique(of[named], return_index=True)
+        places = np.full(int(lineage.max()) + 1, -1, dtype=np.int64)
+        order = {name: place for place, name in enumerate(disciplines)}
+        by_code = np.array([order.get(name, -1) for name in self._known], dtype=np.int64)
+        if len(owner):
+            places[owner] = by_code[codes[named[at]]]
+        kept = np.flatnonzero(places[of] >= 0)
+        kept = kept[np.argsort(places[of[kept]], kind="stable")]
+        rows, of = rows[kept], of[kept]
+        starts = np.flatnonzero(np.append(True, of[1:] != of[:-1])) if len(of) else np.empty(0, np.int64)
+        counts = np.bincount(places[of[starts]], minlength=len(disciplines))
+        ends = np.cumsum(counts)
+        spans = {
+            name: (int(ends[place] - counts[place]), int(ends[place]))
+            for place, name in enumerate(disciplines)
+        }
+        return rows, starts, spans
+
+
+def _find_truth(method: str, answer: Sequence[str] | None) -> int:
+    """The place in `_TRUTHS` of a question's truth: that of a statement that was made from a choice."""
+    if method not in _MADE_FROM_CHOICES or not answer or answer[0] not in ("true", "false"):
+        return 0
+    return 1 if answer[0] == "true" else 2

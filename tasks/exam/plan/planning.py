@@ -52,11 +52,10 @@ def plan_run(
     ledger: Ledger,
     settings: Settings,
     registry: Registry,
-    bank: pl.DataFrame,
+    bank: pl.DataFrame | BankRows,
     *,
     month: str,
     is_simulated: bool,
-    rows: BankRows | None = None,
     run_id: str | None = None,
     repetition: str | None = None,
     candidates: Sequence[str] | None = None,
@@ -75,10 +74,9 @@ def plan_run(
         ledger: where sets, claims and earlier sittings are read.
         settings: set size, disciplines, styles, repeats, policy, intervals, limits.
         registry: the models and their organisations.
-        bank: one version of the bank: what `index_bank` asks for is enough where `rows` is given.
+        bank: one version of the bank, or where it is read.
         month: YYYY-MM.
         is_simulated: whether the run is a simulation; simulated and real models cannot sit one run.
-        rows: its questions with their content, asked when the plan is published; default `bank`.
         run_id: name of the run; a published one is returned as it is. Default: the month's own run.
         repetition: name of a further run of the month, whose id is then the month's and this name.
         candidates: registry names; default those that are due.
@@ -135,7 +133,8 @@ def plan_run(
             "A run needs at least one prompt style and one discipline; see PROCTOR_PROMPT_STYLES."
         )
     chance = chance or Chance(hashlib.sha256(seed.encode()).digest() if seed else secrets.token_bytes(32))
-    index = index_bank(bank, settings.disciplines, read_blinding_secret(settings))
+    rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
+    index = index_bank(rows, settings.disciplines, read_blinding_secret(settings))
 
     def make_sitter(model: RegisteredModel) -> Sitter:
         owner = registry.organisations.find(model.organisation) or model.organisation
@@ -152,7 +151,7 @@ def plan_run(
         month=month,
         repetition=repetition,
         index=index,
-        rows=rows or FrameRows(bank),
+        rows=rows,
         rule=plan_shares(
             settings.set_size,
             {discipline: index.count(discipline) for discipline in settings.disciplines},

@@ -1,26 +1,43 @@
-"""Questions of a bank version with their content, a part of the bank at a time."""
+"""Questions of a bank version: what a draw needs of each, and what each holds, some hundred at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Protocol
 
 import polars as pl
 
+from schemas.errors import GateError
 from warehouse.lake.store import Lake
 
-# Of a bank of 228,604 questions a part has some 15 MB of text.
-_PARTS: Final = 8
+Take = Callable[[Sequence[Sequence[Any]]], None]
+
+NO_BANK: Final = (
+    "No bank is published yet, so nothing can be examined. Ingest papers and close a review batch first "
+    "(`proctor ingest`, `proctor review status`)."
+)
+INDEXED: Final = (
+    *("bank_version", "question_uuid", "revision", "lineage_uuid", "discipline"),
+    *("method", "answer"),
+)
+HELD: Final = (
+    *("bank_version", "lineage_uuid", "question_uuid", "revision", "question_type", "language"),
+    *("stem", "material", "options", "answer"),
+)
+_AT_ONCE: Final = 2_000
 
 
 class BankRows(Protocol):
-    """Where the content of a bank version is read: columns of `warehouse/sql/reads/bank_lineages.sql`."""
+    """Where a bank version is read."""
 
-    def iter_parts(self) -> Iterator[pl.DataFrame]:
-        """All questions, in parts that hold whole lineages."""
+    def feed_index(self, take: Take) -> None:
+        """Give `take` every question as a draw sees it, by parts: rows of `INDEXED`."""
+
+    def feed_contents(self, take: Take) -> None:
+        """Give `take` every question with its content, by parts: rows of `HELD`."""
 
     def read_lineages(self, lineage_uuids: Collection[str]) -> pl.DataFrame:
-        """The questions of some lineages."""
+        """The questions of some lineages: columns of `warehouse/sql/reads/bank_lineages.sql`."""
 
 
 class FrameRows:
@@ -29,13 +46,21 @@ class FrameRows:
     def __init__(self, bank: pl.DataFrame) -> None:
         self._bank = bank
 
-    def iter_parts(self) -> Iterator[pl.DataFrame]:
-        """All of it."""
-        yield self._bank
+    def feed_index(self, take: Take) -> None:
+        """Every question as a draw sees it."""
+        self._feed(INDEXED, take)
+
+    def feed_contents(self, take: Take) -> None:
+        """Every question with its content."""
+        self._feed(HELD, take)
 
     def read_lineages(self, lineage_uuids: Collection[str]) -> pl.DataFrame:
         """The questions of some lineages."""
         return self._bank.filter(pl.col("lineage_uuid").is_in(sorted(set(lineage_uuids))))
+
+    def _feed(self, names: Sequence[str], take: Take) -> None:
+        for part in self._bank.select(names).iter_slices(_AT_ONCE):
+            take(part.rows())
 
 
 class LakeRows:
@@ -44,15 +69,18 @@ class LakeRows:
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
 
-    def iter_parts(self) -> Iterator[pl.DataFrame]:
-        """All questions, in parts of a few megabytes."""
-        for part in range(_PARTS):
-            yield self._read("bank_part", {"part": part, "part_count": _PARTS})
+    def feed_index(self, take: Take) -> None:
+        """Every question as a draw sees it; raises GateError when no bank is published."""
+        with self._lake.one_thread():
+            if not self._lake.feed("bank_index", take):
+                raise GateError(NO_BANK)
+
+    def feed_contents(self, take: Take) -> None:
+        """Every question with its content."""
+        with self._lake.one_thread():
+            self._lake.feed("bank_contents_now", take)
 
     def read_lineages(self, lineage_uuids: Collection[str]) -> pl.DataFrame:
         """The questions of some lineages."""
-        return self._read("bank_lineages", {"lineage_uuids": sorted(set(lineage_uuids))})
-
-    def _read(self, name: str, parameters: dict[str, Any]) -> pl.DataFrame:
         with self._lake.one_thread():
-            return self._lake.read(name, parameters)
+            return self._lake.read("bank_lineages", {"lineage_uuids": sorted(set(lineage_uuids))})

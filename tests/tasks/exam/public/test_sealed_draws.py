@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 from sqlalchemy import select, update
 
-from schemas.errors import GateError, StoreError, UsageError
+from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.bank_index import index_bank
 from tasks.exam.plan.run_plan import RunPlan
@@ -320,6 +320,25 @@ def test_the_file_of_a_bank_version_is_written_once_and_the_same_whatever_the_or
     other = seal_bank(index_bank(bank, DISCIPLINES, bytes(32)), FrameRows(bank), tmp_path)
     assert other.root != sealed.root
     assert len(list((tmp_path / "banks").glob("*.jsonl"))) == 2
+
+
+def test_the_same_bank_has_the_root_that_it_had_when_it_was_first_sealed(tmp_path: Path) -> None:
+    # The root as an earlier version of Proctor made it, by another way of reading: what is published never changes.
+    bank = make_bank({name: 5 + place for place, name in enumerate(DISCIPLINES)}, variants=3, has_keys=True)
+    # A question that stands in two lineages belongs to the first of them.
+    second = bank.slice(3, 1).with_columns(lineage_uuid=pl.lit(bank["lineage_uuid"][9]))
+    bank = pl.concat([bank, second])
+    sealed = seal_bank(index_bank(bank, DISCIPLINES, bytes(range(32))), FrameRows(bank), tmp_path)
+    (path,) = (tmp_path / "banks").glob("*")
+    assert (
+        sealed.root.hex() == path.stem == "c36be856a20c9fdb1639329461127da0f16c7b7c4e79b1d4ccb396cb06a666b1"
+    )
+    with pytest.raises(ContractError, match="has changed since"):
+        rows = FrameRows(bank.filter(bank["question_uuid"] != bank["question_uuid"][0]))
+        seal_bank(index_bank(bank, DISCIPLINES, SECRET), rows, tmp_path / "other")
+    with pytest.raises(ContractError, match="has changed since"):
+        rows = FrameRows(bank.with_columns(bank_version=pl.lit(2)))
+        seal_bank(index_bank(bank, DISCIPLINES, SECRET), rows, tmp_path / "other")
 
 
 def test_a_bank_file_that_was_changed_or_cut_is_named_and_never_overwritten(tmp_path: Path) -> None:
