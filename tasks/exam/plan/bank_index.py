@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -66,6 +66,11 @@ class BankIndex:
             discipline: int(end - first - np.count_nonzero(met[first:end]))
             for discipline, (first, end) in self.spans.items()
         }
+
+    def name_lineages(self, lineages: Collection[str]) -> dict[str, bytes]:
+        """What stands for each of some lineages, all of this bank version, in what is published."""
+        found = self.positions.find_all(lineages).tolist()
+        return {lineage: self.names[position] for lineage, position in zip(lineages, found, strict=True)}
 
     def list_slots(self, position: int) -> list[str]:
         """The question that each slot of a lineage holds; see `weigh_questions`."""

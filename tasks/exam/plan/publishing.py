@@ -163,10 +163,7 @@ def _write_plan(
     rows = request.rows.read_lineages({item.lineage_uuid for item in drawn})
     contents = strip_questions(rows, [item.question_uuid for item in drawn])
     index = request.index
-    names = {
-        set_id: {lineage: index.names[index.positions[lineage]] for lineage in lineages}
-        for set_id, lineages in allotment.lineages.items()
-    }
+    names = {set_id: index.name_lineages(lineages) for set_id, lineages in allotment.lineages.items()}
     orders = [
         (session.session_id, draw_order(names[session.set_id], seed, session.session_id))
         for session in plan.sessions

@@ -99,8 +99,9 @@ def _read_asked(
             continue
         wanted = [index.lineage_uuids[place] for place in found[~met_by_all[found]].tolist()]
         sealed = read_revisions(connection, set_id)
-        for lineage, question in plans.read_set_questions(connection, set_id, wanted):
-            place = index.positions[lineage]
+        answered = list(plans.read_set_questions(connection, set_id, wanted))
+        places = index.positions.find_all(lineage for lineage, _ in answered).tolist()
+        for place, (_, question) in zip(places, answered, strict=True):
             # A question that has left the bank since, or was edited, is not asked again; nor one that no draw puts any more.
             if question not in index.list_slots(place):
                 continue

@@ -279,9 +279,10 @@ def _prove_earlier(
             f"Set {set_id} has {len(missing)} questions that bank version {index.bank_version} has not. Run the command again."
         )
     disciplines = dict(plans.read_set_disciplines(connection, set_id))
+    names = index.name_lineages([lineage for lineage, _ in held])
     items = sorted(
         [
-            index.names[index.positions[lineage]].hex(),
+            names[lineage].hex(),
             disciplines[lineage],
             commitments[lineage, question].hex(),
         ]
@@ -300,11 +301,17 @@ def _compute_orders_root(
     places = {
         set_id: {item[0]: place for place, item in enumerate(proof.items)} for set_id, proof in proofs.items()
     }
+    # Of a set its lineages are looked up once, not for each of its sessions.
+    of_lineage: dict[str, dict[str, int]] = {}
     sessions = {session.session_id: session for session in plan.sessions}
     leaves = []
     for session_id, order in sorted(orders):
         session = sessions[session_id]
-        of_set = places[session.set_id]
+        of_set = of_lineage.get(session.set_id)
+        if of_set is None:
+            by_name = places[session.set_id]
+            of_set = {lineage: by_name[name.hex()] for lineage, name in index.name_lineages(order).items()}
+            of_lineage[session.set_id] = of_set
         row = {
             "session": session_id,
             "set": session.set_id,
@@ -312,7 +319,7 @@ def _compute_orders_root(
             "model": session.model,
             "organisation": session.organisation,
         }
-        numbers = [of_set[index.names[index.positions[lineage]].hex()] for lineage in order]
+        numbers = [of_set[lineage] for lineage in order]
         leaves.append(make_order_leaf(row, numbers))
     return compute_root(leaves)
 
