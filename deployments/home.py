@@ -111,6 +111,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     from tasks.editions.verify import find_changed_editions
     from tasks.exam.log.check import check_log
     from tasks.exam.public.check import check_public_log
+    from tasks.exam.public.disclosing import find_refused_runs
     from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
     from warehouse.lake.integrity import check_landings
@@ -135,6 +136,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         with Progress("doctor: audit log and public log"):
             log = check_log(ledger, settings)
             public = check_public_log(ledger, settings)
+            refused = find_refused_runs(ledger, settings)
         with ledger.read() as connection:
             roots = read_roots(connection)
             strays = find_strays(connection)
@@ -164,6 +166,12 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         if public.findings
         else f"{public.entry_count} entries as they were written, {public.signed_count} signed heads",
         not public.findings,
+    )
+    note(
+        "disclosure of closed runs",
+        " ".join(refused) or "nothing stands in its way",
+        not refused,
+        "restore ledger and secrets from one backup, and the next proctor evaluate discloses it; until then everybody sees that it is not",
     )
     faults = find_changed_editions(lake, roots)
     note(

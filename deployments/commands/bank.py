@@ -254,13 +254,19 @@ def retire(
 @bank_app.command("restore")
 def restore(
     question: Question,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the question.")],
+    reason: Annotated[
+        str,
+        typer.Option(
+            "--reason", help="Why; kept with the question, and published: say nothing of its content."
+        ),
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Take a retired question back into the bank, and publish the version with it; an original brings its variants.
 
-    It is compared as an arrival is: what came in for its sake meanwhile stays, and keeps it out. Both reasons are kept.
+    It is compared as an arrival is: what came in for its sake meanwhile stays, and keeps it out. Both reasons are kept. The public log
+    says how many questions came back, and why, never which.
 
     Example: proctor bank restore 6f1c52b8 --reason "the key was right after all"
     """
@@ -321,14 +327,16 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             typer.confirm(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
         moved = move(lake, settings, str(found["question_uuid"]), reason)
-    if is_retired and moved.left_count:
+    count = moved.left_count if is_retired else moved.entered_count
+    if count:
         with open_ledger(settings.ledger_address) as ledger:
             refusal = publish_retirement(
                 ledger,
                 settings,
-                count=moved.left_count,
+                count=count,
                 bank_version=moved.bank_version,
                 reason=reason.strip(),
+                is_retired=is_retired,
             )
         if refusal is not None:
             print_note(f"Warning: {refusal}")

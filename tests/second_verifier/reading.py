@@ -215,6 +215,7 @@ _FIELDS = {
     "tracing": {"run": _TEXT, "commitment": _HASH},
     "approve": {"what": _TEXT, "target": _TEXT, "asked_by": _TEXT, "approved_by": _TEXT},
     "retire": {"count": _NUMBER},
+    "restore": {"count": _NUMBER},
 }
 
 
@@ -226,6 +227,7 @@ _NAMED = {
     "close": ("reason",),
     "edition": ("replaces", "reason", "overridden", "override_reason"),
     "retire": ("bank_version", "reason"),
+    "restore": ("bank_version", "reason"),
 }
 
 

@@ -106,6 +106,7 @@ def make_folder(path: Path, lie: Lie | None = None) -> Folder:
     second = _add_run(folder, bank, chance, lie, known, 2)
     _add_question(folder, bank, known)
     folder.add("retire", {"count": 1, "bank_version": 4, "reason": "leaked"})
+    folder.add("restore", {"count": 1, "bank_version": 5, "reason": "not leaked after all"})
     folder.add("approve", {"what": "release", "target": first, "asked_by": "mei", "approved_by": "otto"})
     folder.add("tracing", {"run": second, "commitment": digest("proctor sample").hex()})
     folder.add_head()

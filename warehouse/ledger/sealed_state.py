@@ -7,7 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from warehouse.ledger.closed import list_run_sets
+from warehouse.ledger.seals import read_set_digest
 from warehouse.ledger.tables import (
+    access_log,
     allocations,
     budget_limits,
     ended_tokens,
@@ -45,6 +48,23 @@ def list_draw_keys(connection: Connection) -> dict[str, str]:
     query = select(set_numbers.c.set_id, set_keys.c.draw_key)
     query = query.outerjoin(set_keys, set_keys.c.set_id == set_numbers.c.set_id)
     return {str(set_id): str(key or "") for set_id, key in connection.execute(query)}
+
+
+def find_changed_sets(connection: Connection, run_id: str) -> list[str]:
+    """The sets that a run's sessions sit and that are not as they were drawn; those of before the one chain are left out."""
+    found = []
+    for set_id in list_run_sets(connection, run_id):
+        entry = (
+            select(access_log.c.digest)
+            .where(access_log.c.target == set_id, access_log.c.action == "draw_set")
+            .where(access_log.c.number.is_not(None), access_log.c.http_status == 200)
+            .where(access_log.c.seq.is_(None))
+            .order_by(access_log.c.access_id.desc())
+        )
+        drawn = connection.execute(entry.limit(1)).scalar()
+        if drawn is not None and drawn != read_set_digest(connection, set_id):
+            found.append(set_id)
+    return found
 
 
 def list_limits(connection: Connection) -> dict[str, int | None]:

@@ -22,6 +22,7 @@ from warehouse.ledger.answer_hashes import find_unlogged
 from warehouse.ledger.draws import SetProof
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.sealed_state import find_changed_sets
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -34,7 +35,8 @@ _WAY_OUT: Final = "Restore the ledger, and the folder of secrets, from a backup 
 def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
     """Disclose every closed run that is not yet, and bring the public log's file up to the ledger; returns the runs.
 
-    One that cannot be disclosed is logged, and holds nobody up: it stays undisclosed, for everybody to see.
+    One that cannot be disclosed is logged, and holds nobody up: it stays undisclosed, for everybody to see, and `proctor doctor` names
+    it (`find_refused_runs`).
     """
     with ledger.read() as connection:
         waiting = draws.list_undisclosed(connection)
@@ -50,6 +52,18 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
     return disclosed
 
 
+def find_refused_runs(ledger: Ledger, settings: Settings) -> list[str]:
+    """Why closed runs cannot be disclosed: a sentence for each, with its name and the way out; nothing is written."""
+    refused = []
+    with ledger.read() as connection:
+        for run_id in draws.list_undisclosed(connection):
+            try:
+                _prepare(connection, settings, run_id)
+            except StoreError as error:
+                refused.append(str(error))
+    return refused
+
+
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
     """Write the files of a closed run under `runs/<run>/`, and the entry that names them; false where they are disclosed already.
 
@@ -60,20 +74,30 @@ def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
     with ledger.read() as connection:
         if run_id not in draws.list_undisclosed(connection):
             return False
-        if changed := find_unlogged(connection, run_id):
-            raise StoreError(
-                f"Run {run_id} is not disclosed: the answers of {len(changed)} of its sessions (the first: {changed[0]}) are not those "
-                "that the audit log has. `proctor exam audit` says which."
-            )
         files = {
             name: write_whole(folder / name, lines)
-            for name, lines in _list_files(connection, settings, run_id).items()
+            for name, lines in _prepare(connection, settings, run_id).items()
         }
     with ledger.write() as connection:
         if run_id not in draws.list_undisclosed(connection):
             return False
         add_public_entry(connection, "disclose", {"run": run_id, "files": files})
     return True
+
+
+def _prepare(connection: Connection, settings: Settings, run_id: str) -> dict[str, Iterator[str]]:
+    """Name → lines of each file of a run that can be disclosed; raises StoreError for one that cannot."""
+    if changed := find_unlogged(connection, run_id):
+        raise StoreError(
+            f"Run {run_id} is not disclosed: the answers of {len(changed)} of its sessions (the first: {changed[0]}) are not those "
+            "that the audit log has. `proctor exam audit` says which."
+        )
+    if changed := find_changed_sets(connection, run_id):
+        raise StoreError(
+            f"Run {run_id} is not disclosed: {len(changed)} of its sets (the first: {changed[0]}) hold other questions, or other texts, "
+            "than were drawn, so that nobody knows what was asked. `proctor exam audit` says which."
+        )
+    return _list_files(connection, settings, run_id)
 
 
 def _list_files(connection: Connection, settings: Settings, run_id: str) -> dict[str, Iterator[str]]:

@@ -1,4 +1,4 @@
-"""Questions that left the bank, in the public log: how many and why, never which."""
+"""Questions that left the bank, or came back, in the public log: how many and why, never which."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from warehouse.ledger.engine import Ledger
 from warehouse.ledger.public_log import add_public_entry
 
 RETIRE = "retire"
+RESTORE = "restore"
 
 
 def publish_retirement(
-    ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str
+    ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str, is_retired: bool = True
 ) -> str | None:
-    """Note that so many questions left with a bank version, for everybody to read; why the file was refused, null where it was not."""
+    """Note that so many questions left, or came back, with a bank version, for everybody to read.
+
+    Returns why the file was refused, null where it was not.
+    """
     note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
         body = {"count": count, "bank_version": bank_version, "reason": reason}
-        add_public_entry(connection, RETIRE, body)
+        add_public_entry(connection, RETIRE if is_retired else RESTORE, body)
     return keep_public_log(ledger, settings)

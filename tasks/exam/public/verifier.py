@@ -526,6 +526,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "tracing": {"run": is_run, "commitment": is_hash},
     "approve": {"what": is_text, "target": is_text, "asked_by": is_text, "approved_by": is_text},
     "retire": {"count": is_whole, "bank_version": maybe(is_whole), "reason": maybe(is_text)},
+    "restore": {"count": is_whole, "bank_version": maybe(is_whole), "reason": maybe(is_text)},
 }
 ENTRY = {
     "number": is_whole,

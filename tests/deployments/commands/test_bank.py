@@ -59,6 +59,11 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     assert "answer" not in pl.read_parquet(out).columns
     back = invoke(home, "bank", "restore", KEPT["question_uuid"], "--reason", "it was right", "--yes")
     assert "version 3 has 5 questions more" in back.stdout
+    restored = json.loads((home / "public" / "log.jsonl").read_text().splitlines()[-1])
+    assert (restored["kind"], restored["body"]) == (
+        "restore",
+        {"count": 5, "bank_version": 3, "reason": "it was right"},
+    )
     versions = json.loads(invoke(home, "bank", "versions", "--json").stdout)
     assert [row["bank_version"] for row in versions] == [1, 2, 3]
 

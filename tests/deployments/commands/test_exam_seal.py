@@ -70,6 +70,8 @@ def test_what_is_closed_by_a_command_is_public_at_once_and_the_audit_sees_a_chan
     findings = doctor["findings"] if isinstance(doctor, dict) else doctor
     (public,) = [found for found in findings if found["what"] == "public log"]
     assert public["is_fine"] is False
+    (closed,) = [found for found in findings if found["what"] == "disclosure of closed runs"]
+    assert (closed["is_fine"], closed["found"]) == (True, "nothing stands in its way")
     file.write_bytes(whole)
     assert invoke(home, "exam", "audit").exit_code == 0
 

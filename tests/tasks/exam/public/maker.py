@@ -62,8 +62,9 @@ class RunPlan:
 class Maker:
     """Makes one world; `sets` are all that were drawn."""
 
-    def __init__(self, made: Made, bank: Bank, rng: random.Random) -> None:
+    def __init__(self, made: Made, bank: Bank, rng: random.Random, *, unanswered_share: float = 0.1) -> None:
         self.made, self.bank, self.rng = made, bank, rng
+        self.unanswered_share = unanswered_share
         self.sets: dict[str, Drawn] = {}
         self.sittings: dict[str, list[Sitting]] = {}
         self.plans: dict[str, dict[str, Any]] = {}
@@ -254,7 +255,7 @@ class Maker:
         made.add("open", {"run": run, "session": one.session}, at)
         stars = [""] * len(one.order)
         for place in one.order:
-            answer = None if rng.random() < 0.1 else rng.randbytes(32).hex()
+            answer = None if rng.random() < self.unanswered_share else rng.randbytes(32).hex()
             one.answers.append(answer)
             stars[place] = "u" if answer is None else rng.choice("0123" * 3 + "x")
         one.stars = "".join(stars)

@@ -1,7 +1,7 @@
 """Somebody who may write to the ledger changes it between the draw and the close: nothing false is published that a verifier takes.
 
 Whatever was done, one of three is true of the public folder afterwards: a command has refused to go on, the verifier names a fault, or
-everything that is published is what would have been published without it.
+everything that is published is what would have been published without it. In the last case the audit of the log still names it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pytest
 
 from schemas.errors import ProctorError
 from tasks.exam.closing import close_run, force_close
+from tasks.exam.log.check import check_log
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.verifier import verify
@@ -35,8 +36,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Vic
     yield folder, victim
 
 
-def finish(filled: tuple[Path, Victim], folder: Path, name: str | None) -> tuple[str, dict[str, Any]]:
-    """Change the ledger, close and disclose the run; the outcome, and what is then published.
+def finish(
+    filled: tuple[Path, Victim], folder: Path, name: str | None
+) -> tuple[str, dict[str, Any], list[str]]:
+    """Change the ledger, close and disclose the run; the outcome, what is then published, and what the audit of the log finds.
 
     The outcome is `refused`, `done`, or the statements that the verifier finds false.
     """
@@ -56,13 +59,14 @@ def finish(filled: tuple[Path, Victim], folder: Path, name: str | None) -> tuple
             disclose_closed_runs(ledger, settings)
             keep_public_head(ledger, settings)
         except ProctorError:
-            return "refused", {}
+            return "refused", {}, []
+        audited = [finding.name for finding in check_log(ledger, settings).findings]
     public = folder / "home" / "public"
     findings = verify(str(public))
     faults = sorted({statement for statement, _ in findings.faults})
     if not (public / "runs" / moved.run_id / "seed.json").exists():
-        return "refused", {}
-    return " ".join(faults) or "done", read_published(public)
+        return "refused", {}, audited
+    return " ".join(faults) or "done", read_published(public), audited
 
 
 def read_published(public: Path) -> dict[str, Any]:
@@ -76,8 +80,8 @@ def read_published(public: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def honest(filled: tuple[Path, Victim], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    outcome, published = finish(filled, tmp_path_factory.mktemp("honest") / "copy", None)
-    assert outcome == "done"
+    outcome, published, audited = finish(filled, tmp_path_factory.mktemp("honest") / "copy", None)
+    assert (outcome, audited) == ("done", [])
     return published
 
 
@@ -85,5 +89,10 @@ def honest(filled: tuple[Path, Victim], tmp_path_factory: pytest.TempPathFactory
 def test_whoever_edits_the_ledger_publishes_nothing_false_that_a_verifier_takes(
     name: str, filled: tuple[Path, Victim], honest: dict[str, Any], tmp_path: Path
 ) -> None:
-    outcome, published = finish(filled, tmp_path / "copy", name)
+    outcome, published, audited = finish(filled, tmp_path / "copy", name)
     assert outcome != "done" or published == honest
+    # What the log says of a home's token keys names the home; this one is a copy in another place.
+    assert outcome != "done" or audited or name == "the_file_of_token_keys_is_swapped"
+    if name == "a_drawn_question_is_changed":
+        # What was asked is not in any public file: the run stays undisclosed, for everybody to see.
+        assert outcome == "refused"

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.bank_rows import FrameRows
 from tasks.exam.public.blinding import read_blinding_secret
 from tasks.exam.public.committing import add_share, commit_run, draw_run
-from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.disclosing import disclose_closed_runs, find_refused_runs
 from tasks.exam.public.hashing import compute_root, digest, follow_path
 from tests.tasks.exam.world import (
     DISCIPLINES,
@@ -47,7 +48,7 @@ from tests.warehouse.bank_rows import split_bank
 from warehouse.lake.store import Batch, Lake, open_lake
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.public_log import PublicStep, list_public_entries, read_public_entries
-from warehouse.ledger.tables import run_seals, sessions
+from warehouse.ledger.tables import run_seals, sessions, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -276,6 +277,41 @@ def test_a_run_that_was_planned_before_is_neither_committed_nor_disclosed(
         connection.execute(run_seals.delete())
     answer_run(ledger, plan.run_id)
     assert disclose_closed_runs(ledger, settings) == []
+
+
+def test_a_closed_run_that_cannot_be_disclosed_stays_so_and_is_named_until_it_can(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    settings = make_settings(tmp_path)
+    plan = publish(ledger, settings, REGISTRY, make_bank(), candidates=["alpha"], seed=None)
+    answer_run(ledger, plan.run_id)
+    place = (sets.c.set_id == plan.sets[0].set_id) & (
+        sets.c.lineage_uuid == select(sets.c.lineage_uuid).limit(1).scalar_subquery()
+    )
+    with ledger.write() as connection:
+        seal = connection.execute(select(run_seals.c.share)).scalar_one()
+        content = connection.execute(select(sets.c.content).where(place)).scalar_one()
+    for changed, restored, words in (
+        (
+            update(run_seals).values(share="11" * 32),
+            update(run_seals).values(share=seal),
+            "the ledger's share is not",
+        ),
+        (
+            update(sets).where(place).values(content={**content, "stem": "easier"}),
+            update(sets).where(place).values(content=content),
+            "1 of its sets .* than were drawn",
+        ),
+    ):
+        with ledger.write() as connection:
+            connection.execute(changed)
+        assert disclose_closed_runs(ledger, settings) == []
+        (reason,) = find_refused_runs(ledger, settings)
+        assert re.search(f"Run {plan.run_id}.*{words}", reason)
+        with ledger.write() as connection:
+            connection.execute(restored)
+    assert find_refused_runs(ledger, settings) == []
+    assert disclose_closed_runs(ledger, settings) == [plan.run_id]
 
 
 def test_nothing_of_a_question_or_a_lineage_is_in_the_public_folder_and_no_secret_before_the_close(

@@ -90,6 +90,7 @@ def make_world() -> tuple[Made, Maker]:
     for kind, body in (
         ("approve", {"what": "override", "target": "2026-09/1", "asked_by": "ann", "approved_by": "bo"}),
         ("retire", {"count": 2, "bank_version": 8, "reason": "leaked"}),
+        ("restore", {"count": 1, "bank_version": 9, "reason": "not leaked after all"}),
         ("tracing", {"run": "2026-10", "commitment": "ef" * 32}),
         ("weather", {"is": "fair"}),
     ):
