@@ -2,9 +2,10 @@
 
 Candidates of a dozen families sit one of two sets a month, zero-shot twice and once in each other style, judged by two judges, of
 which one grows lenient and is found out. One month is missing; candidates are released, leave, or sit every other month; one
-candidate loses two points in the last month, all of it on new questions of law. Beside the editions lie calibrations, anchors,
-failures with their labels, a league, Gscores, replays and other benchmarks. Everything follows from the seed. Nothing of it is
-marked as simulated, unless asked for: pages and queries are to show what they would show of a real exam.
+candidate is changed under its name and grows better; another loses two points in the last month, all of it on new questions of law.
+Beside the editions lie calibrations, anchors, failures with their labels, a league, Gscores, replays and other benchmarks. Everything
+follows from the seed. Nothing of it is marked as simulated, unless asked for: pages and queries are to show what they would show of a
+real exam.
 
 Run: python -m tests.benchmarks.simulated_year --home DIR [--candidates 60] [--months 12] [--questions 150] [--simulated]
 """
@@ -12,6 +13,7 @@ Run: python -m tests.benchmarks.simulated_year --home DIR [--candidates 60] [--m
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +28,18 @@ from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tests.benchmarks.history_rows import give_stars, land_month, number_uuid, publish_month
 from tests.benchmarks.year_beside import Beside
-from tests.benchmarks.year_candidates import Sitter, list_months, make_sitters
-from tests.benchmarks.year_texts import describe_bank, write_answers, write_reasons
+from tests.benchmarks.year_candidates import Sitter, describe_models, list_months, make_sitters
+from tests.benchmarks.year_sets import Asked, SetDrawer, describe_set
+from tests.benchmarks.year_texts import TYPES, describe_bank, write_answers, write_reasons
 from warehouse.lake.store import open_lake
 
 JUDGES = ("quartz-judge", "slate-judge")
-LENIENT_FROM = 0.6  # Share of the months after which the second judge is lenient.
+# Shares of the months after which the second judge is lenient, and one candidate is better under the same name.
+LENIENT_FROM = 0.6
+BETTER_FROM = 0.5
+BETTER_BY = 0.8
 SITTINGS = (("zero_shot", 1), ("zero_shot", 2), ("few_shot", 1), ("chain_of_thought", 1))
-ANCHOR_SHARE = 0.2
+WRONG_KEYS = 0.005
 FALLING_DISCIPLINE = "Law"
 LOST_POINTS = 2.0
 _CODES = len(EXAMINED_DISCIPLINES)
@@ -80,16 +86,6 @@ def build_years(home: Path, scale: Scale) -> str:
     return years.fallen
 
 
-@dataclass
-class _Asked:
-    """One month's questions of a set: numbers, and which were asked before."""
-
-    set_id: str
-    set_number: int
-    numbers: np.ndarray
-    is_anchor: np.ndarray
-
-
 class _Years:
     def __init__(self, scale: Scale) -> None:
         self.scale = scale
@@ -100,13 +96,16 @@ class _Years:
         self.start = datetime.fromisoformat(f"{self.months[0]}-01T00:00:00+00:00")
         self.sitters = make_sitters(scale.candidates, self.held, self.random)
         self.fallen = ""
+        self.better = next(
+            one.model for one in self.sitters[len(self.sitters) // 2 :] if len(one.months) == len(self.held)
+        )
         count = self.count_questions()
         self.difficulty = self.random.normal(0.35, 1, count)
-        self.discrimination = np.exp(self.random.normal(0, 0.3, count))
-        self.next_new = 0
-        # Of each group of organisations: questions that it has met and the other one has not.
-        self.met_alone = [np.zeros(0, dtype=np.int64)] * 2
-        self.last_scores: dict[str, float] = {}
+        self.discrimination = np.exp(self.random.normal(0, 0.4, count))
+        # A wrong key: whoever knows the matter loses by it.
+        self.discrimination[self.random.random(count) < WRONG_KEYS] = -0.7
+        self.drawer = SetDrawer(scale.questions, self.random)
+        self.last_scores = pl.DataFrame()
 
     def count_questions(self) -> int:
         """Questions of the bank: those of every set, and as many again for a third of the time."""
@@ -120,7 +119,7 @@ class _Years:
     def list_frames(self, month: str) -> dict[str, pl.DataFrame]:
         """Table → the month's rows with their landing units."""
         number = self.months.index(month)
-        asked = self._draw_sets(number)
+        asked = self.drawer.draw_sets(number)
         planned_at = datetime.fromisoformat(f"{month}-01T02:00:00+00:00")
         sitters = [sitter for sitter in self.sitters if month in sitter.months]
         sat: list[pl.DataFrame] = []
@@ -140,7 +139,7 @@ class _Years:
         rows = pl.concat(sat)
         if month == self.held[-1]:
             rows = self._let_one_fall(rows)
-        self._remember_scores(rows)
+        self.last_scores = _score(rows)
         frames = self._arrange(rows, month, planned_at)
         run = {
             "run_id": month, "month": month, "bank_version": 1, "reference_model": self.sitters[0].model,
@@ -149,8 +148,8 @@ class _Years:
         }  # fmt: skip
         frames |= {
             "runs": get_table("runs").frame([run]).with_columns(landing_unit=pl.lit(month)),
-            "models": _describe_models(sitters, month),
-            "sets": pl.concat([_describe_set(one, number) for one in asked]),
+            "models": describe_models(sitters, month),
+            "sets": pl.concat([describe_set(one) for one in asked]),
             "sessions": get_table("sessions").frame(sessions).with_columns(landing_unit=pl.col("session_id")),
         }
         mark = pl.lit(self.scale.is_simulated).alias("is_simulated")
@@ -163,42 +162,14 @@ class _Years:
         owners = sorted({one.organisation for one in self.sitters})
         return owners.index(sitter.organisation) % 2
 
-    def _draw_sets(self, number: int) -> list[_Asked]:
-        """Both sets of a month. A fifth of each was asked of the other organisations before; disciplines have the same share."""
-        per_code = self.scale.questions // _CODES
-        drawn = []
-        for group in range(2):
-            met = self.met_alone[1 - group]
-            taken = np.zeros(0, dtype=np.int64)
-            if len(met):
-                share = int(per_code * ANCHOR_SHARE)
-                taken = np.concatenate(
-                    [
-                        self.random.choice(met[met % _CODES == code], share, replace=False)
-                        for code in range(_CODES)
-                    ]
-                )
-            new = self.next_new + np.arange(self.scale.questions - len(taken))
-            self.next_new += len(new)
-            numbers = np.concatenate([taken, new])
-            set_number = 2 * number + group + 1
-            drawn.append(
-                _Asked(f"set-{set_number}", set_number, numbers, np.arange(len(numbers)) < len(taken))
-            )
-        # Only now: the sets of one month, of which the reference sits both, share no question.
-        for group in range(2):
-            taken = drawn[1 - group].numbers[drawn[1 - group].is_anchor]
-            left = self.met_alone[group][~np.isin(self.met_alone[group], taken)]
-            self.met_alone[group] = np.concatenate([left, drawn[group].numbers[~drawn[group].is_anchor]])
-        return drawn
-
-    def _sit(self, sitter: Sitter, asked: _Asked, style: str, repeat: int, month: str) -> pl.DataFrame:
+    def _sit(self, sitter: Sitter, asked: Asked, style: str, repeat: int, month: str) -> pl.DataFrame:
         """One session: its questions in an order of its own, with the stars that the answers deserve."""
         order = self.random.permutation(len(asked.numbers))
         numbers = asked.numbers[order]
-        place = self.discrimination[numbers] * (
-            sitter.list_abilities(numbers % _CODES, style) - self.difficulty[numbers]
-        )
+        ability = sitter.list_abilities(numbers % _CODES, style)
+        if sitter.model == self.better and self.months.index(month) >= BETTER_FROM * len(self.months):
+            ability = ability + BETTER_BY
+        place = self.discrimination[numbers] * (ability - self.difficulty[numbers])
         luck = self.random.random(len(numbers))
         status = np.where(
             luck < 0.001,
@@ -206,6 +177,8 @@ class _Years:
             np.where(luck < 0.004, "refused", np.where(luck < 0.008, "truncated", "answered")),
         )
         stars = np.where(luck < 0.004, 0, give_stars(self.random, place))
+        erring = self.random.random(len(numbers))
+        judged = np.clip(stars + (erring < 0.04) - (erring > 0.96), 0, 3)
         size = len(numbers)
         tokens = self.random.gamma(4.0, sitter.answer_tokens / 4, size) * (
             1.5 if style == "chain_of_thought" else 1.0
@@ -213,7 +186,7 @@ class _Years:
         return pl.DataFrame(
             {
                 "number": numbers, "is_anchor": asked.is_anchor[order], "seq": np.arange(1, size + 1), "answer_status": status,
-                "stars": stars, "output_tokens": tokens.astype(np.int64) + 1,
+                "stars": stars, "judged": np.where(luck < 0.004, 0, judged), "output_tokens": tokens.astype(np.int64) + 1,
                 "input_tokens": self.random.integers(90, 260, size) * (4 if style == "few_shot" else 1),
                 "latency_ms": 400 + tokens * self.random.uniform(8, 14, size),
             }
@@ -223,29 +196,36 @@ class _Years:
             set_id=pl.lit(asked.set_id), input_price=pl.lit(sitter.input_price_usd), output_price=pl.lit(sitter.output_price_usd),
         )  # fmt: skip
 
-    def _remember_scores(self, rows: pl.DataFrame) -> None:
-        self.last_scores = dict(_score(rows).iter_rows())
-
     def _let_one_fall(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Take stars from new questions of law until one candidate has two points less than the month before.
 
-        It is the candidate, the reference aside, whose other disciplines moved least as a whole.
+        It is the candidate, the reference aside, whose other disciplines moved least.
         """
         law = EXAMINED_DISCIPLINES.index(FALLING_DISCIPLINE)
-        now = _score(rows)
-        moved = sorted(
-            (abs(score - self.last_scores[model]), model)
-            for model, score in now.iter_rows()
-            if model in self.last_scores and 40 < score < 90 and model != self.sitters[0].model
+        moved = (
+            _score(rows)
+            .join(self.last_scores, on=["model", "code"], suffix="_before")
+            .filter((pl.col("code") != law) & (pl.col("model") != self.sitters[0].model))
+            .group_by("model")
+            .agg(
+                score=pl.col("points").sum(),
+                moved=(pl.col("points") - pl.col("points_before")).pow(2).sum().sqrt()
+                + (pl.col("points") - pl.col("points_before")).sum().abs(),
+            )
+            .filter(pl.col("score").is_between(45, 75))
+            .sort("moved", "model")
         )
-        self.fallen = moved[0][1]
-        wanted = self.last_scores[self.fallen] - LOST_POINTS
+        self.fallen = str(moved["model"][0])
+        before = float(self.last_scores.filter(model=self.fallen)["points"].sum())
         is_law = (pl.col("model") == self.fallen) & (pl.col("number") % _CODES == law) & ~pl.col("is_anchor")
-        for number in rows.filter(is_law)["number"].unique().sort():
-            if dict(_score(rows).iter_rows())[self.fallen] <= wanted:
+        for number, repeat in (
+            rows.filter(is_law).select("number", "repeat").unique().sort("number", "repeat").iter_rows()
+        ):
+            if _score(rows).filter(model=self.fallen)["points"].sum() <= before - LOST_POINTS:
                 break
+            is_taken = is_law & (pl.col("number") == number) & (pl.col("repeat") == repeat)
             rows = rows.with_columns(
-                stars=pl.when(is_law & (pl.col("number") == number)).then(0).otherwise("stars")
+                pl.when(is_taken).then(0).otherwise(name).alias(name) for name in ("stars", "judged")
             )
         return rows
 
@@ -299,37 +279,42 @@ class _Years:
         }
 
     def _judge(self, base: pl.DataFrame, judge: str, month: str, judged_at: datetime) -> pl.DataFrame:
-        """The first judge errs seldom and both ways, the second one more often upwards; an answer that is none gets 0 by rule."""
+        """The second judge errs more often, and upwards; an answer that is none gets 0 by rule.
+
+        Now and then nobody can read what a judge says, an answer speaks to its judge, or the key says otherwise.
+        """
         is_first = judge == JUDGES[0]
         luck = self.random.random(base.height)
-        up, down = (0.04, 0.04) if is_first else (self.get_lenience(month), 0.05)
-        shift = np.where(luck < up, 1, np.where(luck > 1 - down, -1, 0))
+        shift = np.where(luck < self.get_lenience(month), 1, np.where(luck > 0.95, -1, 0))
+        seen = pl.col("judged") if is_first else (pl.col("stars") + pl.Series(shift)).clip(0, 3)
         by_rule = pl.col("answer_status").is_in(["empty", "refused"])
         unread = pl.Series(self.random.random(base.height) < 0.0004) & ~base.select(by_rule).to_series()
-        stars = pl.when(by_rule).then(0).otherwise((pl.col("stars") + pl.Series(shift)).clip(0, 3))
+        is_keyed = (pl.col("number") // _CODES % len(TYPES) == TYPES.index("true_false")) & ~by_rule
+        stars = pl.when(by_rule).then(0).otherwise(seen)
         return base.with_columns(given=pl.when(unread).then(None).otherwise(stars).cast(pl.Int64)).select(
             "run_id", "session_id", "seq", "question_uuid", "model", "prompt_style", "month",
             landing_unit=pl.concat_str("session_id", pl.lit(f"/{judge}/prompt-1")),
             judge=pl.lit(judge), stars=pl.col("given"), reason=write_reasons(), prompt_version=pl.lit("1/en"),
             parse_status=pl.when(pl.col("given").is_null()).then(pl.lit("unparsed")).otherwise(pl.lit("parsed")),
             occasion=pl.lit("first"), judged_at=pl.lit(judged_at), cost_usd=pl.lit(0.0011 if is_first else 0.0004),
+            key_verdict=pl.when(is_keyed).then(pl.when(pl.col("stars") >= 2).then(pl.lit("right")).otherwise(pl.lit("wrong"))),
+            address=pl.when((pl.col("number") % 997 == 5) & (pl.col("repeat") == 2)).then(pl.lit("order")),
             attempt=pl.when(by_rule).then(0).otherwise(1).cast(pl.Int64),
         )  # fmt: skip
 
 
 def _score(rows: pl.DataFrame) -> pl.DataFrame:
-    """S of every candidate under the zero-shot style, from the stars that the answers deserve."""
+    """Points of S by candidate and discipline (`code`) under the zero-shot style, as the first judge sees it."""
     return (
         rows.filter(pl.col("prompt_style") == "zero_shot")
-        .group_by("model")
-        .agg(pl.col("stars").mean() / 3 * 100)
-        .sort("model")
+        .group_by("model", code=pl.col("number") % _CODES)
+        .agg(points=pl.col("judged").mean() / 3 * 100 / _CODES)
     )
 
 
 def _describe_session(
     sitter: Sitter,
-    asked: _Asked,
+    asked: Asked,
     style: str,
     repeat: int,
     month: str,
@@ -345,39 +330,6 @@ def _describe_session(
     }  # fmt: skip
 
 
-def _describe_models(sitters: Sequence[Sitter], month: str) -> pl.DataFrame:
-    names = (
-        "model",
-        "organisation",
-        "family",
-        "release_date",
-        "is_open",
-        "mode",
-        "base_model",
-        "input_price_usd",
-        "output_price_usd",
-    )
-    rows = [
-        {name: getattr(sitter, name) for name in names} | {"run_id": month, "endpoint_model": sitter.model}
-        for sitter in sitters
-    ]
-    return get_table("models").frame(rows).with_columns(landing_unit=pl.lit(month))
-
-
-def _describe_set(asked: _Asked, number: int) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "question_uuid": [number_uuid(one) for one in asked.numbers],
-            "lineage_uuid": [number_uuid(one) for one in asked.numbers],
-            "discipline": [EXAMINED_DISCIPLINES[one % _CODES] for one in asked.numbers],
-            "is_anchor": asked.is_anchor,
-        }
-    ).with_columns(
-        set_id=pl.lit(asked.set_id), set_number=pl.lit(asked.set_number, dtype=pl.Int64), season=pl.lit("1"),
-        bank_version=pl.lit(1, dtype=pl.Int64), landing_unit=pl.lit(asked.set_id),
-    )  # fmt: skip
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Build a home from the command line and say what it holds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -387,6 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, default=Scale.questions)
     parser.add_argument("--simulated", action="store_true", help="mark everything as simulated")
     given = parser.parse_args(arguments)
+    os.umask(0o077)
     began = time.process_time()
     fallen = build_years(given.home, Scale(given.candidates, given.months, given.questions, given.simulated))
     print(

@@ -156,11 +156,16 @@ class Beside:
         land_labels(self.lake, sample, RATERS[0], given)
 
     def _play_league(self, month: str) -> None:
-        """A league of eight, under the names of candidates that sat the last month."""
-        frames = build_league(Spec(league_id="autumn", favour=0.3, is_simulated=self.is_simulated))
+        """A league of eight candidates of the last month, two neighbours of the list each time: most are of one family."""
+        frames = build_league(
+            Spec(
+                "autumn", favour=0.3, run_types=("full", "without_reference"), is_simulated=self.is_simulated
+            )
+        )
         there = [sitter for sitter in self.sitters if month in sitter.months]
         members = frames["league_candidates"]["model"].to_list()
-        picked = [there[int(place)] for place in np.linspace(0, len(there) - 1, len(members))]
+        starts = np.linspace(0, len(there) - 2, len(members) // 2).astype(int)
+        picked = [there[start + step] for start in starts for step in (0, 1)]
         names = dict(zip(members, (one.model for one in picked), strict=True))
         families = dict(zip(members, (one.family for one in picked), strict=True))
         batches = []

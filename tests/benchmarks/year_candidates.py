@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
+import polars as pl
 
+from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 
 FAMILIES = (
@@ -68,12 +70,12 @@ class Sitter:
     output_price_usd: float
     answer_tokens: int
 
-    def list_abilities(self, disciplines: Sequence[int], style: str) -> np.ndarray:
-        """Ability for questions of these disciplines (places in `EXAMINED_DISCIPLINES`) under a prompt style."""
+    def list_abilities(self, disciplines: np.ndarray, style: str) -> np.ndarray:
+        """Abilities for questions of these disciplines (places in `EXAMINED_DISCIPLINES`) under a prompt style."""
         by_code = np.array([self.ability[name] for name in EXAMINED_DISCIPLINES])
         # Who thinks anyway gains little from being told to.
         share = 0.2 if self.mode == "thinking" else 1.0
-        return by_code[np.asarray(disciplines)] + share * STYLE_GAIN[style]
+        return by_code[disciplines] + share * STYLE_GAIN[style]
 
 
 def list_months(count: int, first: str = "2025-01") -> list[str]:
@@ -97,7 +99,7 @@ def make_sitters(count: int, months: Sequence[str], random: np.random.Generator)
         )
         suffix, gain, price, released = KINDS[kind]
         if suffix == "2":
-            level = 0.9 - 1.6 * place / max(1, count // len(KINDS) - 1)
+            level = 1.5 - 3.0 * place / max(1, count // len(KINDS) - 1)
             profile = {name: level + random.normal(0, 0.22) for name in EXAMINED_DISCIPLINES}
         is_thinking = suffix.endswith("thinking")
         if released is None:
@@ -137,3 +139,23 @@ def _choose_months(months: Sequence[str], release: datetime, place: int, suffix:
     if suffix == "2-mini" and place % 4 == 1:
         sat = sat[::2]
     return tuple(sat)
+
+
+def describe_models(sitters: Sequence[Sitter], month: str) -> pl.DataFrame:
+    """Rows of `models` for a month's run, with their landing unit."""
+    names = (
+        "model",
+        "organisation",
+        "family",
+        "release_date",
+        "is_open",
+        "mode",
+        "base_model",
+        "input_price_usd",
+        "output_price_usd",
+    )
+    rows = [
+        {name: getattr(sitter, name) for name in names} | {"run_id": month, "endpoint_model": sitter.model}
+        for sitter in sitters
+    ]
+    return get_table("models").frame(rows).with_columns(landing_unit=pl.lit(month))

@@ -17,7 +17,7 @@ _TOPICS = (
     "the history of the field",
     "a common error",
 )
-_TYPES = ("true_false", "short_answer", "term_explanation", "calculation")
+TYPES = ("true_false", "short_answer", "term_explanation", "calculation")
 
 
 def describe_bank(count: int, disciplines: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -29,7 +29,7 @@ def describe_bank(count: int, disciplines: Sequence[str]) -> dict[str, pl.DataFr
             "lineage_uuid": number_uuid(number),
             "document_id": number_uuid(900_000_000_000 + number // 400),
             "from_version": 1,
-            "question_type": _TYPES[number // len(disciplines) % len(_TYPES)],
+            "question_type": TYPES[number // len(disciplines) % len(TYPES)],
             "discipline": disciplines[number % len(disciplines)],
             "source_kind": "undergraduate_final",
             "language": "en",
