@@ -11,9 +11,6 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
-
-from tests.benchmarks.simulated_year import Scale, build_years
 
 PAGE = Path(__file__).parents[2] / "docs" / "analysis.ipynb"
 MOST_BYTES = 1_000_000
@@ -67,6 +64,10 @@ def test_the_notebook_names_no_machine_and_imports_nothing_of_ours() -> None:
 def test_the_notebook_runs_on_another_year_offline_and_without_our_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from nbclient import NotebookClient
+
+    from tests.benchmarks.simulated_year import Scale, build_years
+
     build_years(tmp_path / "year", Scale(candidates=20, months=5, questions=100))
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "year"))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
