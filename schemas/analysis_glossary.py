@@ -194,6 +194,11 @@ ANALYSIS_GLOSSARY: dict[str, str] = {
     "month_count": "Months in which it was published in the stretch.",
     "discipline_comparison.model_a": "First candidate.",
     "discipline_comparison.model_b": "Second candidate.",
+    # where a candidate stays below the others
+    "question_gaps.stars": "The candidate's mean stars on the question, over its repeats.",
+    "stars_of_others": "Mean stars of everybody else that was put the question; null where it was nobody.",
+    "question_gaps.gap": "stars less stars_of_others.",
+    "other_count": "Other candidates that were put the question.",
     "score_a": "Score of the first on the common questions of the discipline, 0 to 10.",
     "score_b": "Score of the second on them.",
     "discipline_comparison.difference": "score_a less score_b, on 0 to 10.",

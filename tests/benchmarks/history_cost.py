@@ -25,9 +25,7 @@ import polars as pl
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
-from tasks.editions import publish as publishing
-from tasks.editions.equating import equate_nothing
-from tasks.editions.publish import publish_run
+from tests.benchmarks.history_rows import give_stars, land_month, number_uuid, publish_month
 from warehouse.lake.attach import connect_duckdb
 from warehouse.lake.queries import bind_parameters, find_query, list_queries
 from warehouse.lake.statements import execute_statement
@@ -61,24 +59,15 @@ def _build(settings: Settings, months: int, candidates: int, questions: int) -> 
     with open_lake(settings) as lake:
         for number in range(months):
             month = f"{2024 + number // 12}-{number % 12 + 1:02d}"
-            with lake.transaction() as connection:
-                for table, frame in history.list_frames(number, month).items():
-                    connection.register("rows", frame.to_arrow())
-                    connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM rows")
-                    connection.unregister("rows")
+            frames = history.list_frames(number, month)
+            land_month(lake, frames, datetime.fromisoformat(f"{month}-01T02:00:00+00:00"))
             is_whole = number >= months - 2
             _publish(lake, settings, month, is_whole=is_whole)
 
 
 def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> None:
-    real = publishing.equate_edition
-    if not is_whole:
-        publishing.equate_edition = lambda *_: equate_nothing()
     wall, cpu = time.perf_counter(), time.process_time()
-    try:
-        edition = publish_run(lake, settings, month, EXAMINED_DISCIPLINES)
-    finally:
-        publishing.equate_edition = real
+    edition = publish_month(lake, settings, month, is_equated=is_whole)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = read_peak_mb()
     print(
@@ -100,7 +89,7 @@ class _History:
         self.discrimination = np.zeros(0)
 
     def list_frames(self, number: int, month: str) -> dict[str, pl.DataFrame]:
-        """Table → the month's rows with their landing units, `landings` included."""
+        """Table → the month's rows with their landing units."""
         planned_at = datetime.fromisoformat(f"{month}-01T02:00:00+00:00")
         sets = [self._draw_set() for _ in range(SETS_PER_MONTH)]
         sessions, allocations, responses, judgements = [], [], [], []
@@ -110,7 +99,7 @@ class _History:
                 session_id = f"{month}-c{candidate:02d}-{style}"
                 order = self.random.permutation(len(asked))
                 items = asked[order]
-                names = pl.Series([_uuid(item) for item in items])
+                names = pl.Series([number_uuid(item) for item in items])
                 disciplines = pl.Series(
                     [EXAMINED_DISCIPLINES[item % len(EXAMINED_DISCIPLINES)] for item in items]
                 )
@@ -199,7 +188,7 @@ class _History:
             }
             for candidate in range(self.candidates)
         ]
-        frames = {
+        return {
             "runs": get_table("runs").frame([run]).with_columns(landing_unit=pl.lit(month)),
             "models": get_table("models").frame(models).with_columns(landing_unit=pl.lit(month)),
             "sessions": get_table("sessions").frame(sessions).with_columns(landing_unit=pl.col("session_id")),
@@ -207,7 +196,6 @@ class _History:
             "responses": pl.concat(responses),
             "judgements": pl.concat(judgements),
         }
-        return {**frames, "landings": _list_landings(frames, planned_at)}
 
     def _draw_set(self) -> np.ndarray:
         """Questions by number; the number says the discipline, so that each has the same share."""
@@ -231,32 +219,7 @@ class _History:
     def _answer(self, candidate: int, number: int, items: np.ndarray) -> np.ndarray:
         ability = self.ability[candidate] + 0.01 * number
         place = self.discrimination[items] * (ability - self.difficulty[items])
-        draw = self.random.logistic(size=len(items))
-        return ((place + draw)[:, None] > np.array([-0.8, 0.0, 0.8])).sum(axis=1)
-
-
-def _list_landings(frames: dict[str, pl.DataFrame], landed_at: datetime) -> pl.DataFrame:
-    return pl.concat(
-        [
-            frame.group_by("landing_unit")
-            .agg(row_count=pl.len().cast(pl.Int64))
-            .select(
-                table_name=pl.lit(table),
-                unit=pl.col("landing_unit"),
-                row_count="row_count",
-                rejected_count=pl.lit(0, dtype=pl.Int64),
-                content_hash=pl.lit("built"),
-                code_version=pl.lit("built"),
-                landed_at=pl.lit(landed_at),
-                landing_unit=pl.concat_str(pl.lit(table), "landing_unit", separator="/"),
-            )
-            for table, frame in frames.items()
-        ]
-    )
-
-
-def _uuid(number: int) -> str:
-    return f"00000000-0000-4000-8000-{number:012d}"
+        return give_stars(self.random, place)
 
 
 def _print_size(settings: Settings) -> None:

@@ -80,6 +80,7 @@ def _find_checkouts() -> list[tuple[str, Path, Path]]:
 def _measure_commands(checkouts: list[Checkout]) -> Iterator[Row]:
     for name, arguments in (
         ("proctor --help", ["--help"]),
+        ("proctor sql (the list of questions)", ["sql"]),
         ('proctor sql "select 1"', ["sql", "select 1 as one"]),
         ("proctor status", ["status"]),
     ):

@@ -12,18 +12,23 @@ both is made such that what the ledger would then hold is replaced by doing the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal
-
-from sqlalchemy import URL, make_url
+from typing import TYPE_CHECKING, Final, Literal
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
 
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
 # The name under which owners attach the exam's file.
 EXAM_SCHEMA: Final = "exam"
+
+# As SQLAlchemy reads the address of a file: driver, three slashes, path, options.
+_FILE_ADDRESS: Final = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)(?:\?.*)?", re.DOTALL)
 
 # Tables of the exam's side, and what the exam API's role may do with each on a server. To lock a row takes UPDATE.
 EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -81,12 +86,19 @@ def find_exam_address(settings: Settings) -> str:
 
 def show_address(url: str) -> str:
     """A URL without its password; a file by its path."""
+    from sqlalchemy import make_url
+
     file = find_ledger_file(url)
     return make_url(url).render_as_string(hide_password=True) if file is None else str(file)
 
 
 def find_ledger_file(url: str | URL) -> Path | None:
     """The file of an embedded ledger; null for one on a server or in memory."""
+    # Every command asks for it, and importing SQLAlchemy takes longer than most of them run.
+    if isinstance(url, str) and (found := _FILE_ADDRESS.fullmatch(url)):
+        return Path(found["path"]) if found["path"] else None
+    from sqlalchemy import make_url
+
     address = make_url(url)
     if address.get_backend_name() != "sqlite" or not address.database:
         return None

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import MetaData, inspect
+from sqlalchemy import MetaData, inspect, make_url
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
@@ -52,6 +52,27 @@ def test_a_new_ledger_has_the_form_of_a_migrated_one(ledger: Ledger, tmp_path: P
     assert new is not None
     assert describe_file(new) == describe_file(file)
     assert describe_file(name_exam_file(new)) == describe_file(name_exam_file(file))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sqlite:////var/proctor/ledger.sqlite",
+        "sqlite:///ledger.sqlite",
+        "sqlite+pysqlite:////a folder/it's 100%/账.sqlite?timeout=5",
+        "sqlite:///:memory:",
+        "sqlite:///",
+        "sqlite://",
+        "postgresql+psycopg://owner:a%2Fb@host:5432/ledger?options=x",
+        "postgresql:///ledger",
+    ],
+)
+def test_the_file_of_an_address_is_that_which_sqlalchemy_opens(address: str) -> None:
+    url = make_url(address)
+    is_file = url.get_backend_name() == "sqlite" and url.database
+    assert (
+        find_ledger_file(address) == find_ledger_file(url) == (Path(str(url.database)) if is_file else None)
+    )
 
 
 def test_a_new_ledger_has_the_rows_that_its_tables_begin_with(

@@ -3,10 +3,11 @@
 -- questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; the paired difference (first less second) with its 95% interval. p_holm corrects over
 -- the disciplines; verdict says who is better, or that they cannot be told apart.
 -- Parameters: $model_a (default null), $model_b (default null), $month (default null), $prompt_style (default zero_shot)
--- A null month is the last in which both sat the same questions; null candidates are the two with the highest S of the last month.
+-- A null month is the last in which both sat the same questions; null candidates are those with the highest S of that
+-- month (or the last one) that were put the same questions.
 -- Shown: discipline, score_a, score_b, difference, difference_low, difference_high, verdict
 WITH best AS (
-    SELECT s.model, row_number() OVER (ORDER BY s.score DESC, s.model) AS place
+    SELECT s.edition_id, s.month, s.model, s.score
     FROM edition_scores AS s
     JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
     WHERE s.prompt_style = $prompt_style
@@ -15,13 +16,38 @@ WITH best AS (
         AND e.is_shown_by_default
         AND NOT e.is_repetition
         AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions WHERE is_shown_by_default))
-        AND s.model NOT IN (coalesce($model_a::VARCHAR, ''), coalesce($model_b::VARCHAR, ''))
+),
+
+named AS (
+    SELECT coalesce($model_a::VARCHAR, $model_b::VARCHAR, (SELECT arg_min(model, (-score, model)) FROM best)) AS model
+),
+
+-- Who sat another set has nothing in common with it to be compared on.
+beside AS (
+    SELECT arg_min(b.model, (-b.score, b.model)) AS model
+    FROM best AS b
+    CROSS JOIN named AS n
+    WHERE b.model <> n.model
+        AND EXISTS (
+            SELECT 1
+            FROM edition_stars AS own
+            JOIN edition_stars AS other ON other.edition_id = own.edition_id AND other.question_uuid = own.question_uuid
+            WHERE own.edition_id = b.edition_id
+                AND own.month = b.month
+                AND other.month = b.month
+                AND own.model = b.model
+                AND other.model = n.model
+                AND own.prompt_style = $prompt_style
+                AND other.prompt_style = $prompt_style
+        )
 ),
 
 chosen AS (
     SELECT
-        coalesce($model_a::VARCHAR, (SELECT model FROM best WHERE place = 1)) AS model_a,
-        coalesce($model_b::VARCHAR, (SELECT model FROM best WHERE place = if($model_a::VARCHAR IS NULL, 2, 1))) AS model_b
+        coalesce($model_a::VARCHAR, if($model_b::VARCHAR IS NULL, n.model, b.model)) AS model_a,
+        coalesce($model_b::VARCHAR, b.model) AS model_b
+    FROM named AS n
+    CROSS JOIN beside AS b
 ),
 
 marks AS (
