@@ -51,7 +51,7 @@ def add_answer_routes(app: FastAPI) -> None:
         request: Request, ledger: Ledger, visitor: SignedIn, run_id: str, asked: Mapping[str, str], text: str
     ) -> Response:
         lake = open_lake_for(request)
-        run = need_run(ledger, lake, run_id)
+        run = need_run(request, ledger, lake, run_id)
         model = asked.get("model", "")
         lines = read_lines(request, ledger, run, model)
         if not lines:
@@ -106,7 +106,7 @@ def add_answer_routes(app: FastAPI) -> None:
         seq: int = 0,
     ) -> Response:
         lake = open_lake_for(request)
-        run = need_run(ledger, lake, run_id)
+        run = need_run(request, ledger, lake, run_id)
         lines = read_lines(request, ledger, run, model)
         own = [line for line in lines if line.session_id == session]
         place = next((place for place, line in enumerate(own) if line.seq == seq), None)

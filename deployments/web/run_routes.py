@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from deployments.output import render_duration
+from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
 from deployments.web.visitor import Store, Watcher
@@ -25,10 +26,12 @@ from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger
 
 SESSIONS_PER_PAGE = 100
+_MOST_KEPT, _KEPT_S = 32, 60.0
 
 
 def add_run_routes(app: FastAPI) -> None:
     """Add the pages of runs; they show numbers and names, and no text of a question or an answer."""
+    app.state.landed_runs = Kept[str, WatchedRun](_MOST_KEPT, _KEPT_S)
 
     @app.get("/runs")
     def show_runs(request: Request, visitor: Watcher, page: int = 1) -> Response:
@@ -55,7 +58,7 @@ def add_run_routes(app: FastAPI) -> None:
         request: Request, run_id: str, visitor: Watcher, ledger: Store, model: str = "", page: int = 1
     ) -> Response:
         lake = open_lake_for(request)
-        run = need_run(ledger, lake, run_id)
+        run = need_run(request, ledger, lake, run_id)
         found = list_sessions(ledger, lake, run)
         models = sorted({row["model"] for row in found})
         shown = [row for row in found if model in ("", row["model"])]
@@ -100,11 +103,17 @@ def open_lake_for(request: Request) -> Lake | None:
         return None
 
 
-def need_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun:
-    """The run that the address names; else 404."""
+def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun:
+    """The run that the address names; else 404. What has landed is kept for a minute: a page of answers reads texts alone."""
+    kept: Kept[str, WatchedRun] = request.app.state.landed_runs
+    known = kept.get(run_id)
+    if known is not None:
+        return known
     run = find_run(ledger, lake, run_id)
     if run is None:
         raise HTTPException(404)
+    if run.is_landed:
+        kept.put(run_id, run)
     return run
 
 

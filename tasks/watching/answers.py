@@ -95,7 +95,8 @@ def read_excerpts(
     if lake is not None and run.is_landed:
         asked = {
             "month": run.month,
-            "session_ids": sorted({line.session_id for line in lines}),
+            "first_session_id": min(line.session_id for line in lines),
+            "last_session_id": max(line.session_id for line in lines),
             "keys": [f"{line.session_id} {line.seq}" for line in lines],
         }
         rows = lake.read_rows("watched_excerpts", asked)

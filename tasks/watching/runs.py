@@ -51,8 +51,8 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
     with ledger.read() as connection:
         row = read_run_row(connection, run_id)
     is_open = row is not None and row["status"] == "open"
-    landed = [] if lake is None else _read_runs(lake, run_id, 1, 0)
-    if landed and not is_open:
+    landed = [] if lake is None or is_open else _read_runs(lake, run_id, 1, 0)
+    if landed:
         return _make_run(landed[0])
     if row is None:
         return None
@@ -62,8 +62,8 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
         False,
         row["status"],
         row["bank_version"],
-        landed[0]["edition_id"] if landed else None,
-        landed[0]["judge"] if landed else None,
+        None,
+        None,
         row["planned_at"],
         row["is_simulated"],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,8 +39,10 @@ PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotat
 
 
 def land_published_run(settings: Settings) -> None:
-    """Ten questions a set, one of which names what is searched for; references and reasons are planted in every one."""
-    frames = build_season(months=(MONTH,), questions_per_discipline=1, is_calibrated=False)
+    """One set of ten questions, one of which names what is searched for; references and reasons are planted in every one."""
+    frames = build_season(
+        months=(MONTH,), repeats=1, questions_per_discipline=1, unparsed_rate=0.0, is_calibrated=False
+    )
     frames["judgements"] = frames["judgements"].with_columns(
         reason=pl.when(pl.col("attempt") > 0).then(pl.lit(REASON))
     )
@@ -96,7 +99,9 @@ class Watched:
                 assert put is not None
                 _, put = await door.submit_and_next(token, lease, put.seq, Answer(text))
 
-        asyncio.run(sit())
+        # A browser's test has a loop of its own in this thread.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, sit()).result()
         return session_id
 
 
