@@ -99,7 +99,9 @@ def read_excerpts(
             "last_session_id": max(line.session_id for line in lines),
             "keys": [f"{line.session_id} {line.seq}" for line in lines],
         }
-        rows = lake.read_rows("watched_excerpts", asked)
+        # Of a few rows of one part of a month several threads would each unpack the same: twice the CPU, and no sooner.
+        with lake.one_thread():
+            rows = lake.read_rows("watched_excerpts", asked)
         answers = {(str(session), int(str(seq))): str(text or "") for session, seq, text in rows}
     missing = sorted({line.question_uuid for line in lines if (line.set_id, line.lineage_uuid) not in stems})
     banked: dict[str, str] = {}
@@ -122,7 +124,8 @@ def read_answer(
     place: dict[str, object] = {"session_id": line.session_id, "seq": line.seq, "month": run.month}
     response: dict[str, Any] | None = None
     if run.is_landed and lake is not None:
-        rows = lake.read("watched_answer", place).to_dicts()
+        with lake.one_thread():
+            rows = lake.read("watched_answer", place).to_dicts()
         response = rows[0] if rows else None
     else:
         with ledger.read() as connection:
@@ -130,9 +133,10 @@ def read_answer(
         response = None if row is None else {**row, "answer": None}
     judgements: list[dict[str, Any]] = []
     if lake is not None:
-        judgements = lake.read(
-            "watched_reasons" if with_reference else "watched_judgements", place
-        ).to_dicts()
+        with lake.one_thread():
+            judgements = lake.read(
+                "watched_reasons" if with_reference else "watched_judgements", place
+            ).to_dicts()
     return WholeAnswer(line, question, response, judgements)
 
 
