@@ -105,6 +105,10 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "league": "verdicts on a league's questions land as its workbook's do",
         "questions": "what is marked is shown with its question",
     },
+    "watching": {
+        "exam": "how far the runs under way are, as `proctor runs` shows it",
+        "questions": "an answer is shown with its question",
+    },
     "reconcile": {
         "exam": "lands closed sessions and the audit log",
         "marking": "lands marks that were given on the web",

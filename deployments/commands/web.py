@@ -26,9 +26,11 @@ def web(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Serve the pages on which annotators review and coordinators watch, until interrupted.
+    """Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.
 
-    Annotators sign in with their own name; `proctor exam user password NAME` sets a password. Admins and examiners coordinate.
+    Everybody signs in with their own name; `proctor exam user password NAME` sets a password. Annotators see their own queue; admins
+    and examiners coordinate. Admins, examiners and analysts see runs under way and the answers behind every result; reference answers
+    are shown to admins and examiners only (docs/live.md).
 
     Example: proctor web --port 8710
     """

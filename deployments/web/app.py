@@ -1,4 +1,4 @@
-"""The web desk: pages on which people review. It parses and renders; what it takes in goes to the review desk.
+"""The web desk: pages on which people review, give marks, and look at runs. It parses and renders; what it takes in goes to the review desk.
 
 The process knows the ledger; it opens the lake for nothing. To add a kind of work: a module with `add_…_routes`, its
 templates, its words in wording.yaml, and a line in `_KINDS`.
@@ -22,22 +22,32 @@ from deployments.auth.guard import Guard
 from deployments.auth.sessions import Sessions, read_cookie_key
 from deployments.auth.sign_in import PasswordDoor
 from deployments.continuation import begin_continuation
+from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor
 from deployments.web.mark_routes import add_mark_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.review_routes import add_review_routes
+from deployments.web.run_routes import add_run_routes
 from deployments.web.security import SecurityHeaders
 from deployments.web.sign_in_routes import add_sign_in_routes
 from deployments.web.visitor import FORM_HEADER, SignInNeeded, read_visitor
 from schemas.settings import Settings
 from tasks.review.batch import list_open_batches
+from tasks.watching.progress import ProgressReading
 from warehouse.ledger.engine import Ledger, open_ledger
 
 # A person is told after so long that the ledger is locked.
 LONGEST_WAIT_S = 5.0
-_KINDS = (add_sign_in_routes, add_review_routes, add_coordinator_routes, add_mark_routes)
+_KINDS = (
+    add_sign_in_routes,
+    add_review_routes,
+    add_coordinator_routes,
+    add_mark_routes,
+    add_run_routes,
+    add_answer_routes,
+)
 
 
 def create_app(
@@ -69,6 +79,7 @@ def create_app(
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)
         app.state.sights = Sights(settings, app.state.lake)
+        app.state.progress = ProgressReading(opened)
         # A batch whose last decision came in when this server was about to end.
         for batch in await run_in_threadpool(list_open_batches, opened):
             if batch.status == "complete":

@@ -16,6 +16,7 @@ from deployments.auth.sessions import SignedIn
 from deployments.web.visitor import COORDINATORS, read_sessions
 from deployments.web.wording import choose_language, read_wording, say
 from tasks.review.words import list_words
+from tasks.watching.access import WATCHERS
 
 STATIC = Path(__file__).parent / "static"
 
@@ -25,7 +26,7 @@ def render_page(
 ) -> HTMLResponse:
     """A page, or a part of one, in the reader's language.
 
-    Every template knows `say(name, …)`, `words(topic)`, `language`, `visitor`, `is_coordinator`, `form_token` (empty for who is
+    Every template knows `say(name, …)`, `words(topic)`, `language`, `visitor`, `is_coordinator`, `is_watcher`, `form_token` (empty for who is
     not signed in) and `static(name)`; the rest is given. Everything that is put in is escaped.
     """
     language = choose_language(request)
@@ -40,6 +41,7 @@ def render_page(
             language=language,
             visitor=visitor,
             is_coordinator=visitor is not None and visitor.role in COORDINATORS,
+            is_watcher=visitor is not None and visitor.role in WATCHERS,
             form_token=token,
             path=request.url.path,
             **values,

@@ -48,6 +48,7 @@ from tasks.review.queue import (
     read_last_decided,
     save_draft,
 )
+from tasks.watching.access import WATCHERS
 from warehouse.ledger.engine import Ledger, now_text
 
 ROWS_PER_PAGE = 500
@@ -62,6 +63,8 @@ def add_review_routes(app: FastAPI) -> None:
         work = list_work(ledger, visitor.user_id)
         if not work and visitor.role in COORDINATORS:
             return RedirectResponse("/coordination", 303)
+        if not work and visitor.role in WATCHERS:
+            return RedirectResponse("/runs", 303)
         now = now_text()
         return render_page(
             request,

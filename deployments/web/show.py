@@ -19,6 +19,16 @@ _MOST_COMPARED = 4_000
 _MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
 
 
+def show_bare_question(content: QuestionContent, language: Language) -> Markup:
+    """Material, stem and options, as a candidate sees them; nothing of an answer, whatever the content holds."""
+    bare = QuestionContent(content.bare)
+    parts = [_show_section("material", bare.material, language)] if bare.material else []
+    parts.append(_show_section("stem", bare.stem, language))
+    if bare.options:
+        parts.append(_show_options(bare, language))
+    return Markup("").join(parts)
+
+
 def show_question(content: QuestionContent, language: Language, *, answer_heading: str = "answer") -> Markup:
     """Material, stem, options with the key marked, answer and explanation, each under its heading.
 

@@ -16,8 +16,7 @@ from deployments.auth.sign_in import Outcome, PasswordDoor
 from deployments.auth.weak_passwords import Weakness, find_weakness
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
-    ANNOTATORS,
-    COORDINATORS,
+    HAS_ACCOUNT,
     SESSION_COOKIE,
     Form,
     Store,
@@ -117,7 +116,8 @@ def add_sign_in_routes(app: FastAPI) -> None:
         """Keep the language and go back to the page that asked."""
         came_from = urlparse(request.headers.get("referer", ""))
         is_ours = came_from.netloc == request.headers.get("host", "")
-        reply = RedirectResponse(_keep_own_path(came_from.path if is_ours else "/"), 303)
+        page = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+        reply = RedirectResponse(_keep_own_path(page if is_ours else "/"), 303)
         if language in LANGUAGES:
             reply.set_cookie(
                 LANGUAGE_COOKIE,
@@ -195,7 +195,7 @@ def _read_hash(ledger: Ledger, name: str) -> str | None:
     """The password hash of somebody who has work here; null for anybody else, so that nobody learns more."""
     with ledger.read() as connection:
         user = users.read_user(connection, name)
-        if user is None or user.role not in (*ANNOTATORS, *COORDINATORS):
+        if user is None or user.role not in HAS_ACCOUNT:
             return None
         return users.read_password_hash(connection, name)
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from deployments.auth.sessions import Sessions, SignedIn
 from schemas.settings import Settings
+from tasks.watching.access import WATCHERS
 from warehouse.ledger.engine import Ledger
 
 SESSION_COOKIE = "proctor_session"
@@ -20,6 +21,8 @@ FORM_HEADER = "x-proctor-form"
 # Who reads and decides, and who gives the work out. Others have no account here, whatever their password.
 ANNOTATORS = ("annotator",)
 COORDINATORS = ("admin", "examiner")
+# Who looks at runs and answers (tasks.watching.access); analysts have no other work here.
+HAS_ACCOUNT = (*ANNOTATORS, *COORDINATORS, *(role for role in WATCHERS if role not in COORDINATORS))
 _MOST_FIELDS = 100
 
 
@@ -56,6 +59,13 @@ def _need_coordinator(request: Request) -> SignedIn:
     visitor = _need_visitor(request)
     if visitor.role not in COORDINATORS:
         raise HTTPException(404)
+    return visitor
+
+
+def _need_watcher(request: Request) -> SignedIn:
+    visitor = _need_visitor(request)
+    if visitor.role not in WATCHERS:
+        raise HTTPException(403)
     return visitor
 
 
@@ -121,6 +131,7 @@ async def _read_checked_form(request: Request) -> Mapping[str, str]:
 
 Visitor = Annotated[SignedIn, Depends(_need_visitor)]
 Coordinator = Annotated[SignedIn, Depends(_need_coordinator)]
+Watcher = Annotated[SignedIn, Depends(_need_watcher)]
 Store = Annotated[Ledger, Depends(_read_ledger)]
 Config = Annotated[Settings, Depends(_read_settings)]
 Form = Annotated[Mapping[str, str], Depends(_read_checked_form)]

@@ -27,6 +27,7 @@ ALL = (
     "normal_form_speed",
     "augment_speed",
     "web_desk_speed",
+    "live_view_speed",
     "review_afternoon",
     "bank_speed",
     "verify_speed",

@@ -1,0 +1,153 @@
+"""Pages of runs for those who watch: runs under way with numbers that move, sessions of a run, what was published of a month."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from deployments.output import render_duration
+from deployments.web.kept import Kept
+from deployments.web.lake import LakeDoor
+from deployments.web.pages import render_page
+from deployments.web.visitor import Store, Watcher
+from schemas.errors import StoreError
+from schemas.table import MONTH_PATTERN
+from tasks.exam.run_progress import CandidateProgress, RunProgress
+from tasks.watching.progress import ProgressReading
+from tasks.watching.results import list_published_months, read_month
+from tasks.watching.runs import RUNS_PER_PAGE, WatchedRun, find_run, list_landed_runs, list_sessions
+from warehouse.lake.store import Lake
+from warehouse.ledger.engine import Ledger
+
+SESSIONS_PER_PAGE = 100
+_MOST_KEPT, _KEPT_S = 32, 60.0
+
+
+def add_run_routes(app: FastAPI) -> None:
+    """Add the pages of runs; they show numbers and names, and no text of a question or an answer."""
+    app.state.landed_runs = Kept[str, WatchedRun](_MOST_KEPT, _KEPT_S)
+
+    @app.get("/runs")
+    def show_runs(request: Request, visitor: Watcher, page: int = 1) -> Response:
+        lake = open_lake_for(request)
+        landed, count = ([], 0) if lake is None else list_landed_runs(lake, page)
+        under_way = _read_progress(request)
+        return render_page(
+            request,
+            "runs.html",
+            visitor,
+            runs=[_describe_run(run) for run in under_way],
+            landed=landed,
+            page=max(page, 1),
+            page_count=-(-count // RUNS_PER_PAGE) or 1,
+        )
+
+    @app.get("/runs/progress")
+    def show_progress(request: Request, visitor: Watcher) -> Response:
+        """The numbers of the runs under way, as they stand on the page: its script asks for them every few seconds."""
+        return JSONResponse({"runs": [_describe_run(run) for run in _read_progress(request)]})
+
+    @app.get("/runs/{run_id}")
+    def show_run(
+        request: Request, run_id: str, visitor: Watcher, ledger: Store, model: str = "", page: int = 1
+    ) -> Response:
+        lake = open_lake_for(request)
+        run = need_run(request, ledger, lake, run_id)
+        found = list_sessions(ledger, lake, run)
+        models = sorted({row["model"] for row in found})
+        shown = [row for row in found if model in ("", row["model"])]
+        count = -(-len(shown) // SESSIONS_PER_PAGE) or 1
+        page = min(max(page, 1), count)
+        start = (page - 1) * SESSIONS_PER_PAGE
+        return render_page(
+            request,
+            "run.html",
+            visitor,
+            run=run,
+            models=models,
+            model=model,
+            sessions=shown[start : start + SESSIONS_PER_PAGE],
+            session_count=len(shown),
+            page=page,
+            page_count=count,
+            link=urlencode,
+        )
+
+    @app.get("/results")
+    def show_results(request: Request, visitor: Watcher, month: str = "") -> Response:
+        lake = open_lake_for(request)
+        months = [] if lake is None else list_published_months(lake)
+        if month and re.fullmatch(MONTH_PATTERN, month) is None:
+            raise HTTPException(404)
+        chosen = month or (months[0] if months else "")
+        runs = read_month(lake, chosen) if lake is not None and chosen in months else []
+        if month and not runs:
+            raise HTTPException(404)
+        return render_page(
+            request, "results.html", visitor, months=months, month=chosen, runs=runs, link=urlencode
+        )
+
+
+def open_lake_for(request: Request) -> Lake | None:
+    """The lake for reading; null in a home whose lake nobody has made yet."""
+    door: LakeDoor = request.app.state.lake
+    try:
+        return door.read()
+    except StoreError:
+        return None
+
+
+def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun:
+    """The run that the address names; else 404. What has landed is kept for a minute: a page of answers reads texts alone."""
+    kept: Kept[str, WatchedRun] = request.app.state.landed_runs
+    known = kept.get(run_id)
+    if known is not None:
+        return known
+    run = find_run(ledger, lake, run_id)
+    if run is None:
+        raise HTTPException(404)
+    if run.is_landed:
+        kept.put(run_id, run)
+    return run
+
+
+def _read_progress(request: Request) -> list[RunProgress]:
+    reading: ProgressReading = request.app.state.progress
+    return reading.read()
+
+
+def _describe_run(run: RunProgress) -> dict[str, Any]:
+    """A run under way as its page shows it: every number a text already, so that the script only puts it in its place."""
+    return {
+        "run_id": run.run_id,
+        "updated_at": run.updated_at[11:19],
+        "whole": _describe_numbers(run, sum(sum(one.failed_calls.values()) for one in run.candidates)),
+        "candidates": [
+            {
+                "model": one.model,
+                "is_outside": one.is_outside,
+                "sessions": f"{one.closed_count} / {one.session_count}",
+                **_describe_numbers(one, sum(one.failed_calls.values())),
+                "failed_names": ", ".join(f"{count} × {name}" for name, count in one.failed_calls.items()),
+            }
+            for one in run.candidates
+        ],
+    }
+
+
+def _describe_numbers(one: RunProgress | CandidateProgress, failed_count: int) -> dict[str, Any]:
+    return {
+        "done": one.done,
+        "total": one.total,
+        "counted": f"{one.done:,} / {one.total:,}",
+        "per_minute": f"{one.per_minute:,.1f}",
+        "left": "–" if one.left_s is None else render_duration(one.left_s),
+        "cost": "–" if one.cost_usd is None else f"${one.cost_usd:,.4f}",
+        "failed": str(failed_count),
+    }

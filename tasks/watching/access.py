@@ -1,0 +1,42 @@
+"""Who may look at runs, who at reference answers, and the entry of the audit log that each look at content leaves."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine import Ledger
+
+# Who sees runs, questions, answers and stars. Candidates and annotators see none of it.
+WATCHERS: Final = ("admin", "examiner", "analyst")
+# Who also sees reference answers, explanations, and the reasons of judges, which quote them; as for exports.
+REFERENCE_READERS: Final = ("admin", "examiner")
+ACTION: Final = "look"
+_LONGEST_TARGET: Final = 240
+
+Look = Literal["answers", "search", "answer", "answer_with_reference"]
+
+
+def may_read_references(role: str) -> bool:
+    """Whether somebody of that role sees reference answers."""
+    return role in REFERENCE_READERS
+
+
+def note_look(
+    ledger: Ledger,
+    user_id: str,
+    look: Look,
+    target: str,
+    *,
+    seq: int | None = None,
+    address: str | None = None,
+) -> None:
+    """Write that somebody looks at questions or answers, before they are shown: who, at what kind, at which id; never a text.
+
+    `target` is a session, or `RUN CANDIDATE` for a list; `seq` the position of a single question.
+    """
+    entry = Entry(
+        ACTION, user_id=user_id, code=look, target=target[:_LONGEST_TARGET], seq=seq, address=address
+    )
+    with ledger.write() as connection:
+        add_entry(connection, entry)

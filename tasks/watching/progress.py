@@ -1,0 +1,42 @@
+"""How far the runs under way are, read once for all who watch: a page that asks every few seconds must cost nothing.
+
+A reading serves everybody for a while, and for longer the longer it took: however many tabs are open, and however many calls a
+run has made, no more than a twentieth of one core goes into it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+from tasks.exam.run_progress import RunProgress, list_runs_under_way, read_run_progress
+from warehouse.ledger.engine import Ledger
+
+# Seconds for which a reading serves at least, and how many times longer than it took.
+_LEAST_S: Final = 2.0
+_REST_FACTOR: Final = 20.0
+
+
+class ProgressReading:
+    """The progress of all open runs; safe for threads."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        self._serves_until = 0.0
+        self._found: list[RunProgress] = []
+        self.count = 0
+
+    def read(self) -> list[RunProgress]:
+        """Every run that is not closed, in the order in which they were planned; at most seconds old."""
+        with self._lock:
+            begun = time.monotonic()
+            if begun >= self._serves_until:
+                self._found = [
+                    read_run_progress(self._ledger, name) for name in list_runs_under_way(self._ledger)
+                ]
+                self.count += 1
+                ended = time.monotonic()
+                self._serves_until = ended + max(_LEAST_S, _REST_FACTOR * (ended - begun))
+            return self._found

@@ -1,0 +1,108 @@
+"""Runs and their sessions: those that have landed from the lake, those that are sat from the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from warehouse.lake.store import Lake
+from warehouse.ledger import exam
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.watching import read_run_row
+
+RUNS_PER_PAGE: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRun:
+    """A run.
+
+    Attributes:
+        run_id: the run.
+        month: its month.
+        is_landed: whether its sessions are read from the lake: it is closed, and has landed.
+        status: `open` or `closed`.
+        bank_version: the bank version that it was drawn from.
+        edition_id: its last edition; null where nothing is published.
+        judge: the judge whose stars count in it; null before.
+        planned_at: when it was planned, as text.
+        is_simulated: whether it is simulated.
+    """
+
+    run_id: str
+    month: str
+    is_landed: bool
+    status: str
+    bank_version: int
+    edition_id: str | None
+    judge: str | None
+    planned_at: str
+    is_simulated: bool
+
+
+def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
+    """A page of the runs in the lake, the latest first, and how many runs there are."""
+    rows = _read_runs(lake, None, RUNS_PER_PAGE, (max(page, 1) - 1) * RUNS_PER_PAGE)
+    return [_make_run(row) for row in rows], int(rows[0]["run_count"]) if rows else 0
+
+
+def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | None:
+    """The run of that name; null for none. While it is open, and until it lands, it is read from the ledger."""
+    with ledger.read() as connection:
+        row = read_run_row(connection, run_id)
+    is_open = row is not None and row["status"] == "open"
+    landed = [] if lake is None or is_open else _read_runs(lake, run_id, 1, 0)
+    if landed:
+        return _make_run(landed[0])
+    if row is None:
+        return None
+    return WatchedRun(
+        run_id,
+        row["month"],
+        False,
+        row["status"],
+        row["bank_version"],
+        None,
+        None,
+        row["planned_at"],
+        row["is_simulated"],
+    )
+
+
+def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[dict[str, Any]]:
+    """The sessions of a run by candidate, prompt style and repeat: session_id, model, prompt_style, repeat, status,
+    answered_count, question_count, score (null where nothing is published).
+    """
+    if run.is_landed and lake is not None:
+        return lake.read("watched_sessions", {"run_id": run.run_id, "month": run.month}).to_dicts()
+    names = (
+        "session_id",
+        "model",
+        "prompt_style",
+        "repeat",
+        "status",
+        "answered_count",
+        "question_count",
+    )
+    with ledger.read() as connection:
+        rows = exam.list_sessions(connection, run_id=run.run_id)
+    found = [{name: row[name] for name in names} | {"score": None} for row in rows]
+    return sorted(found, key=lambda row: (row["model"], row["prompt_style"], row["repeat"]))
+
+
+def _read_runs(lake: Lake, run_id: str | None, limit: int, offset: int) -> list[dict[str, Any]]:
+    return lake.read("watched_runs", {"run_id": run_id, "limit": limit, "offset": offset}).to_dicts()
+
+
+def _make_run(row: dict[str, Any]) -> WatchedRun:
+    return WatchedRun(
+        row["run_id"],
+        row["month"],
+        True,
+        row["status"],
+        row["bank_version"],
+        row["edition_id"],
+        row["judge"],
+        row["planned_at"].isoformat(),
+        row["is_simulated"],
+    )

@@ -1,0 +1,144 @@
+"""A home to watch: a published run of six candidates in its lake, and a run under way in its ledger; secrets are planted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from deployments.web.app import create_app
+from deployments.web.visitor import SESSION_COOKIE
+from schemas.settings import Settings
+from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tasks.editions.publish import publish_run
+from tasks.exam.doors import DirectDoor
+from tasks.exam.protocol.machine import make_protocol
+from tasks.exam.protocol.words import Answer
+from tests.fresh import open_new_lake
+from tests.tasks.editions.season import land_frames
+from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.report.synthetic import build_season
+from tests.warehouse.bank_rows import BANK, land_bank_rows
+from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.ledger import users
+from warehouse.ledger.engine import Ledger, open_ledger
+
+RUN, MONTH, MODEL = "run-2025-06", "2025-06", "south-chat"
+REFERENCE, EXPLANATION, REASON = "PLANTED-REFERENCE", "PLANTED-EXPLANATION", "PLANTED-REASON"
+SEARCHED = "Zanzibar"
+PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotator"}
+
+
+def land_published_run(settings: Settings) -> None:
+    """One set of ten questions, one of which names what is searched for; references and reasons are planted in every one."""
+    frames = build_season(
+        months=(MONTH,), repeats=1, questions_per_discipline=1, unparsed_rate=0.0, is_calibrated=False
+    )
+    frames["judgements"] = frames["judgements"].with_columns(
+        reason=pl.when(pl.col("attempt") > 0).then(pl.lit(REASON))
+    )
+    frames["responses"] = frames["responses"].with_columns(
+        response=pl.when(pl.col("answer_status") == "answered")
+        .then(pl.format("An answer at {}.", "seq"))
+        .otherwise("response")
+    )
+    questions = frames["responses"]["question_uuid"].unique().sort()
+    bank: list[dict[str, object]] = [
+        {
+            "question_uuid": question,
+            "lineage_uuid": question,
+            "bank_version": 1,
+            "question_type": "short_answer",
+            "language": "en",
+            "stem": f"Where is {SEARCHED if number == 0 else 'place'} number {number}?",
+            "answer": [REFERENCE],
+            "explanation": EXPLANATION,
+        }
+        for number, question in enumerate(questions)
+    ]
+    with open_new_lake(settings) as lake:
+        land_frames(lake, frames)
+        land_bank_rows(lake, fill_rows(BANK, bank).drop("landing_unit"))
+        publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
+
+
+@dataclass
+class Watched:
+    """The application over that home."""
+
+    world: World
+    client: TestClient
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.world.ledger
+
+    def sign_in(self, name: str) -> Watcher:
+        app: Any = self.client.app
+        return Watcher(self, app.state.sessions.start(name))
+
+    def answer(self, count: int, text: str = "true") -> str:
+        """Let alpha answer some questions of its session of the run under way; returns the session."""
+        session_id: str = self.world.sessions("alpha")[0]["session_id"]
+        token = self.world.token(session_id)
+
+        async def sit() -> None:
+            door = DirectDoor(make_protocol(self.ledger, self.world.settings, is_in_house=True))
+            lease = await door.open_session(token, session_id)
+            put = await door.next_question(token, lease)
+            for _ in range(count):
+                assert put is not None
+                _, put = await door.submit_and_next(token, lease, put.seq, Answer(text))
+
+        # A browser's test has a loop of its own in this thread.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, sit()).result()
+        return session_id
+
+
+@dataclass
+class Watcher:
+    """A browser that is signed in."""
+
+    watched: Watched
+    cookie: str
+
+    def get(self, path: str, **headers: str) -> Response:
+        headers = {"cookie": f"{SESSION_COOKIE}={self.cookie}", **headers}
+        return self.watched.client.get(path, headers=headers, follow_redirects=False)
+
+    def post(self, path: str, **fields: str) -> Response:
+        app: Any = self.watched.client.app
+        token = app.state.sessions.make_form_token(self.cookie.split(".")[0])
+        headers = {"cookie": f"{SESSION_COOKIE}={self.cookie}"}
+        return self.watched.client.post(
+            path, headers=headers, data={"form_token": token, **fields}, follow_redirects=False
+        )
+
+
+@contextmanager
+def open_watched(home: Path) -> Iterator[Watched]:
+    """The home and its application, with people of every role; the run under way has candidates alpha and rho."""
+
+    settings = make_settings(home, judge_ratings_gate=100)
+    land_published_run(settings)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    bank = make_bank()
+    with open_ledger(settings.ledger_address) as ledger:
+        plan = publish(ledger, settings, registry, bank)
+        with ledger.write() as connection:
+            for name, role in PEOPLE.items():
+                users.add_user(connection, user_id=name, role=role)
+        world = World(ledger, settings, registry, bank, plan, now=time.time())
+        app = create_app(settings, ledger=ledger, continue_batch=lambda _: None)
+        with TestClient(app) as client:
+            yield Watched(world, client)

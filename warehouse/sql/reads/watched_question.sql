@@ -1,0 +1,8 @@
+-- What was asked? Nothing that a candidate may not see is read.
+-- One row per question: one, or none, as it stood in the bank version that was drawn from.
+-- Parameters: $question_uuid, $bank_version
+SELECT question_type, language, stem, material, options
+FROM bank_contents
+WHERE question_uuid = $question_uuid AND from_version <= $bank_version::BIGINT
+ORDER BY from_version DESC
+LIMIT 1
