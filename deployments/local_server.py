@@ -22,7 +22,7 @@ from pathlib import Path
 from deployments.environment import list_plain_variables
 from deployments.output import print_note
 from schemas.errors import ProctorError, StoreError
-from schemas.settings import Settings
+from schemas.settings import TOML_VARIABLE, Settings, find_toml
 from warehouse.prefect_database import copy_empty_database, keep_empty_database
 
 HEARTBEAT_S = 10.0
@@ -85,6 +85,9 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         "PREFECT_CLI_PROMPT": "false",
         "PROCTOR_HOME": str(settings.home.resolve()),
     }
+    if (toml := find_toml()) is not None:
+        # A worker's folder is another than the one in which this file was found.
+        variables[TOML_VARIABLE] = str(toml.resolve())
     if state is not None:
         variables |= {"PREFECT_API_URL": state.api_url, "PREFECT_API_AUTH_STRING": state.auth}
     return variables
@@ -175,6 +178,20 @@ def is_healthy(state: ServerState) -> bool:
     try:
         connection.request("GET", "/api/admin/version", headers={"Authorization": f"Basic {token}"})
         return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def has_page(state: ServerState) -> bool:
+    """Whether the server serves Prefect's web page."""
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=5)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status in (200, 307, 308)
     except (OSError, http.client.HTTPException):
         return False
     finally:
@@ -322,31 +339,3 @@ def _write_state(settings: Settings, state: ServerState) -> None:
     with os.fdopen(descriptor, "w") as file:
         json.dump(asdict(state), file)
     draft.replace(path)
-
-
-def deploy_flows(settings: Settings) -> list[str]:
-    """Register every deployment of `deployments/prefect.yaml` with the running server; returns their names.
-
-    Raises ProctorError when no server runs, or with Prefect's own words when it refuses.
-    """
-    import yaml
-
-    state = read_state(settings)
-    if state is None:
-        raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
-    root = Path(__file__).resolve().parents[1]
-    manifest = Path(__file__).with_name("prefect.yaml")
-    inherited = list_plain_variables(os.environ)
-    environment = inherited | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
-    command = [sys.executable, "-m", "prefect", "--no-prompt"]
-    for arguments in (
-        ["work-pool", "create", WORK_POOL, "--type", "process", "--overwrite"],
-        ["deploy", "--prefect-file", str(manifest), "--all"],
-    ):
-        done = subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, env=environment, cwd=root
-        )
-        if done.returncode != 0:
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
-            raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
-    return [entry["name"] for entry in yaml.safe_load(manifest.read_text())["deployments"]]

@@ -31,6 +31,18 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
     return {str(run_id): found.get(run_id, 0) for run_id in planned}
 
 
+def count_closed_by_month(connection: Connection) -> dict[str, tuple[int, int]]:
+    """Closed sessions and their questions by month, over all runs."""
+    query = (
+        select(runs.c.month, func.count(), func.sum(sessions.c.question_count))
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .where(sessions.c.status == "closed")
+        .group_by(runs.c.month)
+        .order_by(runs.c.month)
+    )
+    return {str(month): (int(count), int(total)) for month, count, total in connection.execute(query)}
+
+
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
     """The closed sessions of a run with the run's month and bank version, and the organisation's name.
 
