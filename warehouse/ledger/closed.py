@@ -31,8 +31,8 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
     return {str(run_id): found.get(run_id, 0) for run_id in planned}
 
 
-def count_closed_by_month(connection: Connection) -> dict[str, tuple[int, int]]:
-    """Closed sessions and their questions by month, over all runs."""
+def count_closed_by_month(connection: Connection, *, before: str | None = None) -> dict[str, tuple[int, int]]:
+    """Closed sessions and their questions by month, over all runs; with `before` (ISO text) those closed by then."""
     query = (
         select(runs.c.month, func.count(), func.sum(sessions.c.question_count))
         .join(sessions, sessions.c.run_id == runs.c.run_id)
@@ -40,6 +40,8 @@ def count_closed_by_month(connection: Connection) -> dict[str, tuple[int, int]]:
         .group_by(runs.c.month)
         .order_by(runs.c.month)
     )
+    if before is not None:
+        query = query.where(sessions.c.closed_at <= before)
     return {str(month): (int(count), int(total)) for month, count, total in connection.execute(query)}
 
 
