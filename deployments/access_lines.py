@@ -47,7 +47,7 @@ class AccessLines:
             self._written += 1
         path = "".join(c if c.isprintable() else "?" for c in str(scope["path"]))[:_LONGEST_PATH]
         if self._as_json:
-            self._print_json(method=scope["method"], path=path, status=status, duration_ms=round(duration_ms))
+            self._print_json(method=scope["method"], path=path, status=status, ms=round(duration_ms))
         else:
             self._print(f"{_now()} {scope['method']} {path} {status} {duration_ms:.0f} ms")
 

@@ -78,6 +78,8 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         # The lines of our own logger go to the flow run: ids and counts. Prefect's own stay out.
         "PREFECT_LOGGING_TO_API_ENABLED": "true",
         "PREFECT_LOGGING_EXTRA_LOGGERS": "proctor",
+        # Of a run that is about to begin it has no id yet; our own file has that line.
+        "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "CRITICAL"),
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
         # Prefect would start a server of its own without a password where it is told of none.

@@ -80,8 +80,8 @@ def plan_month(
 
 
 @task(name="sit_run")
-@hide_content
 @show_progress
+@hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 

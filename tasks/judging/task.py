@@ -16,8 +16,8 @@ from warehouse.ledger.engine import open_ledger
 
 
 @task(name="judge_run")
-@hide_content
 @show_progress
+@hide_content
 @sign_landings
 def judge_run(
     run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False

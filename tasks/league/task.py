@@ -22,6 +22,7 @@ from warehouse.ledger.engine import open_ledger
 
 @task(name="claim_season")
 @hide_content
+@sign_landings
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
     """The id of the present season's league, `season-2026-Q4`; it is claimed with these rules unless it is already.
 
