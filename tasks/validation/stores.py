@@ -82,8 +82,8 @@ def find_month_differences(
 ) -> list[MonthDifference]:
     """Months of which the lake has more sessions, allocations or responses than the ledger has closed, or fewer.
 
-    Every question of a closed session is an allocation, and has a response, if only one that says it was not answered. A month lost
-    from either store is named with all of its rows. What closed within the last hour may be on its way; with `may_wait` all that the
+    Every question of a closed session is an allocation, and every answer a response. A month lost from either store is named with all of
+    its rows. What closed within the last hour may be on its way; with `may_wait` all that the
     lake lacks may, for the next flow lands it.
     """
     moment = now or datetime.now(UTC)
@@ -95,8 +95,8 @@ def find_month_differences(
         closed = count_closed_by_month(connection)
     differences = []
     for month in sorted({*closed, *landed}):
-        least, most = settled.get(month, (0, 0)), closed.get(month, (0, 0))
-        for table, place in (("sessions", 0), ("allocations", 1), ("responses", 1)):
+        least, most = settled.get(month, (0, 0, 0)), closed.get(month, (0, 0, 0))
+        for place, table in enumerate(("sessions", "allocations", "responses")):
             found = int(landed[month][table]) if month in landed else 0
             if found > most[place] or (found < least[place] and not may_wait):
                 differences.append(MonthDifference(month, table, most[place], found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,26 +11,37 @@ import pytest
 
 from tasks.exam.closing import force_close
 from tasks.exam.landing import land_closed_sessions
+from tasks.exam.sitting import sit_sessions
 from tasks.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
-from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.exam.world import (
+    MONTH,
+    AnsweringClient,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
 from warehouse.lake.store import Lake
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.flow_runs import FlowSchedule, write_flow_schedules
 
-QUESTIONS = 12
+QUESTIONS, ANSWERS = 12, 6
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(hours=2)
 
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
-    """Two sessions of six questions, closed as they stood; nothing of them has landed."""
+    """Two sessions of six questions: alpha answered all, rho nothing before it was closed; nothing of them has landed."""
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
         plan = publish(ledger, settings, registry, make_bank())
-        assert force_close(ledger, plan.run_id, "gone").unanswered_count == QUESTIONS
+        client = AnsweringClient()
+        asyncio.run(sit_sessions(ledger, settings, registry, client, plan.run_id, models=["alpha"]))
+        assert force_close(ledger, plan.run_id, "gone").unanswered_count == ANSWERS
         yield ledger, lake
 
 
@@ -39,7 +51,7 @@ def test_a_month_that_the_lake_lacks_is_named_once_it_should_be_there(stores: tu
     assert find_month_differences(ledger, lake, now=LATER) == [
         MonthDifference(MONTH, "sessions", 2, 0),
         MonthDifference(MONTH, "allocations", QUESTIONS, 0),
-        MonthDifference(MONTH, "responses", QUESTIONS, 0),
+        MonthDifference(MONTH, "responses", ANSWERS, 0),
     ]
     assert find_month_differences(ledger, lake, now=LATER, may_wait=True) == []
     land_closed_sessions(ledger, lake)
@@ -56,7 +68,7 @@ def test_a_month_that_the_ledger_never_closed_is_named_whatever_may_wait(
     assert [one.describe() for one in found] == [
         f"{MONTH}, sessions: 0 in the ledger, 2 in the lake",
         f"{MONTH}, allocations: 0 in the ledger, {QUESTIONS} in the lake",
-        f"{MONTH}, responses: 0 in the ledger, {QUESTIONS} in the lake",
+        f"{MONTH}, responses: 0 in the ledger, {ANSWERS} in the lake",
     ]
 
 
