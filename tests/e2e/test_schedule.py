@@ -60,7 +60,8 @@ def test_the_last_decision_starts_the_rest_on_the_worker(
             "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
         )
         assert home.read_json("sql", f"{newest} order by landed_at desc limit 1") == [{"is_signed": True}]
-        runs = {run["flow"]: run for run in home.read_json("runs", "list")["runs"]}
+        newest_first = home.read_json("runs", "list")["runs"]
+        runs = {run["flow"]: run for run in reversed(newest_first)}
         assert (runs["review_gate"]["started_by"], runs["review_gate"]["deployment"]) == (
             "event",
             "review-complete",
