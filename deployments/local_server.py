@@ -209,6 +209,9 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
         "PREFECT_SERVER_API_HOST": "127.0.0.1",
         "PREFECT_SERVER_API_PORT": str(port),
         "PREFECT_SERVER_UI_ENABLED": "true" if with_ui else "false",
+        # Who holds a deployment's only place must be known after a restart: held in memory, a place whose run was ended with the
+        # server would never be free again, and the schedule never run.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
         # Block types of Prefect's integrations: 3 CPU seconds, and nothing here uses one.
         "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
