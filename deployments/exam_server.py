@@ -36,6 +36,7 @@ def serve_exam(
     key: str | None = None,
     has_docs: bool = False,
     proxy: str | None = None,
+    metrics_port: int | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 
@@ -62,6 +63,7 @@ def serve_exam(
             certificate=certificate,
             key=key,
             proxy=proxy,
+            metrics_port=metrics_port,
         )
 
 
@@ -78,8 +80,8 @@ def describe_environment(settings: Settings, found: Mapping[str, str]) -> dict[s
     """
     named = _OWNERS_VARIABLES | read_key_variables(settings)
     dropped = {name for name in found if name in named or name.upper().endswith(_SECRET_ENDINGS)}
-    # PostgreSQL's own password belongs to whomever the exam's address names.
-    dropped.discard("PGPASSWORD")
+    # PostgreSQL's own password belongs to whomever the exam's address names; the other token guards this server's own numbers.
+    dropped -= {"PGPASSWORD", f"{PREFIX}METRICS_TOKEN"}
     kept = {name: value for name, value in found.items() if name not in dropped}
     if f"{PREFIX}LEDGER_URL" in dropped:
         kept.setdefault(_EXAM_VARIABLE, find_exam_address(settings))

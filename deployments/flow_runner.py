@@ -101,6 +101,9 @@ def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
     """Call the flow's function with every task among its globals replaced by the task's own function."""
     from prefect import Task
 
+    from tasks.flow_runs.record import recorded_run
+    from tasks.flow_runs.task import render_name
+
     function = flow.fn
     plain = {
         name: value.fn if isinstance(value, Task) else value for name, value in function.__globals__.items()
@@ -109,7 +112,9 @@ def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
         function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
     )
     copy.__kwdefaults__ = function.__kwdefaults__
-    return copy(**flow.validate_parameters(parameters))
+    given = flow.validate_parameters(parameters)
+    with recorded_run(flow.name, render_name(flow.name, given)):
+        return copy(**given)
 
 
 def _find_cause(error: BaseException) -> ProctorError | None:

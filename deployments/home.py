@@ -6,20 +6,22 @@ import shutil
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from deployments.examination import (
+    Note,
+    examine_clock,
+    examine_home_folder,
+    examine_models,
+    examine_prefect,
+    examine_programs,
+    examine_schedules,
+)
 from schemas.errors import StoreError, UsageError
 from schemas.settings import HOME_MARK, Settings, is_home
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-
-
-class Note(Protocol):
-    """Takes a finding: what was looked at, what was found, whether it is fine, and what mends it otherwise."""
-
-    def __call__(self, what: str, found: object, is_fine: bool, fix: str = "") -> None:
-        """Take one finding."""
 
 
 MOST_NAMED = 5
@@ -114,6 +116,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     from tasks.exam.public.disclosing import find_refused_runs
     from tasks.exam.verify import find_changed_sessions
     from tasks.progress import Progress
+    from tasks.validation.stores import find_month_differences
     from warehouse.lake.integrity import check_landings
     from warehouse.ledger.editions import read_roots
     from warehouse.ledger.engine import open_ledger
@@ -131,6 +134,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         "restore the newest backup that passes, or land these units again",
     )
     with open_ledger(settings.ledger_address) as ledger:
+        months = find_month_differences(ledger, lake, may_wait=True)
         with Progress("doctor: rows of the ledger") as progress:
             differing = find_changed_sessions(ledger, lake, progress.advance)
         with Progress("doctor: audit log and public log"):
@@ -144,6 +148,13 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         "ledger against the exam's database",
         f"not of one moment: {_name_some(strays)}" if strays else "of one moment",
         not strays,
+    )
+    note(
+        "rows by month",
+        "; ".join(one.describe() for one in months[:MOST_NAMED])
+        or "none in the lake that the ledger has not closed",
+        not months,
+        "restore ledger and lake from one backup",
     )
     note(
         "ledger against lake",
@@ -192,6 +203,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
 
     findings: list[dict[str, Any]] = []
 
@@ -200,21 +212,14 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
             {"what": what, "found": str(found), "is_fine": is_fine, "fix": None if is_fine else fix or None}
         )
 
-    for package in ("prefect", "duckdb", "polars", "great-expectations", "openai"):
-        note(f"package {package}", version(package), True)
-    soffice = shutil.which("soffice")
-    note(
-        "LibreOffice (for .doc, .rtf, .wps)",
-        soffice or "not installed: such papers wait as needs_libreoffice",
-        True,
-    )
-    free = shutil.disk_usage(settings.home if settings.home.exists() else Path()).free
-    note("free disk", f"{free / 1e9:.1f} GB", free > 1e9, "make room; proctor compact removes old snapshots")
+    examine_programs(settings, note)
     if not is_home(settings.home):
         note("PROCTOR_HOME", f"{settings.home} is no home yet", False, "proctor init")
         return findings
+    examine_home_folder(settings, note)
     _examine_modes(settings, note)
     examine_encryption(settings, note)
+    examine_models(settings, note)
     keys = open_keys(settings).path
     if keys.exists():
         mode = keys.stat().st_mode & 0o777
@@ -227,7 +232,13 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
             "mend the stores first",
         )
         return findings
+    with open_ledger(settings.ledger_address) as ledger:
+        examine_clock(ledger, note)
+        examine_prefect(settings, ledger, note)
+        examine_schedules(ledger, note)
     with open_lake(settings, read_only=True) as lake:
+        if settings.data_address.startswith("s3://"):
+            note("object store", f"{settings.data_address} answers", True)
         for result in run_checks(lake):
             count = len(result.offending)
             note(

@@ -16,6 +16,8 @@ from deployments.access_lines import AccessLines
 from deployments.http_connections import ConnectionLimits, make_protocol_class
 from deployments.output import print_note
 from schemas.errors import UsageError
+from schemas.settings import Settings, load_settings
+from tasks.log_lines import ServerLines
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
@@ -33,6 +35,7 @@ def serve_app(
     certificate: str | None = None,
     key: str | None = None,
     proxy: str | None = None,
+    metrics_port: int | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
 
@@ -47,10 +50,21 @@ def serve_app(
         certificate: TLS certificate (PEM); none for plain HTTP.
         key: its key (PEM).
         proxy: address of the proxy before it, which names the callers; none where callers connect themselves.
+        metrics_port: port of this host on which Prometheus reads how its calls went; none for no such port.
     """
     check_free(name, host, port)
+    settings = load_settings()
+    is_json = settings.log_format == "json"
+    if metrics_port is not None:
+        app = _count_calls(settings, name, app, metrics_port)
+    _write_own_lines(as_json=is_json)
     config = make_config(
-        write_access_lines(app), proxy=proxy, host=host, port=port, ssl_certfile=certificate, ssl_keyfile=key
+        write_access_lines(app, as_json=is_json),
+        proxy=proxy,
+        host=host,
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
     )
     shown_host = f"[{host}]" if ":" in host else host
     address = f"{'https' if certificate else 'http'}://{shown_host}:{port}"
@@ -75,19 +89,43 @@ def make_config(
         loop="deployments.http_connections:HandshakeLoop",
         log_level="warning",
         access_log=False,
+        # Its own handlers would write tracebacks, whose messages may quote what was read.
+        log_config=None,
         server_header=False,
         proxy_headers=False,
         **options,
     )
 
 
-def write_access_lines(app: Any) -> Any:
+def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
+    """The application, its calls counted for whoever reads the metrics on that port of this host."""
+    from prometheus_client import CollectorRegistry
+
+    from deployments.metrics import METRICS_HOST, PATH, CallMetrics, open_metrics_server
+
+    registry = CollectorRegistry()
+    counted = CallMetrics(name.removeprefix("The "), registry).count(app)
+    open_metrics_server(settings, registry, METRICS_HOST, port)
+    print_note(f"Metrics: http://{METRICS_HOST}:{port}{PATH}")
+    return counted
+
+
+def _write_own_lines(*, as_json: bool) -> None:
+    """Let what our own parts and uvicorn have to say go to standard error in the form of the settings, and nothing of a traceback."""
+    for name in ("proctor", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers = [one for one in logger.handlers if not isinstance(one, ServerLines)]
+        logger.addHandler(ServerLines(print_note, as_json=as_json))
+        logger.propagate = False
+
+
+def write_access_lines(app: Any, *, as_json: bool = False) -> Any:
     """The application with a line on standard output per call: time, method, path, status, milliseconds.
 
     No header, no query and no body is written: tokens travel in them. Calls of strangers, who show nothing that the
     application knows (`state.is_known`), fill no disk: beyond so many lines a minute they are counted in one.
     """
-    lines = AccessLines()
+    lines = AccessLines(as_json=as_json)
 
     async def logged(scope: Scope, receive: Any, send: Send) -> None:
         if scope["type"] != "http":

@@ -22,7 +22,7 @@ from pathlib import Path
 from deployments.environment import list_plain_variables
 from deployments.output import print_note
 from schemas.errors import ProctorError, StoreError
-from schemas.settings import Settings
+from schemas.settings import TOML_VARIABLE, Settings, find_toml
 from warehouse.prefect_database import copy_empty_database, keep_empty_database
 
 HEARTBEAT_S = 10.0
@@ -78,6 +78,8 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         # The lines of our own logger go to the flow run: ids and counts. Prefect's own stay out.
         "PREFECT_LOGGING_TO_API_ENABLED": "true",
         "PREFECT_LOGGING_EXTRA_LOGGERS": "proctor",
+        # Of a run that is about to begin it has no id yet; our own file has that line.
+        "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "PREFECT_LOGGING_LEVEL": os.environ.get("PREFECT_LOGGING_LEVEL", "CRITICAL"),
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
         # Prefect would start a server of its own without a password where it is told of none.
@@ -85,6 +87,9 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         "PREFECT_CLI_PROMPT": "false",
         "PROCTOR_HOME": str(settings.home.resolve()),
     }
+    if (toml := find_toml()) is not None:
+        # A worker's folder is another than the one in which this file was found.
+        variables[TOML_VARIABLE] = str(toml.resolve())
     if state is not None:
         variables |= {"PREFECT_API_URL": state.api_url, "PREFECT_API_AUTH_STRING": state.auth}
     return variables
@@ -181,6 +186,20 @@ def is_healthy(state: ServerState) -> bool:
         connection.close()
 
 
+def has_page(state: ServerState) -> bool:
+    """Whether the server serves Prefect's web page."""
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", state.port, timeout=5)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status in (200, 307, 308)
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
     port = _free_port()
     auth = f"proctor:{secrets.token_urlsafe(24)}"
@@ -190,6 +209,9 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
         "PREFECT_SERVER_API_HOST": "127.0.0.1",
         "PREFECT_SERVER_API_PORT": str(port),
         "PREFECT_SERVER_UI_ENABLED": "true" if with_ui else "false",
+        # Who holds a deployment's only place must be known after a restart: held in memory, a place whose run was ended with the
+        # server would never be free again, and the schedule never run.
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
         # Block types of Prefect's integrations: 3 CPU seconds, and nothing here uses one.
         "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
@@ -322,31 +344,3 @@ def _write_state(settings: Settings, state: ServerState) -> None:
     with os.fdopen(descriptor, "w") as file:
         json.dump(asdict(state), file)
     draft.replace(path)
-
-
-def deploy_flows(settings: Settings) -> list[str]:
-    """Register every deployment of `deployments/prefect.yaml` with the running server; returns their names.
-
-    Raises ProctorError when no server runs, or with Prefect's own words when it refuses.
-    """
-    import yaml
-
-    state = read_state(settings)
-    if state is None:
-        raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
-    root = Path(__file__).resolve().parents[1]
-    manifest = Path(__file__).with_name("prefect.yaml")
-    inherited = list_plain_variables(os.environ)
-    environment = inherited | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
-    command = [sys.executable, "-m", "prefect", "--no-prompt"]
-    for arguments in (
-        ["work-pool", "create", WORK_POOL, "--type", "process", "--overwrite"],
-        ["deploy", "--prefect-file", str(manifest), "--all"],
-    ):
-        done = subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, env=environment, cwd=root
-        )
-        if done.returncode != 0:
-            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
-            raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
-    return [entry["name"] for entry in yaml.safe_load(manifest.read_text())["deployments"]]

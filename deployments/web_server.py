@@ -18,6 +18,7 @@ def serve_web(
     key: str | None = None,
     proxy: str | None = None,
     as_json: bool = False,
+    metrics_port: int | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
 
@@ -45,4 +46,5 @@ def serve_web(
         certificate=certificate,
         key=key,
         proxy=proxy,
+        metrics_port=metrics_port,
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.augment.task import augment_accepted, settle_variants, write_variants
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import open_variant_samples
 
 
-@flow(name="augment", flow_run_name=name_run)
+@flow(name="augment", flow_run_name=name_run, **RECORDED)
 def augment(
     generator: str = "",
     methods: list[str] | None = None,
@@ -19,8 +19,16 @@ def augment(
 ) -> dict[str, object]:
     """Make variants of every accepted question that has none yet: by template, and by a model where one is named.
 
-    What a model wrote is held back until people have read a sample of it. An empty `batch_id` means every review batch.
+    What a model wrote is held back until people have read a sample of it.
+
+    Args:
+        generator: registered model that writes variants; empty for templates alone.
+        methods: kinds of variants to make; null for all.
+        batch_id: review batch whose questions get variants; empty for every batch.
+        budget_usd: USD that the model may cost; null for the setting's.
     """
+    if generator:
+        require_budget(budget_usd)
     reconcile_stores()
     settled = settle_variants()
     made = augment_accepted(methods, generator, batch_id)

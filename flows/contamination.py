@@ -5,11 +5,11 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.contamination.task import replay_questions
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="contamination", flow_run_name=name_run)
+@flow(name="contamination", flow_run_name=name_run, **RECORDED)
 def contamination(
     replay_id: str,
     models: list[str],
@@ -17,7 +17,16 @@ def contamination(
     size: int = 1_000,
     columns: dict[str, str] | None = None,
 ) -> dict[str, object]:
-    """Replay questions with a blank to models, three completions of each; `sources` are `bank` and files of public sets."""
+    """Replay questions with a blank to models, three completions of each.
+
+    Args:
+        replay_id: name of the replay; the same name continues it.
+        models: registered models to ask.
+        sources: `bank`, and paths of files with public sets.
+        size: questions drawn from each source.
+        columns: names of a file's columns where they are not the usual ones.
+    """
+    require_budget()
     reconcile_stores()
     result = replay_questions(replay_id, models, sources, size, columns)
     publish_summary(result)

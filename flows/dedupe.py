@@ -5,13 +5,17 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.dedupe.task import publish_bank
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="dedupe", flow_run_name=name_run)
+@flow(name="dedupe", flow_run_name=name_run, **RECORDED)
 def dedupe(rebuild: bool = False) -> dict[str, object]:
-    """Compare what is new with the bank and publish a new version, if anything changed; `rebuild` compares everything."""
+    """Compare what is new with the bank and publish a new version, if anything changed.
+
+    Args:
+        rebuild: compare everything again, not only what is new.
+    """
     reconcile_stores()
     result = publish_bank(is_rebuilt=rebuild)
     publish_summary(result)

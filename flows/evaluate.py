@@ -6,11 +6,11 @@ from prefect import flow
 
 from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.flow_runs.success import check_sat
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="evaluate", flow_run_name=name_run)
+@flow(name="evaluate", flow_run_name=name_run, **RECORDED)
 def evaluate(
     month: str = "",
     candidates: list[str] | None = None,
@@ -24,9 +24,20 @@ def evaluate(
 ) -> dict[str, object]:
     """Plan the month's run (unless it is planned), let every due candidate sit it, close what is overdue, land what closed.
 
-    An empty `month` is the present one; `draw` asks for a fresh draw of so many questions beside the month's run. An interrupted run continues where its answers end.
-    `in_batches` submits what is pending as batches.
+    An interrupted run continues where its answers end.
+
+    Args:
+        month: month as YYYY-MM; empty for the present one.
+        candidates: registered candidates to examine; null for those that are due.
+        run_id: run that is planned already, or the name of a new one.
+        outside: candidates that sit with their own client.
+        repetition: name of a further run of the month; `week` names it for this week.
+        renew_reference: let the reference answer every set again.
+        bridge: let a former reference sit the run too when the reference has changed.
+        draw: questions of a fresh draw beside the month's run; 0 for none.
+        in_batches: submit what is pending as batches.
     """
+    require_budget()
     reconcile_stores()
     planned = plan_month(month, candidates, run_id, outside, repetition, renew_reference, bridge, draw)
     run_id = str(planned["run_id"])

@@ -7,12 +7,12 @@ from typing import Literal
 from prefect import flow
 
 from tasks.flow_runs.success import check_written
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.gscore.task import answer_cgeval, score_cgeval
 from tasks.report.task import render_reports
 
 
-@flow(name="gscore", flow_run_name=name_run)
+@flow(name="gscore", flow_run_name=name_run, **RECORDED)
 def gscore(
     models: list[str],
     references: str,
@@ -23,8 +23,15 @@ def gscore(
 ) -> dict[str, object]:
     """Put CG-Eval's questions to every model, score what it answered, and publish the page.
 
-    `references` is the path of a file; an empty `embedding` means the model of the settings, `none` none.
+    Args:
+        models: registered models to ask.
+        references: path of the file with the references.
+        profile: how texts are scored.
+        embedding: embedding model, a name or a folder; empty for that of the settings, `none` for none.
+        several: which of several references counts.
+        run_id: name under which answers are kept.
     """
+    require_budget()
     answered = [answer_cgeval(model, run_id) for model in models]
     scored = [score_cgeval(model, references, profile, embedding, several, run_id) for model in models]
     published = render_reports("")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.flow_runs.success import check_ingested
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.ingest.task import ingest_documents
 from tasks.reconcile.task import reconcile_stores
 from tasks.review.task import open_review_batch
 
 
-@flow(name="ingest", flow_run_name=name_run)
+@flow(name="ingest", flow_run_name=name_run, **RECORDED)
 def ingest(
     paths: list[str],
     again: bool = False,
@@ -24,10 +24,20 @@ def ingest(
 ) -> dict[str, object]:
     """Land every document under `paths` and its questions; then the questions wait at the review gate.
 
-    The flow ends here: `review_gate` starts when a batch is decided. `again` reads documents again that are landed.
-    `discipline_map` and `mapping_file` are paths of YAML files; `assist` names a registered model that is sent the texts
-    which the rules cannot split (docs/ingest.md).
+    The flow ends here: `review_gate` starts when a batch is decided.
+
+    Args:
+        paths: files and folders with papers.
+        again: read documents again that are landed.
+        discipline_map: path of a YAML file with disciplines by folder or name.
+        mapping_file: path of a YAML file with columns of workbooks.
+        source_kind: kind of source of all these papers.
+        use_ocr: read scanned pages.
+        workers: documents read at once; null for the setting's.
+        assist: registered model that is sent the texts which the rules cannot split (docs/ingest.md).
     """
+    if assist:
+        require_budget()
     reconcile_stores()
     landed = ingest_documents(
         paths, again, discipline_map, mapping_file, source_kind, use_ocr, workers, assist

@@ -6,20 +6,24 @@ from prefect import flow
 
 from tasks.exam.task import close_overdue_sessions
 from tasks.flow_runs.success import check_judged
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.judging.task import judge_run
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="judge", flow_run_name=name_run)
+@flow(name="judge", flow_run_name=name_run, **RECORDED)
 def judge(
     run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False
 ) -> dict[str, object]:
-    """Judge every response of a run that has no judgement yet; an empty `run_id` means every run.
+    """Judge every response of a run that has no judgement yet.
 
-    `only_unparsed` asks the judges again where no judgement could be read. `in_batches` submits calls as batches, and `waits` for
-    them.
+    Args:
+        run_id: run to judge; empty for every run.
+        only_unparsed: ask again where no judgement could be read, and nothing else.
+        in_batches: submit the calls as batches.
+        waits: wait until the batches have ended.
     """
+    require_budget()
     overdue = close_overdue_sessions()
     reconcile_stores()
     result = overdue | judge_run(run_id, only_unparsed, in_batches, waits)

@@ -7,24 +7,35 @@ from typing import Literal
 from prefect import flow
 
 from tasks.flow_runs.success import check_played
-from tasks.flow_runs.task import name_run, publish_summary
-from tasks.league.task import play_rounds
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
+from tasks.league.task import claim_season, play_rounds
 from tasks.reconcile.task import reconcile_stores
 
 
-@flow(name="league", flow_run_name=name_run)
+@flow(name="league", flow_run_name=name_run, **RECORDED)
 def league(
-    league_id: str,
+    league_id: str = "",
     run_type: Literal["full", "without_reference"] = "full",
     budget_usd: float | None = None,
     voids_failures: bool = False,
+    candidates: list[str] | None = None,
+    domains: list[str] | None = None,
 ) -> dict[str, object]:
     """Play every round of a claimed league that is not finished yet, and land it.
 
-    `run_type` `without_reference` judges finished rounds again without their reference answers. `voids_failures` takes calls
-    that fail for good as void, so that one endpoint cannot hold a league up.
+    Without an id it is the league of the present season, claimed by its first run.
+
+    Args:
+        league_id: league to play; empty for this season's.
+        run_type: `without_reference` judges finished rounds again without their reference answers.
+        budget_usd: USD that it may cost; null for the setting's.
+        voids_failures: take calls that fail for good as void, so that one endpoint cannot hold a league up.
+        candidates: models of this season's league where it is not claimed yet; null for all candidates of the registry.
+        domains: its domains; null for mathematics.
     """
+    require_budget(budget_usd)
     reconcile_stores()
+    league_id = league_id or claim_season(candidates, domains)
     result = {"league_id": league_id} | play_rounds(league_id, run_type, budget_usd, voids_failures)
     publish_summary(result)
     check_played(result)

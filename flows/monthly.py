@@ -8,13 +8,13 @@ from tasks.calibration.task import correct_scores, watch_anchors
 from tasks.editions.task import publish_edition
 from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.flow_runs.success import check_judged, check_published, check_sat
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
 from tasks.judging.task import judge_run
 from tasks.reconcile.task import reconcile_stores
 from tasks.report.task import render_reports
 
 
-@flow(name="monthly", flow_run_name=name_run)
+@flow(name="monthly", flow_run_name=name_run, **RECORDED)
 def monthly(
     month: str = "",
     candidates: list[str] | None = None,
@@ -24,8 +24,16 @@ def monthly(
 ) -> dict[str, object]:
     """Examine every due candidate on the published bank, judge what it answered, and publish the month.
 
-    An empty `month` is the present one; `repetition` names a further run of it (`week`: for this week). Tasks, not subflows: a subflow costs a second each.
+    Tasks, not subflows: a subflow costs a second each.
+
+    Args:
+        month: month as YYYY-MM; empty for the present one.
+        candidates: registered candidates to examine; null for those that are due.
+        repetition: name of a further run of the month; `week` names it for this week.
+        renew_reference: let the reference answer every set again.
+        bridge: let a former reference sit the run too when the reference has changed.
     """
+    require_budget()
     reconcile_stores()
     planned = plan_month(
         month, candidates, repetition=repetition, renew_reference=renew_reference, bridge=bridge

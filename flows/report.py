@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
 from tasks.report.task import render_reports
 
 
-@flow(name="report", flow_run_name=name_run)
+@flow(name="report", flow_run_name=name_run, **RECORDED)
 def report(out_dir: str = "") -> dict[str, object]:
-    """Render the report over the whole lake; an empty `out_dir` means `reports` under PROCTOR_HOME."""
+    """Render the report over the whole lake.
+
+    Args:
+        out_dir: folder of the pages; empty for `reports` under PROCTOR_HOME.
+    """
     result = render_reports(out_dir)
     publish_summary(result)
     return result

@@ -5,10 +5,10 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.exam.public.task import seal_log
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
 
 
-@flow(name="seal", flow_run_name=name_run)
+@flow(name="seal", flow_run_name=name_run, **RECORDED)
 def seal() -> dict[str, object]:
     """Sign the head of the public log, and give it to the witnesses that PROCTOR_WITNESSES names.
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.flow_runs.task import name_run, publish_summary
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
 from tasks.validation.task import validate_lake
 
 
-@flow(name="validate", flow_run_name=name_run)
+@flow(name="validate", flow_run_name=name_run, **RECORDED)
 def validate(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
     """Run the Great Expectations suite of every table over what has landed, and write Data Docs.
 
-    An empty `table` means every table, an empty `month` every month. With `must_hold` the flow fails when a row breaks
-    a rule, so that a nightly run is seen to have failed; else the rows are counted in the result.
+    Args:
+        table: table to check; empty for every table.
+        month: month as YYYY-MM; empty for every month.
+        must_hold: fail when a row breaks a rule, so that a nightly run is seen to have failed; else the rows are counted.
     """
     result = validate_lake(table, month, must_hold)
     publish_summary(result)

@@ -26,10 +26,13 @@ from schemas.vocabulary import EXAMINED_DISCIPLINES
 PREFIX = "PROCTOR_"
 HOME_NAME = ".proctor"
 TOML_NAME = "proctor.toml"
+# Where it lies elsewhere: set for what this home starts in the background, whose working folder is another.
+TOML_VARIABLE = "PROCTOR_CONFIG"
 # Variables that the code reads and that are no settings. Names with one of the endings are free: tests read the first,
 # a model registry may name the second.
 OTHER_VARIABLES = frozenset(
     {
+        TOML_VARIABLE,
         "PROCTOR_QUIET",
         "PROCTOR_SEED",
         "PROCTOR_SHARED_DATA",
@@ -194,6 +197,18 @@ class Settings(BaseSettings):
         (),
         description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
     )
+    notify: tuple[str, ...] = Field(
+        (),
+        description="Who is told of failed runs: `command:PROGRAM` gets JSON on its standard input, an https address a POST of it.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text",
+        description="Form of what servers write: lines for people, or JSON. The log in the home is JSON.",
+    )
+    metrics_token: SecretStr | None = Field(
+        None,
+        description="What a reader of metrics shows (`Authorization: Bearer …`); without it they are given to this host alone.",
+    )
     pending_window: int = Field(
         1, ge=1, description="Questions that may be pending at once (more only in house)."
     )
@@ -237,7 +252,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments first, then the environment, then `proctor.toml`."""
-        return init_settings, env_settings, _TomlSource(settings_cls, find_upwards(TOML_NAME))
+        return init_settings, env_settings, _TomlSource(settings_cls, find_toml())
 
     @property
     def ledger_address(self) -> str:
@@ -302,9 +317,7 @@ def load_settings() -> Settings:
     try:
         settings = Settings()
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(
-            f"{find_upwards(TOML_NAME)} is no TOML: {error}. Correct it and run again."
-        ) from None
+        raise UsageError(f"{find_toml()} is no TOML: {error}. Correct it and run again.") from None
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
@@ -315,6 +328,16 @@ def load_settings() -> Settings:
         return settings
     found = find_upwards(HOME_NAME)
     return settings if found is None else settings.model_copy(update={"home": _shorten(found)})
+
+
+def find_toml() -> Path | None:
+    """The file `proctor.toml` that holds: that of PROCTOR_CONFIG, else the nearest. Raises UsageError when the named one is missing."""
+    named = os.environ.get(TOML_VARIABLE)
+    if not named:
+        return find_upwards(TOML_NAME)
+    if not Path(named).is_file():
+        raise UsageError(f"{TOML_VARIABLE} names {named}, which is no file. Correct it, or unset it.")
+    return Path(named)
 
 
 def find_upwards(name: str) -> Path | None:

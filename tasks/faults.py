@@ -18,13 +18,14 @@ from typing import ParamSpec, TypeVar
 from schemas.errors import ProctorError, is_interruption
 from schemas.settings import load_settings
 from tasks.counts import render_counts
+from tasks.log_lines import LogFile
 
-# Prefect forwards this logger to the flow run (deployments/local_server.py); elsewhere nobody listens. It never prints.
+# Prefect forwards this logger to the flow run (deployments/local_server.py); our own file has every line. It never prints:
+# errors stand in the sentence of the command.
 log = logging.getLogger("proctor")
 log.setLevel(logging.INFO)
 log.propagate = False
-# Without a handler of its own, Python would print errors of it on the terminal, beside the sentence of the command.
-log.addHandler(logging.NullHandler())
+log.addHandler(LogFile())
 
 P = ParamSpec("P")
 T = TypeVar("T")

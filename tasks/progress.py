@@ -6,13 +6,30 @@ import os
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
 HEARTBEAT_S = 10.0
+
+
+class Counted(NamedTuple):
+    """How far a piece of work is; `total` is null where nobody knows it."""
+
+    title: str
+    done: int
+    total: int | None
+
+
+# The work that this process counted last: what it shows elsewhere (tasks/flow_runs/task.py).
+_last: list[Progress] = []
+
+
+def read_last_progress() -> Counted | None:
+    """How far the piece of work is that began last in this process, also when it is over; null before the first."""
+    return _last[-1].count() if _last else None
 
 
 class Progress:
@@ -31,6 +48,7 @@ class Progress:
         self._is_quiet = os.environ.get("PROCTOR_QUIET") == "1"
 
     def __enter__(self) -> Progress:
+        _last[:] = [self]
         if sys.stderr.isatty() and not self._is_quiet:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -53,6 +71,10 @@ class Progress:
             self._bar.stop()
         elif kind is None:
             self._write_line("done")
+
+    def count(self) -> Counted:
+        """How far it is."""
+        return Counted(self._title, self._done, self._total)
 
     def advance(self, count: int = 1) -> None:
         """Count units that are finished (and durable)."""

@@ -302,6 +302,12 @@ def serve(
     proxy: Annotated[
         str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
     ] = "",
+    metrics: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
+        ),
+    ] = None,
 ) -> None:
     """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
 
@@ -328,4 +334,5 @@ def serve(
         key=certificate_key or None,
         has_docs=docs,
         proxy=proxy or None,
+        metrics_port=metrics,
     )

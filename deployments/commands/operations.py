@@ -53,21 +53,33 @@ def up(
         bool, typer.Option("--worker/--no-worker", help="Also start a worker for scheduled flows.")
     ] = True,
     with_ui: Annotated[
-        bool, typer.Option("--ui", help="Serve Prefect's web page too (asks for the password).")
+        bool,
+        typer.Option(
+            "--ui",
+            help="Serve Prefect's web page too, and print its address and the password that it asks for.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a local Prefect server (and worker) in the background; commands then start in a second.
 
-    Example: proctor up --no-worker
+    Example: proctor up --ui
     """
-    from deployments.local_server import start_server
+    from deployments.local_server import has_page, start_server
     from deployments.output import print_result
+    from schemas.errors import ProctorError
     from schemas.settings import load_settings
 
     state = start_server(load_settings(), with_worker=with_worker, with_ui=with_ui)
+    result = {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}
+    if with_ui:
+        if not has_page(state):
+            raise ProctorError(
+                "The server runs already, without its page. `proctor down`, then `proctor up --ui` starts it with one."
+            )
+        result |= {"page": f"http://127.0.0.1:{state.port}", "password": state.auth}
     print_result(
-        {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid},
+        result,
         as_json=as_json,
         then="proctor deploy registers the scheduled flows; proctor down stops it",
     )
@@ -104,17 +116,29 @@ def status(as_json: AsJson = False) -> None:
     print_result(description, as_json=as_json, then=then)
 
 
-def deploy(as_json: AsJson = False) -> None:
-    """Register the scheduled flows of deployments/prefect.yaml with the running server.
+def deploy(
+    pool: Annotated[
+        str,
+        typer.Option("--pool", help="Where runs run: process (a worker on a host), docker or kubernetes."),
+    ] = "process",
+    as_json: AsJson = False,
+) -> None:
+    """Register every flow of deployments/prefect.yaml with the server: schedules, events, the work pool. Twice changes nothing.
+
+    What a schedule starts needs a budget: set PROCTOR_BUDGET_USD first.
 
     Example: proctor up && proctor deploy
     """
-    from deployments.local_server import deploy_flows
+    from deployments.deploying import POOL_KINDS, deploy_flows
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
 
-    deployed = deploy_flows(load_settings())
-    print_result({"deployed": deployed}, as_json=as_json, then="proctor status")
+    kind = next((one for one in POOL_KINDS if one == pool), None)
+    if kind is None:
+        raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
+    deployed = deploy_flows(load_settings(), pool=kind)
+    print_result({"deployed": deployed}, as_json=as_json, then="proctor runs shows what has run")
 
 
 def backup(

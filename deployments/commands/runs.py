@@ -1,4 +1,4 @@
-"""Runs while they are under way: `runs budget`, `runs progress`."""
+"""Runs: `runs list`, `runs start`, `runs budget`, `runs progress`, and `logs`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,156 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.command import group_with_default
+from deployments.commands.options import AsJson, NoServer
 
 if TYPE_CHECKING:
     from tasks.exam.run_progress import RunProgress
+    from tasks.flow_runs.listing import FlowRunState
 
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
-runs_app = typer.Typer(no_args_is_help=True, help="How far runs are, and what they have spent and may spend.")
+# Of what a run came to, a list shows what is something, and not all of it; --json has every count.
+_NOTHING = ("0", "False")
+_MOST_COUNTS = 6
+_RUN_COLUMNS = (
+    "name",
+    "state",
+    "started_at",
+    "took",
+    "started_by",
+    "deployment",
+    "flow_run_id",
+    "counts",
+)
+
+runs_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
+)
 
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     app.add_typer(runs_app, name="runs")
+    app.command()(logs)
+
+
+@runs_app.command(name="list")
+def list_runs(
+    flow: Annotated[str, typer.Option("--flow", help="Only runs of this flow.")] = "",
+    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """What has run, newest first: by schedule, event, a person or a command; how it ended, and what it came to in ids and counts.
+
+    A run that was killed with its process is `lost`: what it acknowledged is kept, and the next one continues. Scheduled runs that did not
+    happen are named below, each with the command that makes up for it.
+
+    Example: proctor runs list --flow monthly
+    """
+    from dataclasses import asdict
+
+    from deployments.output import print_note, print_records, print_result
+    from schemas.settings import load_settings
+    from tasks.flow_runs.listing import list_run_states
+    from tasks.flow_runs.missed import find_missed_runs
+    from warehouse.ledger.engine import open_ledger
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        found = list_run_states(ledger, most=most, flow=flow or None)
+        missed = find_missed_runs(ledger)
+    if as_json:
+        print_result(
+            {
+                "runs": [asdict(one) for one in found],
+                "missed": [
+                    {"deployment": one.deployment, "due_at": one.due_at.isoformat(), "remedy": one.remedy}
+                    for one in missed
+                ],
+            },
+            as_json=True,
+        )
+        return
+    print_records(_RUN_COLUMNS, [_render_run(one) for one in found], as_json=False)
+    for one in missed:
+        print_note(f"{one.describe()}. Next: {one.remedy}")
+
+
+def _render_run(run: FlowRunState) -> dict[str, object]:
+    from deployments.output import render_duration
+
+    told = [f"{name} {value}" for name, value in (run.counts or {}).items() if value not in _NOTHING]
+    counts = ", ".join(told[:_MOST_COUNTS]) + (" …" if len(told) > _MOST_COUNTS else "")
+    return {
+        "name": run.name,
+        "state": run.state,
+        "started_at": run.started_at[:19],
+        "took": None if run.took_s is None else render_duration(run.took_s),
+        "started_by": run.started_by,
+        "deployment": run.deployment,
+        "flow_run_id": run.flow_run_id,
+        "counts": counts or None,
+    }
+
+
+@runs_app.command()
+def start(
+    deployment: Annotated[str, typer.Argument(help="A deployment of deployments/prefect.yaml.")],
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a deployment now, in this process, with the parameters that it has: what makes up for a scheduled run that did not happen.
+
+    Example: proctor runs start seal
+    """
+    from deployments.deploying import PAID, check_budget, find_deployment
+    from deployments.flow_runner import run_flow
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.flow_runs.record import as_deployment
+
+    found = find_deployment(deployment)
+    if PAID in found.tags:
+        check_budget(load_settings())
+    with as_deployment(found.name):
+        result = run_flow(found.flow, without_server=no_server, **found.parameters)
+    print_result(result, as_json=as_json, then="proctor runs")
+
+
+def logs(
+    run: Annotated[
+        str, typer.Argument(help="Name of a run (the newest of that name), or how its id begins.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """The log of a run: what began and ended when, with ids and counts, and what kind of error ended it. Never any content.
+
+    Example: proctor logs monthly-2026-12
+    """
+    import json
+
+    from deployments.output import print_note
+    from schemas.errors import UsageError
+    from schemas.settings import load_settings
+    from tasks.log_lines import iter_run_lines, render_text
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.flow_runs import find_flow_runs
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        found = find_flow_runs(connection, run)
+    if not found:
+        raise UsageError(f"There is no run {run!r}. `proctor runs` lists them.")
+    newest = found[0]
+    lines = list(iter_run_lines(settings.home, newest.flow_run_id, newest.started_at))
+    if as_json:
+        print(json.dumps(lines, ensure_ascii=False, indent=2))
+        return
+    for line in lines:
+        print(render_text(line))
+    more = f" {len(found) - 1} more runs have this name; name one by its id." if len(found) > 1 else ""
+    print_note(f"{newest.name} ({newest.flow_run_id}): {newest.state}, {len(lines)} lines.{more}")
 
 
 @runs_app.command()

@@ -24,6 +24,12 @@ def web(
     proxy: Annotated[
         str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
     ] = "",
+    metrics: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.
@@ -55,4 +61,5 @@ def web(
         key=certificate_key or None,
         proxy=proxy or None,
         as_json=as_json,
+        metrics_port=metrics,
     )

@@ -12,7 +12,7 @@ from tasks.calibration.anchors import watch_judges
 from tasks.calibration.calibrate import calibrate_judges, list_runs
 from tasks.calibration.correction import correct_edition
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.models.registry import read_registry
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
@@ -37,7 +37,7 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
     }
 
 
-@task(name="correct_scores")
+@task(name="correct_scores", **RETRIED)
 @hide_content
 @sign_landings
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:

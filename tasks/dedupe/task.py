@@ -7,11 +7,11 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.dedupe.landing import land_bank
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import RETRIED, sign_landings
 from warehouse.lake.store import open_lake
 
 
-@task(name="publish_bank")
+@task(name="publish_bank", **RETRIED)
 @hide_content
 @sign_landings
 def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:

@@ -23,7 +23,7 @@ from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import RETRIED, show_progress, sign_landings
 from tasks.models.batch_collection import collect_batches
 from tasks.models.batching import BatchClient
 from tasks.models.budget import open_budget
@@ -80,6 +80,7 @@ def plan_month(
 
 
 @task(name="sit_run")
+@show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
@@ -108,7 +109,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     }
 
 
-@task(name="close_overdue_sessions")
+@task(name="close_overdue_sessions", **RETRIED)
 @hide_content
 def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
@@ -124,7 +125,7 @@ def close_overdue_sessions() -> dict[str, object]:
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
-@task(name="land_run")
+@task(name="land_run", **RETRIED)
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
@@ -138,6 +139,23 @@ def land_run(run_id: str) -> dict[str, object]:
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         disclose_closed_runs(ledger, settings)
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
+
+
+@task(name="collect_provider_batches", **RETRIED)
+@hide_content
+def collect_provider_batches() -> dict[str, object]:
+    """Book what providers have answered in batches; what waits for it continues with the next `evaluate` or `judge`.
+
+    A provider that cannot be asked now is counted, and asked again by the next sweep.
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        collected = asyncio.run(collect_batches(ledger, settings, read_registry(settings.registry_path)))
+    return {
+        "open_batches": collected.open_batches,
+        "collected_calls": dict(collected.counts),
+        "batch_problems": len(collected.problems),
+    }
 
 
 async def _sit(

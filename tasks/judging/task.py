@@ -8,7 +8,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import show_progress, sign_landings
 from tasks.judging.batched import judge_collected
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
@@ -16,6 +16,7 @@ from warehouse.ledger.engine import open_ledger
 
 
 @task(name="judge_run")
+@show_progress
 @hide_content
 @sign_landings
 def judge_run(

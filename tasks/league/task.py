@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
+from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_claim
+from tasks.league.domain import read_domain
 from tasks.league.play import play_league
+from tasks.league.season import name_season
+from tasks.models.registry import Registry, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
+
+
+@task(name="claim_season")
+@hide_content
+@sign_landings
+def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
+    """The id of the present season's league, `season-2026-Q4`; it is claimed with these rules unless it is already.
+
+    Without `candidates` every candidate of the registry that is no simulation plays (simulated ones where there are no others);
+    without `domains` the domain is mathematics. Raises UsageError where they cannot play.
+    """
+    settings = load_settings()
+    season = name_season(datetime.now(UTC).date())
+    league_id = f"season-{season}"
+    registry = read_registry(settings.registry_path)
+    with open_lake(settings) as lake:
+        if find_claim(lake, settings, league_id) is None:
+            found = [read_domain(name) for name in domains or ["mathematics"]]
+            named = candidates or _choose_candidates(registry)
+            rules = LeagueRules(
+                tuple(named), {domain.name: domain.content for domain in found}, season=season
+            )
+            claim_league(lake, settings, registry, league_id, rules)
+    return league_id
+
+
+def _choose_candidates(registry: Registry) -> list[str]:
+    candidates = registry.candidates()
+    real = [model.name for model in candidates if not model.is_simulated]
+    return (real or [model.name for model in candidates])[:MOST_CANDIDATES]
 
 
 @task(name="play_rounds")

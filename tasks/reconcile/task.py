@@ -6,13 +6,13 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.reconcile.reconcile import reconcile
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
 
-@task(name="reconcile_stores")
+@task(name="reconcile_stores", **RETRIED)
 @hide_content
 @sign_landings
 def reconcile_stores() -> None:

@@ -8,11 +8,12 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
+from tasks.flow_runs.task import RETRIED
 from tasks.report.page import render_report
 from warehouse.lake.store import open_lake
 
 
-@task(name="render_reports")
+@task(name="render_reports", **RETRIED)
 @hide_content
 def render_reports(out_dir: str = "") -> dict[str, object]:
     """Render the page over the whole lake; an empty folder means `reports` under PROCTOR_HOME."""

@@ -6,7 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
+from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.review.landing import land_closed_batches
 from tasks.review.opening import open_waiting_batch
 from tasks.review.sample import open_sample_batch
@@ -28,7 +28,7 @@ def open_variant_samples() -> dict[str, object]:
     return open_sample_batch(load_settings())
 
 
-@task(name="close_reviewed_batches")
+@task(name="close_reviewed_batches", **RETRIED)
 @hide_content
 @sign_landings
 def close_reviewed_batches(batch_id: str = "") -> dict[str, object]:

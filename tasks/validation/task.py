@@ -11,7 +11,9 @@ from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.progress import Progress
 from tasks.validation.landed import BrokenRule, validate_landed
+from tasks.validation.stores import check_stores
 from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 BROKEN_NAMED = 20
 
@@ -36,6 +38,24 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
         "broken": [asdict(one) for one in validation.broken],
         "page": str(validation.page),
     }
+
+
+@task(name="check_all_stores")
+@hide_content
+def check_all_stores(own_deployment: str = "checks") -> dict[str, object]:
+    """Run every check of the lake, compare rows by month with the ledger, and look for scheduled runs that did not happen.
+
+    Raises ContractError with what is wrong. The run that looks is no missed one: `own_deployment` is left out.
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = check_stores(ledger, lake, left_out=(own_deployment,))
+    if problems := found.problems:
+        more = len(problems) - BROKEN_NAMED
+        raise ContractError(
+            f"{len(problems)} findings: {'; '.join(problems[:BROKEN_NAMED])}{f'; and {more} more' if more > 0 else ''}."
+        )
+    return {"checks_passed": len(found.checks), "compared_months": found.months, "missed_runs": 0}
 
 
 def _describe(broken: list[BrokenRule], page: str) -> str:

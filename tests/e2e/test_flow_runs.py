@@ -148,6 +148,9 @@ def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: 
     assert "Traceback" not in errors
     runs = [run for run in read_prefect(home)["runs"] if run["name"] == name]
     assert runs == [{"name": name, "state": "Crashed"}]
+    assert [run["state"] for run in home.read_json("runs", "list")["runs"] if run["name"] == name] == [
+        "crashed"
+    ]
 
 
 def test_a_server_that_dies_is_an_error_with_the_end_of_its_log(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deployments.demo.reviewing import fill_workbook
+from deployments.deploying import read_deployments
 from tests.e2e.conftest import Demo, Home
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]
@@ -27,7 +28,7 @@ PAPER = """一、判断题
 def test_the_last_decision_starts_the_rest_on_the_worker(
     demo: Demo, home_without_server: Home, tmp_path: Path
 ) -> None:
-    home = demo.home.copy(tmp_path / "home")
+    home = demo.home.copy(tmp_path / "home", PROCTOR_BUDGET_USD="100")
     # The server that the tests before this one have left running, and the bank as the demo left it.
     shutil.rmtree(home.path / "prefect")
     shutil.copytree(home_without_server.path / "prefect", home.path / "prefect")
@@ -38,7 +39,7 @@ def test_the_last_decision_starts_the_rest_on_the_worker(
         state = home.read_json("up")
         assert state["worker_pid"] is not None
         deployed = home.read_json("deploy")["deployed"]
-        assert set(deployed) == {"monthly", "newcomers", "review-complete", "validate", "seal", "ingest"}
+        assert deployed == [one.name for one in read_deployments()]
         assert home.read_json("up") == state, "a second `up` starts nothing"
 
         ingested = home.read_json("ingest", str(paper))
@@ -59,6 +60,14 @@ def test_the_last_decision_starts_the_rest_on_the_worker(
             "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
         )
         assert home.read_json("sql", f"{newest} order by landed_at desc limit 1") == [{"is_signed": True}]
+        newest_first = home.read_json("runs", "list")["runs"]
+        runs = {run["flow"]: run for run in reversed(newest_first)}
+        assert (runs["review_gate"]["started_by"], runs["review_gate"]["deployment"]) == (
+            "event",
+            "review-complete",
+        )
+        assert (runs["ingest"]["started_by"], runs["ingest"]["state"]) == ("command", "completed")
+        assert "augment_accepted finished" in home.run("logs", runs["review_gate"]["name"]).stdout
     finally:
         stopped = home.read_json("down")["stopped"]
     assert len(stopped) == 2

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
+from schemas.vocabulary import UNANSWERED
 from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import (
     allocations,
@@ -29,6 +30,37 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
     found = {str(run_id): int(count) for run_id, count in connection.execute(counts)}
     planned = connection.execute(select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)).scalars()
     return {str(run_id): found.get(run_id, 0) for run_id in planned}
+
+
+def count_closed_by_month(
+    connection: Connection, *, before: str | None = None
+) -> dict[str, tuple[int, int, int]]:
+    """Closed sessions, their questions and their responses by month, over all runs; with `before` (ISO text) those closed by then.
+
+    A question whose time was over is no response: it lands as an allocation alone.
+    """
+    is_closed = sessions.c.status == "closed"
+    if before is not None:
+        is_closed = and_(is_closed, sessions.c.closed_at <= before)
+    of_sessions = (
+        select(runs.c.month, func.count(), func.sum(sessions.c.question_count))
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .where(is_closed)
+        .group_by(runs.c.month)
+        .order_by(runs.c.month)
+    )
+    of_responses = (
+        select(runs.c.month, func.count())
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .join(responses, responses.c.session_id == sessions.c.session_id)
+        .where(is_closed, responses.c.answer_status != UNANSWERED)
+        .group_by(runs.c.month)
+    )
+    answered = {str(month): int(count) for month, count in connection.execute(of_responses)}
+    return {
+        str(month): (int(count), int(total), answered.get(str(month), 0))
+        for month, count, total in connection.execute(of_sessions)
+    }
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:

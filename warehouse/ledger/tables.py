@@ -689,6 +689,44 @@ batch_calls = Table(
     Index("ix_batch_calls_call", "call_key"),
 )
 
+flow_runs = Table(
+    "flow_runs",
+    metadata,
+    Column(
+        "flow_run_id", String(36), primary_key=True, comment="Prefect's, or drawn where there is no server."
+    ),
+    Column("flow", String(40), nullable=False),
+    Column("name", String(200), nullable=False, comment="What it is for: `monthly-2026-12`."),
+    Column("deployment", String(80), comment="What started it; null for a command."),
+    Column("started_by", String(10), nullable=False),
+    Column("due_at", String(32), comment="When its schedule wanted it; null where no schedule did."),
+    Column("state", String(10), nullable=False),
+    Column("counts", JSON, comment="Ids and counts of what it came to."),
+    Column("host", String(255), nullable=False),
+    Column("process_id", Integer, nullable=False),
+    Column("started_at", String(32), nullable=False),
+    Column("ended_at", String(32)),
+    CheckConstraint("started_by in ('schedule','event','person','command')", name="started_by"),
+    CheckConstraint("state in ('running','completed','failed','crashed','cancelled')", name="state"),
+    Index("ix_flow_runs_started_at", "started_at"),
+    Index("ix_flow_runs_deployment", "deployment", "started_at"),
+)
+
+flow_schedules = Table(
+    "flow_schedules",
+    metadata,
+    Column("deployment", String(80), primary_key=True),
+    Column("flow", String(40), nullable=False),
+    Column("cron", String(80), nullable=False),
+    Column("timezone", String(60), nullable=False),
+    Column(
+        "deployed_at",
+        String(32),
+        nullable=False,
+        comment="Since when it has had this time; nothing was due before.",
+    ),
+)
+
 process_leases = Table(
     "process_leases",
     metadata,

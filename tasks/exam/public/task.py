@@ -8,10 +8,11 @@ from schemas.errors import FlowError
 from schemas.settings import load_settings
 from tasks.exam.public.witnesses import Seal, read_witnesses, seal_public_log
 from tasks.faults import hide_content
+from tasks.flow_runs.task import RETRIED
 from warehouse.ledger.engine import open_ledger
 
 
-@task(name="seal_public_log")
+@task(name="seal_public_log", **RETRIED)
 @hide_content
 def seal_log() -> dict[str, object]:
     """Sign the head of the public log and give it to the witnesses of the settings.

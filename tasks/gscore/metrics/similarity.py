@@ -119,6 +119,12 @@ def load_embedder(
     )
 
 
+def find_embedding_model(model: str | Path) -> str:
+    """Where a model lies on this machine, its name first; nothing is loaded or fetched. Raises EmbeddingModelError as `load_embedder`."""
+    label, folder = _find_model(model, may_download=False)
+    return f"{label} in {folder}"
+
+
 class Embedder:
     """A loaded model with its windows, pooling and cache. Make one with `load_embedder`."""
 

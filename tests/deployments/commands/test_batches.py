@@ -53,7 +53,11 @@ def test_a_run_is_judged_in_batches_by_commands_alone(tmp_path: Path) -> None:
             QUESTIONS,
         )
         say("models", "batches", "--cancel", batch["batch_id"])
-        (batch,) = say("models", "batches", "--collect")
+        # Nobody asks: the daily sweep does.
+        swept = say("runs", "start", "sweep")
+        assert (swept["open_batches"], swept["batch_problems"]) == (0, 0)
+        assert swept["collected_calls"]["done"] == QUESTIONS // 2
+        (batch,) = say("models", "batches")
         assert (batch["state"], batch["done_count"], batch["failed_count"]) == (
             "ended",
             QUESTIONS // 2,

@@ -1,0 +1,255 @@
+"""Numbers for Prometheus: of a server's calls, and of runs as the ledger has them. No name of a person, no address, no content.
+
+They are served on a port of their own, never on that of the exam API or the web desk: a proxy before these cannot let a stranger read them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine import Ledger
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Any], Awaitable[None]]
+
+PATH: Final = "/metrics"
+METRICS_HOST: Final = "127.0.0.1"
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+# What no route of ours is: strangers may ask for anything, and must not make a new line each time.
+_UNKNOWN_ROUTE: Final = "other"
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+class CallMetrics:
+    """How many calls a server had, of which route, how they ended and how long they took."""
+
+    def __init__(self, server: str, registry: CollectorRegistry) -> None:
+        self._server = server
+        self._calls = Counter(
+            "proctor_http_requests",
+            "Calls that are over.",
+            ("server", "method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "proctor_http_request_seconds",
+            "How long a call took.",
+            ("server", "route"),
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self._in_flight = Gauge(
+            "proctor_http_requests_in_flight", "Calls under way.", ("server",), registry=registry
+        )
+
+    def count(self, app: Any) -> Any:
+        """The application, its calls counted."""
+
+        async def counted(scope: Scope, receive: Any, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            status, started = 0, time.perf_counter()
+
+            async def noted(message: Any) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = int(message["status"])
+                await send(message)
+
+            in_flight = self._in_flight.labels(self._server)
+            in_flight.inc()
+            try:
+                await app(scope, receive, noted)
+            finally:
+                in_flight.dec()
+                route = _name_route(scope)
+                method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN_ROUTE
+                self._calls.labels(self._server, method, route, str(status)).inc()
+                self._seconds.labels(self._server, route).observe(time.perf_counter() - started)
+
+        return counted
+
+
+class RunMetrics(Collector):
+    """Runs of flows, runs of the exam that are open, and scheduled runs that did not happen; read when somebody asks."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def collect(self) -> Iterator[Metric]:
+        """Every family with what the ledger says now."""
+        from tasks.flow_runs.missed import find_missed_runs
+        from warehouse.ledger.flow_runs import count_flow_runs, list_last_ends
+
+        with self._ledger.read() as connection:
+            counts = count_flow_runs(connection)
+            ends = list_last_ends(connection)
+        runs = CounterMetricFamily("proctor_flow_runs", "Runs of flows.", labels=("flow", "state"))
+        for flow, state, count in counts:
+            runs.add_metric((flow, state), count)
+        yield runs
+        last = GaugeMetricFamily(
+            "proctor_flow_last_completed_timestamp_seconds",
+            "When a run of the flow completed last.",
+            labels=("flow",),
+        )
+        for flow, ended in ends:
+            last.add_metric((flow,), datetime.fromisoformat(ended).timestamp())
+        yield last
+        missed = GaugeMetricFamily(
+            "proctor_missed_run_due_timestamp_seconds",
+            "When a scheduled run was due that did not happen; none where all did.",
+            labels=("deployment",),
+        )
+        for one in find_missed_runs(self._ledger):
+            missed.add_metric((one.deployment,), one.due_at.timestamp())
+        yield missed
+        yield from self._collect_open_runs()
+
+    def _collect_open_runs(self) -> Iterator[Metric]:
+        from tasks.exam.run_progress import list_runs_under_way, read_run_progress
+
+        label = ("run", "candidate")
+        total = GaugeMetricFamily("proctor_run_questions", "Questions of an open run.", labels=label)
+        done = GaugeMetricFamily("proctor_run_questions_done", "Of these, done.", labels=label)
+        pace = GaugeMetricFamily("proctor_run_answers_per_minute", "Answers a minute of late.", labels=label)
+        cost = GaugeMetricFamily("proctor_run_cost_usd", "What its answers have cost.", labels=label)
+        failed = GaugeMetricFamily("proctor_run_failed_calls", "Calls that failed for good.", labels=label)
+        for run_id in list_runs_under_way(self._ledger):
+            for one in read_run_progress(self._ledger, run_id).candidates:
+                names = (run_id, one.model)
+                total.add_metric(names, one.total)
+                done.add_metric(names, one.done)
+                pace.add_metric(names, one.per_minute)
+                failed.add_metric(names, sum(one.failed_calls.values()))
+                if one.cost_usd is not None:
+                    cost.add_metric(names, one.cost_usd)
+        yield from (total, done, pace, cost, failed)
+
+
+def render_run_metrics(ledger: Ledger) -> str:
+    """The numbers of runs as Prometheus reads them."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(RunMetrics(ledger))
+    return generate_latest(registry).decode()
+
+
+def list_run_metrics(ledger: Ledger) -> list[dict[str, Any]]:
+    """The same as records: name, labels, value."""
+    return [
+        {"name": sample.name, "labels": sample.labels, "value": sample.value}
+        for family in RunMetrics(ledger).collect()
+        for sample in family.samples
+    ]
+
+
+def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) -> None:
+    """Serve the numbers of runs until interrupted; raises UsageError as `open_metrics_server`."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(RunMetrics(ledger))
+    server = open_metrics_server(settings, registry, host, port)
+    try:
+        while True:
+            time.sleep(3600)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def write_run_metrics(ledger: Ledger, path: Path) -> None:
+    """Write the numbers of runs into a file, whole or not at all: for the textfile collector of Prometheus' node exporter."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_text(render_run_metrics(ledger), encoding="utf-8")
+    draft.replace(path)
+
+
+def open_metrics_server(
+    settings: Settings, registry: CollectorRegistry, host: str, port: int
+) -> ThreadingHTTPServer:
+    """A server of `/metrics` that answers from a thread of its own until it is shut down.
+
+    Without a token (PROCTOR_METRICS_TOKEN) it listens on this host alone. Raises UsageError for another address without one, and for one
+    that is taken.
+    """
+    token = None if settings.metrics_token is None else settings.metrics_token.get_secret_value()
+    if token is None and not _is_loopback(host):
+        raise UsageError(
+            f"Metrics on {host} would be open to everybody. Set PROCTOR_METRICS_TOKEN, or leave them on 127.0.0.1."
+        )
+    try:
+        server = ThreadingHTTPServer((host, port), _make_handler(registry, token))
+    except OSError as error:
+        raise UsageError(
+            f"Metrics cannot be served on {host}, port {port} ({error.strerror}). Name another port."
+        ) from None
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+def _make_handler(registry: CollectorRegistry, token: str | None) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        server_version, sys_version = "proctor", ""
+        timeout = 10
+
+        def do_GET(self) -> None:
+            shown = self.headers.get("Authorization", "")
+            if token is not None and not hmac.compare_digest(shown.encode(), f"Bearer {token}".encode()):
+                self._answer(401, b"", "text/plain")
+            elif self.path != PATH:
+                self._answer(404, b"", "text/plain")
+            else:
+                self._answer(200, generate_latest(registry), CONTENT_TYPE_LATEST)
+
+        def _answer(self, status: int, body: bytes, kind: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing: what is asked every few seconds fills no log."""
+
+    return Handler
+
+
+def _name_route(scope: Scope) -> str:
+    """The route's pattern, never the path: a path holds names of sessions, and there is no end of them."""
+    route = scope.get("route")
+    path = getattr(route, "path", None)
+    return str(path) if path else _UNKNOWN_ROUTE
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

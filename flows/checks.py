@@ -1,0 +1,21 @@
+"""The stores are looked at every night."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
+from tasks.reconcile.task import reconcile_stores
+from tasks.validation.task import check_all_stores
+
+
+@flow(name="checks", flow_run_name=name_run, **RECORDED)
+def checks() -> dict[str, object]:
+    """Run every check of the lake, compare rows by month with the ledger, and name scheduled runs that did not happen.
+
+    Fails with what is wrong and what mends it, so that whoever is told of failed runs is told of this.
+    """
+    reconcile_stores()
+    result = check_all_stores()
+    publish_summary(result)
+    return result

@@ -1,0 +1,31 @@
+"""What was left lying is taken up."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.augment.task import augment_accepted, settle_variants
+from tasks.dedupe.task import publish_bank
+from tasks.exam.task import close_overdue_sessions, collect_provider_batches
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary
+from tasks.reconcile.task import reconcile_stores
+from tasks.review.task import close_reviewed_batches
+
+
+@flow(name="sweep", flow_run_name=name_run, **RECORDED)
+def sweep() -> dict[str, object]:
+    """Collect what providers have answered in batches, close what is overdue, and continue after reviews whose event was lost.
+
+    What nothing else would take up before somebody looks; doing it twice changes nothing.
+    """
+    collected = collect_provider_batches()
+    overdue = close_overdue_sessions()
+    reconcile_stores()
+    closed = close_reviewed_batches("")
+    settled = settle_variants()
+    variants = augment_accepted()
+    bank = publish_bank()
+
+    result = collected | overdue | closed | settled | variants | bank
+    publish_summary(result)
+    return result
