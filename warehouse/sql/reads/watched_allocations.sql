@@ -1,6 +1,6 @@
--- What became of every question that a candidate got in a run, and what did each judge give it? No text is read.
+-- What became of every question that a candidate got in a run, and what did each judge give it?
 -- One row per allocation of a session that has landed, in order of prompt style, repeat and position. marks are the stars of each
--- judge by its last reply (null: it could not be read), in order of the judge's name; null where nobody has judged.
+-- judge by its last reply (null: it could not be read), in order of the judge's name; null where nobody has judged. No text is read.
 -- Parameters: $run_id, $month, $model
 WITH asked AS (
     SELECT session_id, set_id, prompt_style, repeat

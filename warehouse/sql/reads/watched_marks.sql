@@ -1,5 +1,5 @@
--- What did each judge give the answers of a candidate in a run, of which not every session has landed? No text is read.
--- One row per response and judge, its last reply; stars is null where it could not be read.
+-- What did each judge give the answers of a candidate in a run, of which not every session has landed?
+-- One row per response and judge, its last reply; stars is null where it could not be read. No text is read.
 -- Parameters: $run_id, $month, $model
 SELECT session_id, seq, judge, arg_max_null(stars, judged_at) AS stars
 FROM judgements

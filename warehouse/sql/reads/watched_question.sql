@@ -1,5 +1,5 @@
--- What was asked? Nothing that a candidate may not see is read.
--- One row per question: one, or none, as it stood in the bank version that was drawn from.
+-- What was asked?
+-- One row per question: one, or none, as it stood in the bank version that was drawn from. Nothing that a candidate may not see is read.
 -- Parameters: $question_uuid, $bank_version
 SELECT question_type, language, stem, material, options
 FROM bank_contents

@@ -1,5 +1,6 @@
--- What did everybody who judged one answer say of it, and why? For those who may see reference answers: reasons quote them.
--- One row per judge, version of its prompt and occasion, by judge and time.
+-- What did everybody who judged one answer say of it, and why?
+-- One row per judge, version of its prompt and occasion, by judge and time. For those who may see reference answers: reasons quote
+-- them.
 -- Parameters: $session_id, $seq, $month
 SELECT judge, stars, parse_status, prompt_version, occasion, attempt, judged_at, address, reason, key_verdict
 FROM judgements

@@ -1,5 +1,5 @@
--- What was asked, and what is the reference answer? For those who may see reference answers.
--- One row per question: one, or none, as it stood in the bank version that was drawn from.
+-- What was asked, and what is the reference answer?
+-- One row per question: one, or none, as it stood in the bank version that was drawn from. For those who may see reference answers.
 -- Parameters: $question_uuid, $bank_version
 SELECT question_type, language, stem, material, options, answer, explanation, discipline, sub_discipline, source_kind
 FROM bank_contents
