@@ -124,7 +124,11 @@ def test_a_template_sets_what_prefects_own_worker_of_the_kind_knows(kind: str) -
     template = json.loads((POOLS / f"{kind}.json").read_text("utf-8"))
     assert set(template["job_configuration"]) <= known
     text = json.dumps(template)
-    assert '"default": "proctor:latest"' in text
+    image = template["variables"]["properties"]["image"]["default"]
+    assert image == {"docker": "proctor-runs:latest", "kubernetes": "proctor:latest"}[kind]
+    # The project's image begins with `proctor`, and a worker names the whole command.
+    dockerfile = (POOLS / "Dockerfile").read_text("utf-8")
+    assert "ENTRYPOINT []" in dockerfile if kind == "docker" else '"command": ["/usr/bin/env"]' in text
     assert "/var/lib/proctor" in text
 
 
