@@ -179,12 +179,23 @@ def _choose(found: pl.DataFrame, texts: list[str], forms: list[str], bank: pl.Da
     ordered = found.filter(
         ~pl.col("is_alone")
         | ((pl.col("dice") >= _LEAST_DICE_ALONE) & ~pl.col("piece").is_in(whole.to_list()))
-    ).sort(["share", "dice", "row"], descending=[True, True, False])
+    )
+    # Orders of options can have the same grams: then one that the piece holds word for word comes first.
+    held = [
+        not is_alone and share >= NEAR_SHARE and texts[row] in forms[piece]
+        for row, piece, share, is_alone in ordered.select("row", "piece", "share", "is_alone").iter_rows()
+    ]
+    ordered = ordered.with_columns(
+        likeness=pl.col("share").round(9), is_verbatim=pl.Series(held, dtype=pl.Boolean)
+    ).sort(["likeness", "is_verbatim", "dice", "row"], descending=[True, True, True, False])
     lineages, questions = bank["lineage_uuid"], bank["question_uuid"]
     best: dict[str, Match] = {}
     scores: dict[str, float] = {}
+    # Letters of the match where the piece holds it word for word with its options, 0 elsewhere.
+    verbatim: dict[str, int] = {}
     rewords: dict[int, list[Match]] = {}
-    for row, piece, share, dice in ordered.select("row", "piece", "share", "dice").iter_rows():
+    columns = ordered.select("row", "piece", "share", "dice", "is_verbatim")
+    for row, piece, share, dice, is_verbatim in columns.iter_rows():
         lineage, question = str(lineages[row]), str(questions[row])
         if len(texts[row]) < _LEAST_LETTERS:
             continue
@@ -195,9 +206,12 @@ def _choose(found: pl.DataFrame, texts: list[str], forms: list[str], bank: pl.Da
         known = best.get(lineage)
         if known is None:
             best[lineage] = Match(piece, lineage, question, method, round(share, 4))
-            scores[lineage] = share + dice
+            scores[lineage], verbatim[lineage] = share + dice, len(texts[row]) if is_verbatim else 0
         elif (
-            known.question_uuid not in (None, question) and share + dice >= scores[lineage] - _VARIANT_MARGIN
+            known.question_uuid not in (None, question)
+            and share + dice >= scores[lineage] - _VARIANT_MARGIN
+            # Another order of long options moves few grams: word for word, one order is that order and no other.
+            and (is_verbatim or len(texts[row]) > verbatim[lineage])
         ):
             best[lineage] = Match(known.piece, lineage, None, known.method, known.share)
     taken = {match.piece for match in best.values()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
@@ -185,3 +186,37 @@ def test_wordings_are_told_apart_where_they_differ_and_the_reworded_found_by_rar
         for match in find_questions(pieces, bank)
     ]
     assert found == [(0, "l1", "q1", EXACT), (1, "l2", None, REWORDED)]
+
+
+LONG_OPTIONS = [
+    f"The court {verb} the appeal that was lodged from {place}, whatever reasons the {thing} guild and its heirs had given before"
+    for verb, place, thing in zip(
+        ("dismisses", "hears", "refers", "stays"), PLACES[:4], THINGS[:4], strict=True
+    )
+]
+
+
+def make_orders(options: list[str]) -> tuple[pl.DataFrame, list[str]]:
+    """A bank of one lineage with a variant for every order of the options (q0, q1, …), and each as a text that leaked."""
+    stem = "Which of the following holds for the appeal that was lodged late?"
+    orders = [
+        [{"label": label, "text": text} for label, text in zip("ABCD", order, strict=True)]
+        for order in permutations(options)
+    ]
+    bank = make_bank(*((f"q{number}", "l1", stem) for number in range(len(orders))))
+    shown = ["\n".join(f"{option['label']}. {option['text']}" for option in order) for order in orders]
+    return bank.with_columns(options=pl.Series(orders)), [f"7. {stem}\n{text}" for text in shown]
+
+
+@pytest.mark.parametrize("options", [["copper", "granite", "willow", "lantern"], LONG_OPTIONS])
+def test_every_order_of_the_options_is_told_from_the_others(options: list[str]) -> None:
+    bank, texts = make_orders(options)
+    for number, text in enumerate(texts):
+        found = find_questions(split_text(text), bank)
+        assert [(match.question_uuid, match.method) for match in found] == [(f"q{number}", EXACT)]
+
+
+def test_an_order_that_was_never_put_is_taken_for_no_other() -> None:
+    bank, texts = make_orders(LONG_OPTIONS)
+    (match,) = find_questions(split_text(texts[-1]), bank[:-1])
+    assert (match.lineage_uuid, match.question_uuid) == ("l1", None)

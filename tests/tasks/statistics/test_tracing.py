@@ -69,7 +69,11 @@ def test_nobody_of_them_is_so_likely_beforehand_that_one_in_a_thousand_innocent_
 
 @pytest.mark.parametrize(
     ("scene", "leaks"),
-    [("one organisation, 20 questions word for word", 100), ("two organisations, 20 word for word", 40)],
+    [
+        ("one organisation, 20 questions word for word", 100),
+        ("two organisations, 20 word for word", 40),
+        ("one of a group, all lineages marked, 24 variants", 40),
+    ],
 )
 def test_who_leaks_twenty_questions_is_named(scene: str, leaks: int) -> None:
     found = measure_scene(SCENES[scene], leaks)
@@ -80,3 +84,10 @@ def test_who_leaks_twenty_questions_is_named(scene: str, leaks: int) -> None:
 def test_of_organisations_that_share_their_sets_none_is_accused() -> None:
     found = measure_scene(Scene(is_shared=True), 40)
     assert (found.all_named, found.wrongly_accused) == (0, 0)
+
+
+def test_two_variants_are_too_few_to_mark_those_who_share_their_lineages() -> None:
+    # Three innocent members hold seven eighths of what somebody else leaks from the same lineages: docs/tracing.md says so.
+    leaks = 40
+    found = measure_scene(SCENES["somebody else with a group's lineages, all marked, 2 variants"], leaks)
+    assert found.wrongly_accused > 0.01 * leaks
