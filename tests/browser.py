@@ -50,10 +50,16 @@ def read_requests(net_log: Path) -> list[str]:
 
 
 def act_on(page: Path, folder: Path, script: str) -> Path:
-    """A copy of the page that runs `script` (a body returning a value) and shows the value as JSON."""
-    probe = folder / "probe.html"
+    """A copy of the page that runs `script` (a body returning a value) and shows the value as JSON.
+
+    What lies beside the page is copied with it; the rule against scripts inside the page does not hold for the copy.
+    """
+    copied = folder / "probe"
+    shutil.copytree(page.parent, copied)
     act = f"<script>(function(){{var pre=document.createElement('pre');pre.id='found';pre.textContent=JSON.stringify((function(){{{script}}})());document.body.appendChild(pre)}})()</script>"
-    probe.write_text(page.read_text("utf-8").replace("</body>", f"{act}</body>"), "utf-8")
+    text = page.read_text("utf-8").replace("script-src ", "script-src 'unsafe-inline' ", 1)
+    probe = copied / "probe.html"
+    probe.write_text(text.replace("</body>", f"{act}</body>"), "utf-8")
     return probe
 
 

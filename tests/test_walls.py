@@ -93,6 +93,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "an entrant's rating: Bradley-Terry of those it meets, and its own with an interval",
     },
     "report": {
+        "contamination": "the page of leaks shows the leak watch by the same calculation as the command",
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",
     },

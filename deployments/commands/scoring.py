@@ -160,7 +160,7 @@ def report(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Render the report over the whole lake: leaderboard, disciplines, trends; one page that works offline.
+    """Render the report over the whole lake: a site of pages that works offline, figures with their data and SQL.
 
     Example: proctor report --out /srv/www/exam
     """
@@ -172,4 +172,4 @@ def report(
         raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
     folder = "" if out is None else str(out.resolve())
     result = run_flow("report", without_server=no_server, out_dir=folder)
-    print_result(result, as_json=as_json, then="open the page in a browser; it needs no network")
+    print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")

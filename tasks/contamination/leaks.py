@@ -24,12 +24,19 @@ def watch_leaks(lake: Lake, run_id: str) -> list[dict[str, Any]]:
     found = lake.read("run_revisions", {"run_id": run_id})
     if found.is_empty():
         raise UsageError(f"Run {run_id} has no edition. Run `proctor publish {run_id}` first.")
-    edition = found.row(-1, named=True)
-    rows = lake.read("leak_rows", {"edition_id": edition["edition_id"], "month": edition["month"]})
+    edition_id = found.row(-1, named=True)["edition_id"]
+    rows = lake.run_named("leak_rows", {"edition_id": edition_id})
     if rows.is_empty():
         raise UsageError(
-            f"Edition {edition['edition_id']}: no question has a fitted difficulty, so that nothing can be expected of anybody."
+            f"Edition {edition_id}: no question has a fitted difficulty, so that nothing can be expected of anybody."
         )
+    return find_leaks(rows)
+
+
+def find_leaks(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """One row per organisation from the rows of `leak_rows` of one edition: organisation, question_count, met_count, gain in stars with
+    gain_se, p_value, least_found and is_found; the numbers are null where there is nothing to compare.
+    """
     parts = {str(name): part for (name,), part in rows.partition_by("organisation", as_dict=True).items()}
     return [
         {"organisation": name} | _describe(part, _find(part, len(parts)))

@@ -1,9 +1,11 @@
-"""The plots of the report: Vega-Lite charts turned into SVG on this machine, without a browser or a network."""
+"""The charts of the leaderboard and of trends, and Vega-Lite charts turned into SVG on this machine, without a browser or a network."""
 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,7 +19,14 @@ if TYPE_CHECKING:
 
 FONT = "Noto Sans, Noto Sans CJK SC, PingFang SC, Microsoft YaHei, sans-serif"
 TREND_CANDIDATES = 12  # more lines than this cannot be told apart
-NAMED_POINTS = 24  # with more points only the record holders are named
+_LONG_CANDIDATES = 6  # and more than this not over years
+_TREND_HEIGHT = 420
+_RELEASE_HEIGHT = 380
+_NARROWEST = (
+    440  # pixels between the first and the last point of the narrowest drawing; a phone scrolls beyond
+)
+_NAME_PIXELS = 15  # height of a line of text
+_SHORT_MONTHS = 14  # so many months are named one by one
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and four darker ones for the rest.
 PALETTE = [
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
@@ -25,8 +34,8 @@ PALETTE = [
 ]  # fmt: skip
 
 
-def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
-    """SVG of candidates x disciplines.
+def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
+    """Chart of candidates x disciplines.
 
     Takes the rows of `discipline_heatmap`: model, rank, discipline, discipline_score (0 to 10).
     """
@@ -36,18 +45,19 @@ def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
     order = list(dict.fromkeys(order))
     data = frame.select(
         "model",
-        "rank",
-        pl.col("discipline").map_elements(lambda name: label(name, language), return_dtype=pl.String),
+        "discipline",
         pl.col("discipline_score").round(2),
     ).to_dicts()
+    words = ", ".join(f"'{name}': '{label(name, language)}'" for name in order)
     models = frame.sort("rank", "model")["model"].unique(maintain_order=True).to_list()
     base = alt.Chart(inline_rows(data)).encode(
         x=alt.X(
             "discipline:N",
-            sort=[label(name, language) for name in order],
+            sort=order,
             title=None,
             axis=alt.Axis(
                 orient="top",
+                labelExpr=f"{{{words}}}[datum.label]",
                 labelAngle=-30 if language == "en" else 0,
                 labelAlign="left" if language == "en" else "center",
             ),
@@ -60,81 +70,157 @@ def render_heatmap(frame: pl.DataFrame, language: Language) -> str:
             "discipline_score:Q",
             scale=alt.Scale(scheme="viridis", domain=[0, 10]),
             title=label("discipline_score", language),
+            legend=alt.Legend(orient="bottom"),
         )
     )
     values = base.mark_text(fontSize=11).encode(
         text=alt.Text("discipline_score:Q", format=".2f"),
         color=alt.condition("datum.discipline_score < 6", alt.value("white"), alt.value("black")),
     )
-    return render_svg(
-        (cells + values).properties(width=84 * len(order), height=max(26 * len(models), 60)),
-        "heat" + language,
-    )
+    return (cells + values).properties(height=max(22 * len(models), 60))
 
 
-def render_trend(frame: pl.DataFrame, language: Language) -> str:
-    """SVG of S by month, one line per candidate, with an error bar of the 95% interval at each point.
+def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
+    """Chart of S over the months, one line per candidate with its name at the end, and a bar of the 95% interval at each point.
 
     Takes the rows of `monthly_trend`: month, model, score, score_low, score_high, rank. Draws the first twelve of the latest
-    month. Points of one month stand side by side, so that their bars do not cover each other.
+    month. The axis is one of time: a month without a session is a gap that no line crosses.
     """
     import altair as alt
 
     models = choose_trend_models(frame)
-    data = (
-        frame.filter(pl.col("model").is_in(models))
-        .select("month", "model", pl.col("score", "score_low", "score_high").round(2))
-        .to_dicts()
-    )
-    months = sorted({str(row["month"]) for row in data})
+    kept = frame.filter(pl.col("model").is_in(models) & pl.col("score").is_not_null())
+    rows = _fill_months(kept)
+    values = [row[name] for row in rows for name in ("score", "low", "high") if row[name] is not None]
+    low, high = min(values, default=0.0), max(values, default=100.0)
+    scale = alt.Scale(domain=[math.floor(low - 1), math.ceil(high + 1)], nice=False, zero=False)
     colour = alt.Color(
-        "model:N", sort=models, scale=alt.Scale(domain=models, range=PALETTE), title=label("model", language)
+        "model:N", sort=models, scale=alt.Scale(domain=models, range=PALETTE[: len(models)]), legend=None
     )
-    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models), title=label("model", language))
+    shape = alt.Shape("model:N", sort=models, scale=alt.Scale(domain=models), legend=None)
+    title = label("score", language)
+    is_short = len({row["month"] for row in rows}) <= _SHORT_MONTHS
     place = alt.X(
-        "month:O",
-        sort=months,
-        title=label("month", language),
-        axis=alt.Axis(labelAngle=0),
-        scale=alt.Scale(paddingInner=0.6, paddingOuter=0.3),
+        "month:T",
+        title=None,
+        axis=alt.Axis(
+            format="%Y-%m",
+            labelOverlap=True,
+            labelAngle=0,
+            tickCount="month" if is_short else alt.Undefined,
+        ),
+        scale=alt.Scale(padding=16),
     )
-    height = alt.Y(
-        "score:Q", scale=alt.Scale(zero=False, nice=True, padding=14), title=label("score", language)
+    height = alt.Y("score:Q", scale=scale, title=title)
+    base = alt.Chart(inline_rows(rows)).encode(x=place, color=colour)
+    lines = base.mark_line(strokeWidth=2, invalid="break-paths-show-path-domains").encode(y=height)
+    bars = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5, opacity=0.25)
+        .encode(y=alt.Y("low:Q", scale=scale, title=title), y2="high:Q")
     )
-    beside = alt.XOffset("model:N", sort=models, scale=alt.Scale(domain=models))
-    base = alt.Chart(inline_rows(data)).encode(x=place, color=colour, xOffset=beside)
-    lines = base.mark_line(strokeWidth=2).encode(y=height)
-    bars = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
-        y=alt.Y("score_low:Q", title=label("score", language)), y2="score_high:Q"
+    points = base.mark_point(size=45, filled=True, opacity=1, invalid="filter").encode(
+        y=height,
+        shape=shape,
+        tooltip=["model:N", alt.Tooltip("month:T", format="%Y-%m", title=" "), "score:Q", "low:Q", "high:Q"],
     )
-    points = base.mark_point(size=60, filled=True).encode(y=height, shape=shape)
-    return render_svg((bars + lines + points).properties(width=940, height=400), "trend" + language)
+    ends = _place_names(rows, models, (high - low + 2) * _NAME_PIXELS / _TREND_HEIGHT)
+    named = alt.Chart(inline_rows(ends)).encode(x=place, color=colour)
+    names = named.mark_text(align="left", dx=26, fontSize=12).encode(
+        y=alt.Y("at:Q", scale=scale, title=title), text="model:N"
+    )
+    leads = named.mark_rule(strokeWidth=1, opacity=0.6, xOffset=8, x2Offset=24).encode(
+        y=alt.Y("score:Q", scale=scale, title=title), x2="month:T", y2="at:Q"
+    )
+    room = 40 + 7 * max((len(name) for name in models), default=0)
+    return alt.layer(bars, lines, points, leads, names).properties(
+        height=_TREND_HEIGHT, padding={"left": 5, "top": 8, "bottom": 5, "right": min(room, 230)}
+    )
+
+
+def _fill_months(kept: pl.DataFrame) -> list[dict[str, Any]]:
+    """A row for each candidate and month between its first and last; without a value where it did not sit."""
+    known = {(row["model"], row["month"]): row for row in kept.iter_rows(named=True)}
+    rows = []
+    for (model,), part in kept.group_by("model", maintain_order=True):
+        for month in list_months(str(part["month"].min()), str(part["month"].max())):
+            row = known.get((model, month), {})
+            found = {
+                name: None if row.get(column) is None else round(row[column], 2)
+                for name, column in (("score", "score"), ("low", "score_low"), ("high", "score_high"))
+            }
+            rows.append({"month": f"{month}-01T00:00", "model": str(model), **found})
+    return rows
+
+
+def list_months(first: str, last: str) -> list[str]:
+    """Every month from the first to the last, as YYYY-MM."""
+    year, month = (int(part) for part in first.split("-"))
+    found = []
+    while (name := f"{year:04d}-{month:02d}") <= last:
+        found.append(name)
+        year, month = (year + 1, 1) if month == 12 else (year, month + 1)
+    return found
+
+
+def _place_names(
+    rows: Sequence[Mapping[str, Any]], models: Sequence[str], gap: float
+) -> list[dict[str, Any]]:
+    """Where the name of each line stands beside its last point: `at`, no two nearer than `gap`, as near their points as that allows."""
+    last = {row["model"]: row for row in rows if row["score"] is not None}
+    ends = sorted((last[model] for model in models if model in last), key=lambda row: row["score"])
+    newest = max((row["month"] for row in ends), default="")
+    at = spread_apart([row["score"] for row in ends], gap)
+    return [
+        {"model": row["model"], "month": newest, "score": row["score"], "at": round(place, 3)}
+        for row, place in zip(ends, at, strict=True)
+    ]
+
+
+def spread_apart(values: Sequence[float], gap: float) -> list[float]:
+    """The values, which ascend, moved as little as possible so that each is at least `gap` above the one before.
+
+    Values that touch form a block around their mean, as in isotonic regression (pool adjacent violators).
+    """
+    blocks: list[tuple[float, int]] = []
+    for place, value in enumerate(values):
+        mean, count = value - place * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, of_before = blocks.pop()
+            mean, count = (before * of_before + mean * count) / (of_before + count), of_before + count
+        blocks.append((mean, count))
+    flat = [mean for mean, count in blocks for _ in range(count)]
+    return [mean + place * gap for place, mean in enumerate(flat)]
 
 
 def choose_trend_models(frame: pl.DataFrame) -> list[str]:
-    """The candidates that the trend shows, best of their latest month first."""
+    """The candidates that the trend shows, best of their latest month first: fewer of many months, whose lines cross more often."""
+    count = TREND_CANDIDATES if frame["month"].n_unique() <= _SHORT_MONTHS else _LONG_CANDIDATES
     latest = frame.sort("month").group_by("model", maintain_order=True).last()
     ordered = latest.sort(["month", "rank", "model"], descending=[True, False, False])
-    return [str(name) for name in ordered["model"].head(TREND_CANDIDATES)]
+    return [str(name) for name in ordered["model"].head(count)]
 
 
-def render_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -> str:
-    """SVG of S against release date, with the fitted curve where there is one.
+def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -> Any:
+    """Chart of S against release date, with the fitted curve where there is one.
 
-    Takes the rows of `score_by_release_date`: release_date, model, score, is_open, is_best_so_far.
+    Takes the rows of `score_by_release_date`: release_date, model, score, is_open, is_best_so_far. Names that would cover one another are
+    left to the tooltip and the table, those of record holders last.
     """
     import altair as alt
 
-    days: list[dt.date] = frame["release_date"].to_list()
+    scored = frame.filter(pl.col("score").is_not_null())
+    days: list[dt.date] = scored["release_date"].to_list()
+    named = _choose_points(scored)
     rows = [
         {
             "day": row["release_date"].isoformat(),
             "model": row["model"],
             "score": round(row["score"], 2),
             "weights": label("open" if row["is_open"] else "closed", language),
-            "name": row["model"] if row["is_best_so_far"] or len(days) <= NAMED_POINTS else "",
+            "name": row["model"] if row["model"] in named else "",
         }
-        for row in frame.iter_rows(named=True)
+        for row in scored.iter_rows(named=True)
     ]
     kinds = [label("open", language), label("closed", language)]
     base = alt.Chart(inline_rows(rows)).encode(
@@ -142,23 +228,130 @@ def render_release(frame: pl.DataFrame, curve: Curve | None, language: Language)
             "day:T",
             title=label("release_date", language),
             axis=alt.Axis(format="%Y-%m", labelOverlap=True),
-            scale=alt.Scale(padding=30),
+            scale=alt.Scale(padding=46),
         ),
         y=alt.Y(
-            "score:Q", scale=alt.Scale(zero=False, nice=True, padding=14), title=label("score", language)
+            "score:Q", scale=alt.Scale(zero=False, nice=True, padding=18), title=label("score", language)
         ),
     )
-    points = base.mark_point(size=80, filled=True).encode(
+    points = base.mark_point(size=80, filled=True, opacity=1).encode(
         color=alt.Color(
-            "weights:N", scale=alt.Scale(domain=kinds, range=PALETTE[:2]), title=label("weights", language)
+            "weights:N",
+            scale=alt.Scale(domain=kinds, range=PALETTE[:2]),
+            title=label("weights", language),
+            legend=alt.Legend(orient="top"),
         ),
         shape=alt.Shape("weights:N", scale=alt.Scale(domain=kinds), title=label("weights", language)),
+        tooltip=["model:N", alt.Tooltip("day:T", format="%Y-%m-%d", title=" "), "score:Q", "weights:N"],
     )
-    names = base.mark_text(dy=-10, fontSize=11).encode(text="name:N")
+    names = base.mark_text(dy=-11, fontSize=11).encode(text="name:N")
     chart: Any = points + names
     if curve is not None:
         chart = _curve_layer(curve, days) + chart
-    return render_svg(chart.properties(width=940, height=360), "release" + language)
+    return chart.properties(height=_RELEASE_HEIGHT)
+
+
+def draw_families(frame: pl.DataFrame, language: Language) -> Any:
+    """Chart of the latest S of each family's members by release date: a line through those that were the family's best, its name at the end.
+
+    Takes the rows of `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a
+    release date, are in the table only.
+    """
+    import altair as alt
+
+    known = (
+        frame.filter(
+            pl.col("release_date").is_not_null()
+            & pl.col("score").is_not_null()
+            & (pl.col("mode") == "standard")
+        )
+        .sort("release_date", "model")
+        .with_columns((pl.col("score") >= pl.col("score").cum_max().over("family")).alias("is_best_so_far"))
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "month": row["release_date"].isoformat(),
+            "model": row["family"],
+            "member": row["model"],
+            "score": round(row["score"], 2),
+            "best": row["is_best_so_far"],
+        }
+        for row in known.iter_rows(named=True)
+    ]
+    families = list(dict.fromkeys(row["model"] for row in rows))
+    values = [row["score"] for row in rows]
+    low, high = min(values, default=0.0), max(values, default=100.0)
+    scale = alt.Scale(domain=[math.floor(low - 1), math.ceil(high + 1)], nice=False, zero=False)
+    title = label("score", language)
+    place = alt.X(
+        "month:T",
+        title=label("release_date", language),
+        axis=alt.Axis(format="%Y-%m", labelOverlap=True),
+        scale=alt.Scale(padding=16),
+    )
+    colours = [PALETTE[at % len(PALETTE)] for at in range(len(families))]
+    colour = alt.Color("model:N", scale=alt.Scale(domain=families, range=colours), legend=None)
+    base = alt.Chart(inline_rows(rows)).encode(
+        x=place, y=alt.Y("score:Q", scale=scale, title=title), color=colour
+    )
+    points = base.mark_point(size=55, filled=True, opacity=1).encode(
+        tooltip=["member:N", alt.Tooltip("month:T", format="%Y-%m-%d", title=" "), "score:Q"]
+    )
+    leaders = [row for row in rows if row["best"]]
+    ends = _place_names(leaders, families, (high - low + 2) * _NAME_PIXELS / _TREND_HEIGHT)
+    named = alt.Chart(inline_rows(ends)).encode(x=place, color=colour)
+    names = named.mark_text(align="left", dx=26, fontSize=12).encode(
+        y=alt.Y("at:Q", scale=scale, title=title), text="model:N"
+    )
+    starts = {row["model"]: row["month"] for row in leaders}
+    leads = (
+        alt.Chart(inline_rows([end | {"from": starts[end["model"]]} for end in ends]))
+        .mark_rule(strokeWidth=1, opacity=0.5, strokeDash=[3, 3], xOffset=6, x2Offset=24)
+        .encode(
+            x=alt.X("from:T", title=label("release_date", language)),
+            x2="month:T",
+            y=alt.Y("score:Q", scale=scale, title=title),
+            y2="at:Q",
+            color=colour,
+        )
+    )
+    room = 40 + 7 * max((len(name) for name in families), default=0)
+    line = base.transform_filter("datum.best").mark_line(strokeWidth=2)
+    return alt.layer(line, points, leads, names).properties(
+        height=_TREND_HEIGHT, padding={"left": 5, "top": 8, "bottom": 5, "right": min(room, 230)}
+    )
+
+
+def _choose_points(frame: pl.DataFrame) -> set[str]:
+    """The names that fit without covering one another at the narrowest width: record holders first, then the best."""
+    if not frame.height:
+        return set()
+    days = [day.toordinal() for day in frame["release_date"]]
+    first, span = min(days), max(max(days) - min(days), 1)
+    scores = frame["score"]
+    low = float(scores.min())  # type: ignore[arg-type]
+    reach = max(float(scores.max()) - low, 1.0)  # type: ignore[arg-type]
+    # Where the points are: a name stands above its own and may not lie on another's.
+    points = [
+        ((day - first) / span * _NARROWEST, (score - low) / reach * _RELEASE_HEIGHT * 0.8, model)
+        for day, score, model in zip(days, scores, frame["model"], strict=True)
+    ]
+    boxes: list[tuple[float, float, float]] = []
+    chosen = set()
+    for row in frame.sort("is_best_so_far", "score", "model", descending=[True, True, False]).iter_rows(
+        named=True
+    ):
+        x = (row["release_date"].toordinal() - first) / span * _NARROWEST
+        y = (row["score"] - low) / reach * _RELEASE_HEIGHT * 0.8
+        half = 3.4 * len(row["model"])
+        is_free = all(abs(x - at) >= half + other or abs(y - up) >= _NAME_PIXELS for at, up, other in boxes)
+        if is_free and all(
+            model == row["model"] or abs(x - at) >= half + 5 or abs(y + 11 - up) >= 11
+            for at, up, model in points
+        ):
+            boxes.append((x, y, half))
+            chosen.add(row["model"])
+    return chosen
 
 
 def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:

@@ -1,17 +1,16 @@
-"""The page of generated text: Gscores by category and subject, next to the report and as self-contained."""
+"""The page of generated text: Gscores by category and subject."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from schemas.errors import UsageError
 from tasks.gscore.people.agreement import compute_sample_agreement
-
-NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
+from tasks.report.frame import Issue, write_page, write_table
+from tasks.report.labels import LABELS
+from tasks.report.panels import NamedQuery, Panel, Source
 
 EDITION = ["run_id", "profile", "similarity_model"]
 PARTS = ("bleu4", "rouge2", "chrf", "similarity", "accuracy")
@@ -23,6 +22,31 @@ KIND_SCORES = (
 )
 _RESAMPLES = 300
 _SEED = 1
+
+
+def write_gscore_page(source: Source, issue: Issue) -> bool:
+    """Write `gscore.html` and `gscore.csv`, every subject of what the page shows; False, and nothing, for a lake without Gscores."""
+    page = read_gscore_page(source.run_named, source.include_simulated)
+    if page is None:
+        return False
+    write_page(issue, "gscore", "gscore.html.j2", page, title=LABELS["gscore_title"])
+    subjects = _choose(source.run_named("gscore_by_subject", {}), source.include_simulated)
+    write_table(subjects, issue.folder / "gscore.csv")
+    return True
+
+
+def read_gscore_panels(source: Source) -> list[Panel]:
+    """What the page is made of where there are no Gscores: a panel that says what fills it."""
+    return [
+        Panel(
+            name="gscore",
+            title=LABELS["gscore_title"],
+            about=LABELS["about_gscore"],
+            query="gscore_by_category",
+            frame=source.run_named("gscore_by_category", {}).clear(),
+            filled_by=("proctor cgeval run", "proctor cgeval score"),
+        )
+    ]
 
 
 def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = None) -> dict[str, Any] | None:
@@ -51,12 +75,6 @@ def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = Non
         "parts": PARTS,
         "kind_scores": KIND_SCORES,
     }
-
-
-def write_gscore_csv(run_named: NamedQuery, path: Path, include_simulated: bool | None = None) -> None:
-    """Every subject of what the page shows as CSV; a byte order mark so that spreadsheets read Chinese names."""
-    subjects = _choose(run_named("gscore_by_subject", {}), include_simulated)
-    path.write_bytes(b"\xef\xbb\xbf" + subjects.write_csv().encode("utf-8"))
 
 
 def _choose(frame: pl.DataFrame, include_simulated: bool | None) -> pl.DataFrame:

@@ -6,11 +6,14 @@ from typing import Literal
 
 from schemas.errors import UsageError
 from tasks.report.league_labels import LEAGUE_LABELS
+from tasks.report.site_labels import SITE_LABELS
 
 Language = Literal["zh", "en"]
+LANGUAGES: tuple[Language, ...] = ("zh", "en")
 
 LABELS: dict[str, tuple[str, str]] = {
     **LEAGUE_LABELS,
+    **SITE_LABELS,
     "title": ("大模型闭卷考试排行榜", "LLM exam leaderboard"),
     "leaderboard": ("排行榜", "Leaderboard"),
     "heatmap": ("各学科得分", "Scores by discipline"),
@@ -227,6 +230,16 @@ LABELS: dict[str, tuple[str, str]] = {
     "benchmark": ("评测", "Benchmark"),
     "spearman_rho": ("Spearman ρ", "Spearman ρ"),
     "p_value": ("p 值", "p"),
+    "pages": ("页面", "Pages"),
+    "skip_to_content": ("跳到正文", "Skip to the content"),
+    "theme_light": ("浅色", "Light"),
+    "theme_dark": ("深色", "Dark"),
+    "panel_empty": ("还没有数据。由以下命令产生：", "Nothing yet. Filled by:"),
+    "figure_needs_script": (
+        "图需要 JavaScript；同样的数在表里。",
+        "The figure needs JavaScript; the table has the same numbers.",
+    ),
+    "more_about_it": ("详情", "More about it"),
     "generated": ("生成时间", "Generated"),
     "download": ("下载数据（CSV）", "Download the data (CSV)"),
     "candidates": ("个参评模型", "candidates"),

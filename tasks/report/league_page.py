@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.report.labels import Language, label
+from tasks.report.frame import Issue, write_page, write_table
+from tasks.report.labels import LABELS, Language
 from tasks.report.league_charts import render_cells, render_radar, render_solving, render_top_k
-from tasks.report.rendering import render_template
+from tasks.report.panels import NamedQuery
 
-NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
 _LANGUAGES: tuple[Language, ...] = ("zh", "en")
 _ANSWER = "answer"
 
@@ -42,7 +41,9 @@ def render_league(
 
     Raises UsageError for another language, or a league without statistics.
     """
-    label("league_title", language)  # a language that we do not speak is refused before anything is queried
+    issue = Issue(
+        out_dir, language, generated_at
+    )  # a language that we do not speak is refused before anything is queried
     given: dict[str, object] = {"league_id": league_id}
     run_named = _round(run_named)
     ranking = run_named("league_ranking", dict(given))
@@ -55,8 +56,6 @@ def render_league(
         for domain in _list_domains(run_named, ranking, league_id)
     ]
     page = {
-        "language": language,
-        "generated_at": (generated_at or dt.datetime.now(dt.UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         "league_id": league_id,
         "file_name": name_file(league_id),
         "domains": domains,
@@ -68,11 +67,16 @@ def render_league(
         "resamples": ranking["resample_count"].max() if ranking.height else None,
         "seed": ranking["seed"].max() if ranking.height else None,
     }
-    out_dir.mkdir(parents=True, exist_ok=True)
-    path = out_dir / f"{name_file(league_id)}.html"
-    # A byte order mark, so that spreadsheets read Chinese names.
-    path.with_suffix(".csv").write_bytes(b"\xef\xbb\xbf" + ranking.write_csv().encode("utf-8"))
-    path.write_text(render_template(page, "league.html.j2"), encoding="utf-8")
+    zh, en = LABELS["league_title"]
+    path = write_page(
+        issue,
+        name_file(league_id),
+        "league.html.j2",
+        page,
+        title=(f"{zh} {league_id}", f"{en} {league_id}"),
+        current="league",
+    )
+    write_table(ranking, path.with_suffix(".csv"))
     return path
 
 

@@ -12,7 +12,7 @@ from tasks.report.words import describe_override, format_change, format_interval
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_template(page: Mapping[str, Any], template: str = "report.html.j2") -> str:
+def render_template(page: Mapping[str, Any], template: str) -> str:
     """The page's text; `page` holds what the template names, `language` among it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup, escape
@@ -37,6 +37,7 @@ def render_template(page: Mapping[str, Any], template: str = "report.html.j2") -
     )
     environment.globals.update(
         pair=lambda texts: both.format(*(escape(text) for text in texts)),
+        plain_pair=lambda texts: texts[0] if page["language"] == "zh" else texts[1],
         override=lambda edition: both.format(
             escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
         ),

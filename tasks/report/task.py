@@ -1,4 +1,4 @@
-"""The report as Prefect sees it: read the marts → render → write a page."""
+"""The report as Prefect sees it: read the marts → render → write the pages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED
-from tasks.report.page import render_report
+from tasks.report.frame import Issue
+from tasks.report.panels import Source
+from tasks.report.site import render_site
 from warehouse.lake.store import open_lake
 
 
 @task(name="render_reports", **RETRIED)
 @hide_content
 def render_reports(out_dir: str = "") -> dict[str, object]:
-    """Render the page over the whole lake; an empty folder means `reports` under PROCTOR_HOME."""
+    """Render the site over the whole lake; an empty folder means `reports` under PROCTOR_HOME."""
     settings = load_settings()
     folder = Path(out_dir) if out_dir else settings.home / "reports"
     with open_lake(settings, read_only=True) as lake:
-        return {"report": str(render_report(lake.run_named, folder))}
+        source = Source(lake.run_named, public_dir=settings.home / "public")
+        return {"report": str(render_site(source, Issue(folder)))}

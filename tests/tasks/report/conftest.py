@@ -8,7 +8,10 @@ import duckdb
 import polars as pl
 import pytest
 
-from tasks.report.page import NamedQuery, render_report
+from tasks.report.chosen_pages import write_leaderboard
+from tasks.report.frame import Issue
+from tasks.report.labels import Language
+from tasks.report.panels import NamedQuery, Source
 from tests.fits import remembering_fits
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.publishing import draw_from_editions, publish_runs
@@ -30,6 +33,20 @@ def connect_season(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection
     if connection.execute("SELECT count(*) FROM editions").fetchall() != [(0,)]:
         draw_from_editions(connection)
     return connection
+
+
+def render_leaderboard(
+    run_named: NamedQuery,
+    folder: Path,
+    *,
+    language: Language = "zh",
+    include_simulated: bool | None = None,
+    generated_at: dt.datetime | None = None,
+) -> Path:
+    """The first page of the site alone."""
+    source = Source(run_named, include_simulated)
+    history = run_named("leaderboard_history", source.shown)
+    return write_leaderboard(source, Issue(folder, language, generated_at), history)
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -81,4 +98,4 @@ def run_sql() -> Iterator[RunSql]:
 @pytest.fixture(scope="session")
 def report_path(season: NamedQuery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the real season, in Chinese: rendered once, only read."""
-    return render_report(season, tmp_path_factory.mktemp("report"), generated_at=NOON)
+    return render_leaderboard(season, tmp_path_factory.mktemp("report"), generated_at=NOON)

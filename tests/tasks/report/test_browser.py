@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.report.page import NamedQuery
+from tasks.report.panels import NamedQuery
 from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
 
 pytestmark = needs_browser
@@ -66,15 +66,24 @@ def test_filters_and_headings_do_what_they_say(season: NamedQuery, report_path: 
         var found = {};
         choose('month', '2025-06'); choose('style', 'few_shot');
         found.models = shown(1);
-        found.editions = Array.from(document.querySelectorAll('.edition')).filter(function (p) { return !p.hidden; }).length;
+        found.editions = document.querySelectorAll('.edition').length;
         choose('weights', 'open');
         found.open = shown(1).sort();
         choose('weights', 'all');
+        choose('family', document.getElementById('family').options[1].value);
+        found.family = shown(1).sort(); found.chosen = document.getElementById('family').value;
+        choose('family', 'all');
+        var search = document.getElementById('search');
+        search.value = 'NORTH'; search.dispatchEvent(new Event('input'));
+        found.searched = shown(1).sort();
+        found.address = location.hash;
+        search.value = ''; search.dispatchEvent(new Event('input'));
         var heads = document.querySelectorAll('#board thead th');
-        heads[3].querySelector('button').click();
-        found.falling = shown(3).map(Number); found.sorted = heads[3].getAttribute('aria-sort');
-        heads[3].querySelector('button').click();
-        found.rising = shown(3).map(Number);
+        heads[2].querySelector('button').click();
+        found.falling = shown(2).map(Number); found.sorted = heads[2].getAttribute('aria-sort');
+        heads[2].querySelector('button').click();
+        found.rising = shown(2).map(Number);
+        found.order = location.hash;
         document.querySelector('.languages [data-language=en]').click();
         found.language = document.documentElement.lang;
         found.option = document.querySelector('#style').selectedOptions[0].textContent;
@@ -91,7 +100,13 @@ def test_filters_and_headings_do_what_they_say(season: NamedQuery, report_path: 
     assert found["models"] == expected["model"].to_list()
     assert found["editions"] == 1
     assert found["open"] == sorted(expected.filter(is_open=True)["model"])
-    assert found["falling"] == pytest.approx(sorted(scores, reverse=True))
-    assert found["rising"] == pytest.approx(sorted(scores))
+    assert found["family"] == sorted(expected.filter(family=found["chosen"])["model"])
+    assert found["searched"] == sorted(name for name in expected["model"] if "north" in name)
+    assert found["address"] == "#month=2025-06&style=few_shot&q=NORTH"
+    assert found["order"] == "#month=2025-06&style=few_shot&sort=2a"
+    assert found["falling"] == pytest.approx(
+        sorted((score * 100 for score in scores), reverse=True), abs=0.51
+    )
+    assert found["rising"] == pytest.approx(sorted(score * 100 for score in scores), abs=0.51)
     assert (found["sorted"], found["language"], found["option"]) == ("descending", "en", "Few-shot")
-    assert found["heading"] == "LLM exam leaderboard"
+    assert found["heading"] == "Leaderboard"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.report.page import NamedQuery
+from tasks.report.panels import NamedQuery
 from tests.tasks.report.conftest import RunSql
 from warehouse.lake.queries import bind_parameters, find_query, read_queries
 

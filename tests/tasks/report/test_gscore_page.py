@@ -10,7 +10,9 @@ import pytest
 from lxml import html
 
 from schemas.tables import get_table
-from tasks.report.page import render_report
+from tasks.report.frame import Issue
+from tasks.report.gscore_page import read_gscore_panels, write_gscore_page
+from tasks.report.panels import Source
 from tests.tasks.report.conftest import NOON, OpenSeason
 
 
@@ -50,8 +52,9 @@ SCORES = [
 
 
 def render(open_season: OpenSeason, folder: Path, *rows: dict[str, Any], **named: Any) -> html.HtmlElement:
-    path = render_report(open_season(make_frames(*rows, **named)), folder, generated_at=NOON)
-    return html.document_fromstring(path.with_name("gscore.html").read_text("utf-8"))
+    source = Source(open_season(make_frames(*rows, **named)))
+    assert write_gscore_page(source, Issue(folder, generated_at=NOON))
+    return html.document_fromstring((folder / "gscore.html").read_text("utf-8"))
 
 
 def read_table(page: html.HtmlElement, name: str) -> list[list[str]]:
@@ -78,20 +81,26 @@ def test_candidates_stand_by_the_unweighted_mean_of_their_categories(
     assert {row[1] for row in read_table(page, "kinds")} == {"名词解释definition", "小学计算arithmetic"}
 
 
-def test_without_gscores_there_is_no_page_and_no_link(open_season: OpenSeason, tmp_path: Path) -> None:
-    index = render_report(open_season({}), tmp_path)
-    assert "gscore.html" not in index.read_text("utf-8")
-    assert not index.with_name("gscore.html").exists()
+def test_without_gscores_there_is_a_panel_that_says_what_fills_the_page(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    source = Source(open_season({}))
+    assert not write_gscore_page(source, Issue(tmp_path))
+    assert not (tmp_path / "gscore.html").exists()
+    (panel,) = read_gscore_panels(source)
+    assert panel.frame.is_empty() and panel.filled_by == ("proctor cgeval run", "proctor cgeval score")
 
 
-def test_the_report_links_to_the_page_and_it_needs_no_other_file(
+def test_the_page_stands_in_the_site_s_frame_with_its_data_beside_it(
     open_season: OpenSeason, tmp_path: Path
 ) -> None:
     page = render(open_season, tmp_path, *SCORES)
-    index = html.document_fromstring((tmp_path / "index.html").read_text("utf-8"))
-    assert index.xpath("//a[@href='gscore.html']")
-    assert page.xpath("//a/@href") == ["index.html", "gscore.csv"]
-    assert page.xpath("//script/@src | //link[@rel='stylesheet'] | //img/@src") == []
+    assert page.xpath("//nav//a[@aria-current='page']/@href") == ["gscore.html"]
+    assert page.xpath("//main//a/@href") == ["gscore.csv"]
+    assert page.xpath("//script/@src | //link[@rel='stylesheet']/@href | //img/@src") == [
+        "site.css",
+        "site.js",
+    ]
     table = pl.read_csv(tmp_path / "gscore.csv")
     assert dict(table.filter(model="alpha").select("subject", "gscore").iter_rows()) == pytest.approx(
         {"司法考试-1": 60.0, "数学计算-1": 20.0}

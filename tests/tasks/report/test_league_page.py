@@ -19,8 +19,11 @@ from schemas.tables import get_table
 from tasks.league_statistics.importing import ImportRequest, import_scores
 from tasks.league_statistics.landing import write_statistics
 from tasks.league_statistics.tables import StatisticsRequest
+from tasks.report.frame import Issue
 from tasks.report.league_page import render_league
-from tasks.report.page import render_report
+from tasks.report.pages.leagues import ABOUT, read_leagues
+from tasks.report.panel_pages import PanelPage, write_panels
+from tasks.report.panels import Source
 from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
 from tests.tasks.league_statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from tests.warehouse.test_sql_cases import fill_rows
@@ -185,13 +188,27 @@ def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: La
     assert lake.run_named("league_agreement", {"league_id": "autumn"}).filter(compared_with="exam").is_empty()
 
 
-def test_the_exam_s_page_links_to_the_leagues_beside_it(lake: Lake, path: Path, tmp_path: Path) -> None:
+def test_the_page_of_leagues_ranks_each_domain_and_links_to_the_leagues_beside_it(
+    lake: Lake, path: Path, tmp_path: Path
+) -> None:
     shutil.copy(path, tmp_path)
-    index = html.document_fromstring(
-        render_report(lake.run_named, tmp_path, generated_at=NOON).read_text("utf-8")
+    panels = read_leagues(Source(lake.run_named))
+    page = PanelPage("league", ABOUT, read_leagues)
+    listed = html.document_fromstring(
+        write_panels(Issue(tmp_path, generated_at=NOON), page, panels, is_simulated=False).read_text("utf-8")
     )
-    (link,) = index.xpath("//a[@href='league-autumn.html']")
-    assert link.text_content().endswith("autumn")
+    sections = [panel.title[1] for panel in panels]
+    assert [title for title in sections if title.startswith("autumn")] == [
+        "autumn · mathematics",
+        "autumn · programming",
+    ]
+    # Only the page of one league lies in the folder.
+    assert listed.xpath("//main//a[starts-with(@href, 'league-')]/@href") == ["league-autumn.html"] * 2
+    ranked = lake.run_named(
+        "league_ranking", {"league_id": "autumn", "domain": "programming", "run_type": "full"}
+    )
+    data = tmp_path / "data" / f"league-{panels[sections.index('autumn · programming')].name}.csv"
+    assert pl.read_csv(data)["model"].to_list() == ranked["model"].to_list()
 
 
 def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +11,12 @@ from lxml import html
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
+from tasks.report.charts import draw_trend, spread_apart
+from tasks.report.frame import SITE_PAGES
 from tasks.report.labels import LABELS
-from tasks.report.page import NamedQuery, render_report
-from tests.tasks.report.conftest import NOON, OpenSeason
+from tasks.report.pages.trends import read_trends
+from tasks.report.panels import NamedQuery, Source
+from tests.tasks.report.conftest import NOON, OpenSeason, render_leaderboard
 from tests.tasks.report.synthetic import CANDIDATES, REFERENCE, build_season
 
 HOSTILE = "<script>alert(1)</script>"
@@ -24,7 +28,7 @@ def read_page(path: Path) -> html.HtmlElement:
 
 def shown_models(page: html.HtmlElement) -> list[str]:
     rows = page.xpath("//table[@id='board']/tbody/tr[not(@hidden)]")
-    return [row.xpath("string(th[@scope='row']/text()[1])").strip() for row in rows]
+    return [row.xpath("string(th[@scope='row']/a)") for row in rows]
 
 
 def banners(page: html.HtmlElement) -> list[str]:
@@ -63,7 +67,7 @@ def odd_season(open_season: OpenSeason) -> NamedQuery:
 @pytest.fixture(scope="module")
 def odd_path(odd_season: NamedQuery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its page: rendered once, only read."""
-    return render_report(odd_season, tmp_path_factory.mktemp("odd"))
+    return render_leaderboard(odd_season, tmp_path_factory.mktemp("odd"))
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +86,13 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     first = page.xpath("//table[@id='board']/tbody/tr[not(@hidden)]")[0]
     cells = [cell.text_content().strip() for cell in first.xpath("td")]
     best = leaderboard.row(0, named=True)
-    assert cells[2] == f"{best['score']:.2f}"
-    assert cells[3] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
-    assert cells[4] == f"{best['rank_low']}–{best['rank_high']}"
-    assert cells[5] == best["rank_group"] == "A"
-    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[6]
-    assert f"{best['equated_score']:.2f}" in cells[7]
-    assert cells[8] == "100.00"
+    assert cells[1] == f"{best['score']:.2f}"
+    assert cells[2] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
+    assert cells[3] == f"{best['rank_low']}–{best['rank_high']}"
+    assert cells[4] == best["rank_group"] == "A"
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[5]
+    assert f"{best['equated_score']:.2f}" in cells[8]
+    assert cells[9] == "100.00"
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
@@ -96,21 +100,19 @@ def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
 ) -> None:
     page = read_page(report_path)
 
-    rows = page.xpath("//table[@id='neighbours']/tbody/tr")
+    rows = page.xpath("//section[@aria-labelledby='neighbours']//tbody/tr")
     models = season("leaderboard", {})["model"].to_list()
-    assert [row.xpath("string(th)") for row in rows] == [
-        f"{better} – {worse}" for better, worse in pairwise(models)
-    ]
+    assert [(row.xpath("string(th)"), row.xpath("string(td[1])")) for row in rows] == list(pairwise(models))
     known = {
         frozenset((pair["model_a"], pair["model_b"])): pair["is_distinguishable"]
         for pair in season("rank_comparisons", {}).iter_rows(named=True)
     }
     words = {True: "可以区分", False: "两者无法区分"}
-    assert [row.xpath("string(td[last()]//span[@lang='zh'])") for row in rows] == [
+    assert [row.xpath("string(td[5]//span[@lang='zh'])") for row in rows] == [
         words[known[frozenset(pair)]] for pair in pairwise(models)
     ]
     # Every difference is of the better less the worse.
-    assert all(float(row.xpath("string(td[1])").split()[0]) >= 0 for row in rows)
+    assert all(float(row.xpath("string(td[2])")) >= 0 for row in rows)
 
 
 def test_everybody_stands_in_the_current_standing_with_the_month_and_a_badge(
@@ -121,13 +123,13 @@ def test_everybody_stands_in_the_current_standing_with_the_month_and_a_badge(
     assert [
         (
             row.xpath("string(td[1])"),
-            row.xpath("string(th/text()[1])"),
+            row.xpath("string(th)"),
             row.xpath("string(td[5])"),
-            row.xpath("td/span/@class")[0],
+            row.xpath("string(td[6]/span[@lang='en'])"),
         )
         for row in rows
     ] == [
-        (str(row["rank"]), row["model"], row["sat_month"], f"tag {row['comparability']}")
+        (str(row["rank"]), row["model"], row["sat_month"], LABELS[row["comparability"]][1])
         for row in season("standings", {}).iter_rows(named=True)
     ]
 
@@ -155,7 +157,7 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
             )
         return frame
 
-    path = render_report(overridden, tmp_path, language="en")
+    path = render_leaderboard(overridden, tmp_path, language="en")
 
     page = read_page(path)
     assert banners(page) == ["gates", "gates", "repetition"]
@@ -175,15 +177,22 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
         (True, True),
         (False, True),
     ]
-    table = pl.read_csv(path.with_name("leaderboard.csv"))
+    table = pl.read_csv(path.parent / "data" / "index-editions.csv")
     assert set(table["overridden_gates"]) == {"ratings; later"}
 
 
 def test_every_month_and_style_is_on_the_page(report_path: Path) -> None:
     page = read_page(report_path)
 
-    rows = page.xpath("//table[@id='board']/tbody/tr")
-    assert len(rows) == 2 * 3 * len(CANDIDATES)
+    # Without scripts the edition that the page opens with; the script has them all.
+    assert len(page.xpath("//table[@id='board']/tbody/tr")) == len(CANDIDATES)
+    text = (report_path.parent / "data" / "board.js").read_text("utf-8")
+    board = json.loads(text[text.index("= {") + 2 :].rstrip().removesuffix(";"))
+    assert [(edition["month"], edition["style"], len(edition["model"])) for edition in board["editions"]] == [
+        (month, style, len(CANDIDATES))
+        for month in ("2025-07", "2025-06")
+        for style in ("zero_shot", "few_shot", "chain_of_thought")
+    ]
     assert page.xpath("//select[@id='month']/option/@value") == ["2025-07", "2025-06"]
     assert page.xpath("//select[@id='style']/option/@value") == ["zero_shot", "few_shot", "chain_of_thought"]
 
@@ -195,13 +204,13 @@ def test_a_calibrated_real_season_has_no_banner(report_path: Path) -> None:
 def test_a_simulated_uncalibrated_season_says_so_in_banners(
     simulated_season: NamedQuery, tmp_path: Path
 ) -> None:
-    page = read_page(render_report(simulated_season, tmp_path, language="en"))
+    page = read_page(render_leaderboard(simulated_season, tmp_path, language="en"))
 
     assert banners(page) == ["simulated", "provisional"]
     text = page.xpath("string(//div[contains(@class,'simulated')])")
     assert "SIMULATED" in text and "模拟数据" in text
     # Every figure that could be cut out of the page carries the mark too.
-    assert len(page.xpath("//figcaption[span[contains(@class,'warn')]]")) == 3
+    assert len(page.xpath("//figcaption[span[contains(@class,'warn')]]")) == 1
 
 
 def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and_then_marked(
@@ -225,8 +234,8 @@ def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and
     }
     run_named = open_season(both)
 
-    default = read_page(render_report(run_named, tmp_path / "default"))
-    asked = read_page(render_report(run_named, tmp_path / "asked", include_simulated=True))
+    default = read_page(render_leaderboard(run_named, tmp_path / "default"))
+    asked = read_page(render_leaderboard(run_named, tmp_path / "asked", include_simulated=True))
 
     assert {model.startswith("sim-") for model in shown_models(default)} == {False}
     assert banners(default) == []
@@ -236,73 +245,73 @@ def test_simulated_candidates_beside_real_ones_are_left_out_unless_asked_for_and
     assert len(marked) == len(CANDIDATES)
 
 
-def test_the_page_needs_no_other_file_and_no_network(report_path: Path) -> None:
+def test_the_page_needs_the_styles_and_scripts_beside_it_and_no_network(report_path: Path) -> None:
     page = read_page(report_path)
 
-    assert sorted(entry.name for entry in report_path.parent.iterdir()) == ["index.html", "leaderboard.csv"]
-    assert page.xpath("//script/@src | //img/@src | //iframe") == []
-    assert page.xpath("//link/@href") == ["data:,"]
+    beside = sorted(entry.name for entry in report_path.parent.iterdir())
+    assert beside == [
+        "board.js", "data", "index.html", "leaderboard.csv", "leaderboard.js", "site.css", "site.js", "vega.js",
+    ]  # fmt: skip
+    assert page.xpath("//script/@src | //img/@src | //iframe") == [
+        "vega.js", "site.js", "data/board.js", "board.js", "leaderboard.js",
+    ]  # fmt: skip
+    assert page.xpath("//link/@href") == ["data:,", "site.css"]
+    assert (
+        page.xpath("//script[not(@src) and not(@type='application/json')] | //@onclick | //@onsubmit") == []
+    )
     addresses = set(re.findall(r"https?://[^\"'\s<>)]+", report_path.read_text("utf-8")))
-    assert {address for address in addresses if not address.startswith("http://www.w3.org/")} == set()
+    assert {
+        address for address in addresses if "w3.org" not in address and "vega.github.io/schema" not in address
+    } == set()
 
 
-def test_plots_speak_both_languages_and_share_no_id(report_path: Path) -> None:
+def test_every_page_of_the_site_is_in_the_navigation(report_path: Path) -> None:
+    links = read_page(report_path).xpath("//header//nav//a")
+    assert [link.get("href") for link in links] == [f"{page.name}.html" for page in SITE_PAGES]
+    assert [link.get("aria-current") for link in links] == ["page"] + [None] * (len(SITE_PAGES) - 1)
+
+
+def test_a_figure_speaks_both_languages_and_says_its_finding(season: NamedQuery, report_path: Path) -> None:
     page = read_page(report_path)
 
-    drawings = page.xpath("//figure//svg")
-    assert len(drawings) == 6
-    texts = ["".join(drawing.itertext()) for drawing in drawings]
-    assert "工学" in texts[0] and "Engineering" in texts[1]
-    assert "西湖-2" in texts[2] and "西湖-2" in texts[4]
+    (drawing,) = page.xpath("//div[@class='fig']")
+    spec = page.xpath("string(//script[@class='spec'])")
+    assert "工学" in spec and "Engineering" in spec and "西湖-2" in spec
+    best = season("discipline_heatmap", {}).sort("gap", descending=True).row(0, named=True)
+    assert drawing.get("data-en").startswith(f"{best['model']} stands furthest above the mean")
+    assert drawing.get("aria-label") == drawing.get("data-zh")
     ids = page.xpath("//@id")
     assert len(ids) == len(set(ids))
-
-
-def test_every_figure_has_a_name_for_readers_who_cannot_see_it(report_path: Path) -> None:
-    page = read_page(report_path)
-
-    assert [figure.get("aria-label").split(":")[0] for figure in page.xpath("//figure")] == [
-        "各学科得分",
-        "逐月变化",
-        "得分与发布日期",
-    ]
-    assert page.xpath("//figure//svg[not(@aria-hidden='true')]") == []
     assert page.xpath("//table//th[not(@scope)]") == []
 
 
 def test_the_evidence_of_every_edition_is_listed(season: NamedQuery, report_path: Path) -> None:
     page = read_page(report_path)
 
-    rows = page.xpath("(//section[@aria-labelledby='behind']//table)[1]/tbody/tr")
-    cells = [[cell.text_content().strip() for cell in row.xpath("td")] for row in rows]
+    rows = page.xpath("//section[@aria-labelledby='behind']//tbody/tr")
+    cells = [[cell.text_content().strip() for cell in row.xpath("th | td")] for row in rows]
     assert len(cells) == 6
     expected_unparsed = int(season("leaderboard", {})["unparsed_count"].sum())
-    assert cells[0][:1] + cells[0][2:8] == [
+    assert cells[0][:1] + cells[0][3:10] == [
         "2025-07",
         "run-2025-07",
         "1",
         REFERENCE,
         "judge-a",
+        str(len(CANDIDATES)),
         "480",
         str(expected_unparsed),
     ]
     assert "2025-08-01 12:00 UTC" in page.xpath("string(//footer)")
 
 
-def test_judges_stand_beside_people_and_scores_beside_other_benchmarks(
-    odd_season: NamedQuery, odd_page: html.HtmlElement
-) -> None:
-    page = odd_page
-    judges = page.xpath("//div[@aria-labelledby='calibration']//tbody/tr")
-    assert [[cell.text_content() for cell in row] for row in judges] == [
-        ["judge-a", "v1", "first", "1", "0.900", "6"],
-        ["judge-b", "v1", "first", "1", "0.500", "6"],
-    ]
+def test_scores_stand_beside_other_benchmarks(odd_season: NamedQuery) -> None:
+    panel = next(panel for panel in read_trends(Source(odd_season)) if panel.name == "external")
+
     rho = odd_season("external_correlation", {})["spearman_rho"][0]
-    benchmark = [
-        cell.text_content() for cell in page.xpath("//div[@aria-labelledby='external']//tbody/tr")[0]
-    ]
-    assert benchmark[:2] + benchmark[3:] == ["Public set", f"{rho:.3f}", "6"]
+    (found,) = panel.frame.iter_rows(named=True)
+    assert (found["benchmark"], found["candidate_count"]) == ("Public set", 6)
+    assert found["spearman_rho"] == pytest.approx(rho)
 
 
 def test_names_are_shown_as_text_not_as_markup(odd_path: Path, odd_page: html.HtmlElement) -> None:
@@ -321,23 +330,50 @@ def test_the_data_can_be_downloaded_with_chinese_names_intact(report_path: Path)
 def test_a_lake_without_a_judged_session_gives_a_page_that_says_so(
     open_season: OpenSeason, tmp_path: Path
 ) -> None:
-    page = read_page(render_report(open_season({}), tmp_path))
+    page = read_page(render_leaderboard(open_season({}), tmp_path))
 
     assert LABELS["empty"][0] in page.xpath("string(//p[@class='empty'])")
     assert page.xpath("//table | //figure") == []
 
 
 def test_the_same_lake_gives_the_same_page(season: NamedQuery, report_path: Path, tmp_path: Path) -> None:
-    again = render_report(season, tmp_path, generated_at=NOON)
+    again = render_leaderboard(season, tmp_path, generated_at=NOON)
 
     assert again.read_bytes() == report_path.read_bytes()
 
 
 def test_another_language_is_refused(season: NamedQuery, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'fr'"):
-        render_report(season, tmp_path, language="fr")  # type: ignore[arg-type]
+        render_leaderboard(season, tmp_path, language="fr")  # type: ignore[arg-type]
 
 
-def test_candidates_without_a_release_date_are_not_plotted_against_it(odd_page: html.HtmlElement) -> None:
-    assert odd_page.xpath("//section[@aria-labelledby='release']") == []
+def test_candidates_without_a_release_date_are_not_plotted_against_it(
+    odd_season: NamedQuery, odd_page: html.HtmlElement
+) -> None:
+    panel = next(panel for panel in read_trends(Source(odd_season)) if panel.name == "release")
+    assert panel.frame.height == 0
     assert len(shown_models(odd_page)) == len(CANDIDATES)
+
+
+def test_names_of_lines_keep_apart_and_as_near_their_points_as_that_allows() -> None:
+    assert spread_apart([1.0, 5.0, 9.0], 2.0) == [1.0, 5.0, 9.0]
+    assert spread_apart([5.0, 5.0, 5.0], 2.0) == [3.0, 5.0, 7.0]
+    assert spread_apart([1.0, 1.5, 10.0], 1.0) == [0.75, 1.75, 10.0]
+
+
+def test_a_month_without_a_session_is_a_gap_in_the_trend() -> None:
+    frame = pl.DataFrame(
+        {
+            "month": ["2025-01", "2025-03"],
+            "model": ["a", "a"],
+            "score": [50.0, 60.0],
+            "score_low": [45.0, 55.0],
+            "score_high": [55.0, 65.0],
+            "rank": [1, 1],
+        }
+    )
+    rows = json.loads(draw_trend(frame, "en").to_json(validate=False))
+    texts = re.findall(r'"month": "([^"]+)", "score": (null|[\d.]+)', json.dumps(rows, sort_keys=True))
+    months = dict.fromkeys(texts)
+    assert [score for month, score in months if month.startswith("2025-02")] == ["null"]
+    assert '"month:T"' not in json.dumps(rows) and '"temporal"' in json.dumps(rows)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tasks.report.page import NamedQuery
+from tasks.report.panels import NamedQuery
 from tasks.report.terminal import render_leaderboard_text
 
 

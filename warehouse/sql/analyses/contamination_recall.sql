@@ -1,6 +1,7 @@
 -- How many questions can each candidate complete from memory?
 -- One row per replay, candidate and source (the bank or a public set). A question is recalled when at least two of its
--- completions are correct; completions that could not be compared are not correct, and are counted.
+-- completions are correct; completions that could not be compared are not correct, and are counted. The share has Wilson's 95% interval.
+-- Shown: model, source, question_count, recalled_count, recalled_rate, recalled_low, recalled_high
 WITH questions_replayed AS (
     SELECT
         replay_id,
@@ -11,16 +12,36 @@ WITH questions_replayed AS (
         count(*) FILTER (is_correct IS NULL) AS uncompared_count
     FROM replays
     GROUP BY replay_id, model, source, item_id
+),
+
+counts AS (
+    SELECT
+        replay_id,
+        model,
+        source,
+        count(*) AS question_count,
+        count(*) FILTER (correct_count >= 2) AS recalled_count,
+        sum(uncompared_count)::BIGINT AS uncompared_count,
+        1.959964 AS reach
+    FROM questions_replayed
+    GROUP BY replay_id, model, source
 )
 
 SELECT
     replay_id,
     model,
     source,
-    count(*) AS question_count,
-    count(*) FILTER (correct_count >= 2) AS recalled_count,
-    count(*) FILTER (correct_count >= 2) / count(*) * 100 AS recalled_rate,
-    sum(uncompared_count)::BIGINT AS uncompared_count
-FROM questions_replayed
-GROUP BY replay_id, model, source
+    question_count,
+    recalled_count,
+    recalled_count / question_count * 100 AS recalled_rate,
+    greatest(0, (
+        recalled_count + reach ** 2 / 2
+        - reach * sqrt(recalled_count * (question_count - recalled_count) / question_count + reach ** 2 / 4)
+    ) / (question_count + reach ** 2)) * 100 AS recalled_low,
+    least(1, (
+        recalled_count + reach ** 2 / 2
+        + reach * sqrt(recalled_count * (question_count - recalled_count) / question_count + reach ** 2 / 4)
+    ) / (question_count + reach ** 2)) * 100 AS recalled_high,
+    uncompared_count
+FROM counts
 ORDER BY replay_id, model, source

@@ -1,7 +1,7 @@
 -- How much of the bank have all organisations met together, month by month, and when will it be most of it?
 -- One row per month with a run, and the next $ahead ones. A forecast month adds the mean of the last $window months with a run, at most
--- what the bank has: it holds while sets, organisations and the bank stay as they are. Simulated runs are not counted.
--- Parameters: $ahead (default 12), $window (default 6)
+-- what the bank has: it holds while sets, organisations and the bank stay as they are. Real runs, or simulated ones.
+-- Parameters: $ahead (default 12), $window (default 6), $simulated (default false)
 WITH banked AS (
     SELECT DISTINCT lineage_uuid FROM current_bank WHERE discipline IS NOT NULL
 ),
@@ -11,13 +11,13 @@ first_met AS (
     FROM sessions
     INNER JOIN sets ON sets.set_id = sessions.set_id
     INNER JOIN banked ON banked.lineage_uuid = sets.lineage_uuid
-    WHERE NOT sessions.is_simulated
+    WHERE sessions.is_simulated = $simulated::BOOLEAN
     GROUP BY sets.lineage_uuid
 ),
 
 months AS (
     SELECT sessions.month, count(DISTINCT first_met.lineage_uuid) AS new_count
-    FROM (SELECT DISTINCT month FROM sessions WHERE NOT is_simulated) AS sessions
+    FROM (SELECT DISTINCT month FROM sessions WHERE is_simulated = $simulated::BOOLEAN) AS sessions
     LEFT JOIN first_met ON first_met.month = sessions.month
     GROUP BY sessions.month
 ),

@@ -1,7 +1,8 @@
 -- How much of the bank do k organisations hold together that pool what they met?
 -- One row per k from 1 to 12, or as many as there are organisations. expected_count is the mean over all choices of k
 -- organisations, exact (a lineage that h of n have met is in 1 - C(n-h, k) / C(n, k) of them); at_most_count is what no choice
--- exceeds: the k largest holdings added, and never more than all together have met. Simulated runs are not counted.
+-- exceeds: the k largest holdings added, and never more than all together have met. Real runs, or simulated ones: what they would hold if they were real.
+-- Parameters: $simulated (default false)
 WITH banked AS (
     SELECT DISTINCT lineage_uuid FROM current_bank WHERE discipline IS NOT NULL
 ),
@@ -11,7 +12,7 @@ met AS (
     FROM sessions
     INNER JOIN sets ON sets.set_id = sessions.set_id
     INNER JOIN banked ON banked.lineage_uuid = sets.lineage_uuid
-    WHERE NOT sessions.is_simulated
+    WHERE sessions.is_simulated = $simulated::BOOLEAN
 ),
 
 holdings AS (

@@ -1,13 +1,22 @@
 -- What did every candidate of an edition earn on each question, how hard is the question, and had it been met before?
 -- One row per candidate and question, zero-shot, of questions that the edition's model fits. is_met: the candidate's organisation,
 -- or the provider of the reference, had been put the lineage in a run that was planned earlier.
--- Parameters: $edition_id, $month
+-- Parameters: $edition_id (default null), $simulated (default null)
+-- A null edition is the last revision of the latest month that was published.
 WITH edition AS (
-    SELECT * FROM editions WHERE edition_id = $edition_id
+    SELECT *
+    FROM editions
+    WHERE edition_id = coalesce($edition_id::VARCHAR, (
+        SELECT max_by(edition_id, (month, planned_at))
+        FROM current_editions
+        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+    ))
 ),
 
 owners AS (
-    SELECT DISTINCT model, organisation FROM edition_sessions WHERE edition_id = $edition_id
+    SELECT DISTINCT model, organisation
+    FROM edition_sessions
+    WHERE edition_id = (SELECT edition_id FROM edition)
 ),
 
 provider AS (
@@ -24,6 +33,7 @@ met AS (
 )
 
 SELECT
+    e.edition_id,
     owners.organisation,
     e.model,
     e.question_uuid,
@@ -40,11 +50,13 @@ SELECT
 FROM edition_stars AS e
 JOIN owners ON owners.model = e.model
 JOIN edition_items AS i
-    ON i.month = $month AND i.edition_id = e.edition_id AND i.question_uuid = e.question_uuid
+    ON i.month = e.month AND i.edition_id = e.edition_id AND i.question_uuid = e.question_uuid
 JOIN edition_fits AS f ON f.edition_id = e.edition_id AND f.discipline = e.discipline
 LEFT JOIN met AS own ON own.organisation = owners.organisation AND own.lineage_uuid = e.lineage_uuid
 LEFT JOIN (
     SELECT DISTINCT met.lineage_uuid FROM met SEMI JOIN provider ON provider.organisation = met.organisation
 ) AS theirs ON theirs.lineage_uuid = e.lineage_uuid
-WHERE e.month = $month AND e.edition_id = $edition_id AND e.prompt_style = 'zero_shot'
+WHERE e.edition_id = (SELECT edition_id FROM edition)
+    AND e.month = (SELECT month FROM edition)
+    AND e.prompt_style = 'zero_shot'
 ORDER BY owners.organisation, e.model, e.question_uuid

@@ -1,0 +1,117 @@
+"""What the scripts of the site read: every edition, candidate and difference, in columns of whole numbers so that years fit in a file.
+
+A script of a page that is opened from a disk may not fetch a file, but it may be loaded beside another: each set of data is a script of
+one assignment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from tasks.report.words import describe_override
+
+DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
+    "engineering": "Engineering",
+    "economics": "Economics",
+    "education": "Education",
+    "law": "Law",
+    "literature": "Literature",
+    "management": "Management",
+    "science": "Science",
+    "history": "History",
+    "medicine": "Medicine",
+    "military_science": "Military Science",
+}
+DISCIPLINE_ORDER: Final = tuple(DISCIPLINE_COLUMNS.values())
+# Hundredths: what the pages print.
+_SCORES: Final = (
+    "score", "score_low", "score_high", "equated_score", "equated_low", "equated_high", "relative_score", "relative_low", "relative_high",
+    "score_sd", *DISCIPLINE_COLUMNS,
+)  # fmt: skip
+_COUNTS: Final = (
+    "rank",
+    "rank_low",
+    "rank_high",
+    "pair_count",
+    "repeat_count",
+    "question_count",
+    "unparsed_count",
+)
+_FLAGS: Final = ("is_reference", "is_equated_apart")
+_OF_A_MODEL: Final = ("organisation", "family", "mode", "base_model", "is_open", "release_date")
+
+
+def write_data(path: Path, name: str, data: Mapping[str, object]) -> None:
+    """Write data as a script that assigns it to `proctorData.<name>` of the window."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False)
+    path.write_text(f"(window.proctorData = window.proctorData || {{}}).{name} = {text};\n", encoding="utf-8")
+
+
+def describe_board(history: pl.DataFrame) -> dict[str, Any]:
+    """Every edition and prompt style in columns, in the order of `leaderboard_history`, whose rows it takes.
+
+    Candidates stand once in `models`, a simulated one apart from a real one of its name; a row names its place there. Scores are in
+    hundredths.
+    """
+    models = history.group_by("model", "is_simulated", maintain_order=True).agg(
+        pl.col(name).first() for name in _OF_A_MODEL
+    )
+    places = models.select("model", "is_simulated").with_row_index("place")
+    rows = history.join(places, on=["model", "is_simulated"], how="left", maintain_order="left")
+    return {
+        "disciplines": list(DISCIPLINE_ORDER),
+        "models": models.to_dicts(),
+        "editions": [
+            _describe_edition(part)
+            for part in rows.partition_by("edition_id", "prompt_style", maintain_order=True)
+        ],
+    }
+
+
+def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
+    first = rows.row(0, named=True)
+    return {
+        "id": first["edition_id"],
+        "month": first["month"],
+        "style": first["prompt_style"],
+        "revision": first["revision"],
+        "published": first["published_at"].strftime("%Y-%m-%d"),
+        "references": _list_values(rows, "reference_model"),
+        "judges": _list_values(rows, "judge"),
+        "banks": _list_values(rows, "bank_version"),
+        "isProvisional": bool(rows["is_provisional"].any()),
+        "isRepetition": first["is_repetition"],
+        "gates": [describe_override(first, "zh"), describe_override(first, "en")],
+        "model": rows["place"].to_list(),
+        "group": shorten(rows["rank_group"].to_list()),
+        **{name: shorten(list_hundredths(rows[name])) for name in _SCORES},
+        **{name: shorten(rows[name].to_list()) for name in _COUNTS},
+        **{name: shorten(rows[name].cast(pl.Int8).to_list()) for name in _FLAGS},
+    }
+
+
+def list_hundredths(values: pl.Series) -> list[int | None]:
+    """The values times a hundred, as whole numbers."""
+    return (values.cast(pl.Float64) * 100).round(0).cast(pl.Int64).to_list()
+
+
+def shorten(values: list[Any]) -> list[Any] | dict[str, Any]:
+    """The values as they are; where all are equal, one for all of them, as `{"all": value}`."""
+    return {"all": values[0]} if values and all(value == values[0] for value in values) else values
+
+
+def list_columns(rows: pl.DataFrame, scores: Sequence[str], others: Sequence[str]) -> dict[str, Any]:
+    """Columns of a frame: `scores` in hundredths, the others as they are."""
+    return {name: list_hundredths(rows[name]) for name in scores} | {
+        name: rows[name].to_list() for name in others
+    }
+
+
+def _list_values(rows: pl.DataFrame, name: str) -> list[Any]:
+    return rows[name].drop_nulls().unique().sort().to_list()

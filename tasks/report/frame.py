@@ -1,0 +1,138 @@
+"""The frame of the report site: its pages, the files that they share, and a page written into it.
+
+A site is a folder. Nothing in it asks for anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk
+as it does from a server.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from tasks.report.labels import LABELS, Language, label
+from tasks.report.panels import Words, flatten_lists
+from tasks.report.rendering import render_template
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_SHARED: Final = ("site.css", "site.js")
+_DRAWING: Final = "vega.js"
+
+
+@dataclass(frozen=True)
+class SitePage:
+    """A page in the navigation; its file is `<name>.html`."""
+
+    name: str
+    title: Words
+
+
+# In the order of the navigation.
+SITE_PAGES: Final = (
+    SitePage("index", LABELS["leaderboard"]),
+    SitePage("candidate", ("模型", "Candidate")),
+    SitePage("compare", ("比较", "Compare")),
+    SitePage("trends", ("趋势", "Trends")),
+    SitePage("judges", ("裁判", "Judges")),
+    SitePage("stability", ("稳定性", "Stability")),
+    SitePage("contamination", ("污染与泄漏", "Contamination and leaks")),
+    SitePage("errors", ("错误原因", "Errors")),
+    SitePage("bank", ("题库与消耗", "Bank and exposure")),
+    SitePage("league", ("联赛", "Leagues")),
+    SitePage("gscore", ("Gscore", "Gscore")),
+    SitePage("cost", ("费用", "Cost")),
+    SitePage("method", ("方法与验证", "Method and proof")),
+)
+
+
+@dataclass(frozen=True)
+class Issue:
+    """What the pages of one rendering have in common.
+
+    Attributes:
+        folder: where the site lies; made where it is missing.
+        language: the language that the pages open in; the reader can switch.
+        generated_at: the time in the footer.
+
+    Raises UsageError for a language that the site does not speak.
+    """
+
+    folder: Path
+    language: Language = "zh"
+    generated_at: dt.datetime | None = None
+
+    def __post_init__(self) -> None:
+        label("title", self.language)
+
+    @property
+    def moment(self) -> str:
+        """The time in the footer: now where none is given."""
+        return (self.generated_at or dt.datetime.now(dt.UTC)).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def write_page(
+    issue: Issue,
+    name: str,
+    template: str,
+    values: Mapping[str, Any],
+    *,
+    title: Words,
+    current: str = "",
+    scripts: Sequence[str] = (),
+) -> Path:
+    """Write `<name>.html` from a template that extends `layout.html.j2`, and what it shares with others; returns its path.
+
+    `current` is the page of the navigation that it belongs to, its own name by default. A page with `has_figures` in its values draws them in
+    the browser. `scripts` are files of the templates' folder that it needs besides the common ones, and data
+    in the folder of the site (with a slash in their names), in the order in which they are loaded.
+    """
+    issue.folder.mkdir(parents=True, exist_ok=True)
+    has_figures = bool(values.get("has_figures"))
+    _write_shared(issue.folder, scripts, has_figures=has_figures)
+    path = issue.folder / f"{name}.html"
+    page = {
+        **values,
+        "language": issue.language,
+        "generated_at": issue.moment,
+        "site": SITE_PAGES,
+        "current": current or name,
+        "page_title": title,
+        "has_figures": has_figures,
+        "scripts": scripts,
+    }
+    path.write_text(render_template(page, template), encoding="utf-8")
+    return path
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """A table as CSV with a byte order mark, so that spreadsheets read Chinese names; values of a list are joined by semicolons.
+
+    Numbers have six significant digits: years of editions are to fit in a folder that is sent around.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = flatten_lists(frame.with_columns(pl.selectors.float().round_sig_figs(6))).write_csv()
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode("utf-8"))
+
+
+def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
+    """The styles and scripts; the drawing library, which is large and takes a second to put together, only where it is not there."""
+    for name in (*_SHARED, *(name for name in scripts if "/" not in name)):
+        shutil.copyfile(_TEMPLATES / name, folder / name)
+    if not has_figures:
+        return
+    from importlib.metadata import version
+
+    import vl_convert
+
+    library, mark = folder / _DRAWING, f"/* vl-convert {version('vl-convert-python')} */\n"
+    if library.is_file():
+        with library.open(encoding="utf-8") as text:
+            if text.readline() == mark:
+                return
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its types forget the default
+    library.write_text(mark + bundle, encoding="utf-8")

@@ -1,0 +1,140 @@
+"""The pages that a script draws for the candidates that a reader chooses: one candidate, and several compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tasks.report.board_data import DISCIPLINE_ORDER, list_columns, list_hundredths, shorten, write_data
+from tasks.report.labels import LABELS
+from tasks.report.panels import Panel, Source, Words
+
+_FILLED_BY = ("proctor publish",)
+_STYLE = "zero_shot"
+# Every interval of a difference reaches as far down as up.
+_REACH = ((pl.col("difference_high") - pl.col("difference_low")) / 2).alias("reach")
+_CHANGE_SCORES = (
+    "score", "score_low", "score_high", "previous_score", "score_change", "score_change_low", "score_change_high", "points",
+    "new_score", "new_others_score", "anchor_score", "anchor_others_score",
+)  # fmt: skip
+
+
+def read_candidate(source: Source) -> dict[str, Panel]:
+    """What the page of a candidate rests on beside the leaderboard, by the section that shows it."""
+    latest = {**source.shown, "prompt_style": _STYLE}
+    changes = _rest_on(source, "change_by_discipline", LABELS["why_changed"], latest)
+    return {
+        "changes": replace(changes, frame=changes.frame.with_columns(pl.selectors.float().round(3))),
+        "costs": _rest_on(source, "cost_per_point", LABELS["cost_of_one"], source.shown),
+        "gains": _rest_on(source, "thinking_gain", LABELS["thinking"], {}),
+    }
+
+
+def read_compare(source: Source) -> dict[str, Panel]:
+    """What the page of comparisons rests on: the differences of S, and those by discipline."""
+    latest = {**source.shown, "prompt_style": _STYLE}
+    return {
+        "pairs": _rest_on(source, "rank_comparisons", LABELS["neighbours"], latest),
+        "disciplines": _rest_on(source, "discipline_differences", LABELS["differences"], latest),
+    }
+
+
+def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
+    """The panels as their CSV has them: a row for each pair, for each discipline the difference and how far its interval reaches.
+
+    A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
+    """
+    pairs, disciplines = panels["pairs"], panels["disciplines"]
+    wide = disciplines.frame.with_columns(_REACH).pivot(
+        "discipline", index=["model_a", "model_b", "is_simulated"], values=["difference", "reach"]
+    )
+    narrow = pairs.frame.filter(~pl.col("is_repetition")).drop(
+        "month", "verdict", "p_value", "run_id", "edition_id", "is_repetition"
+    )
+    return {
+        "pairs": replace(pairs, frame=narrow.with_columns(pl.selectors.float().round(3))),
+        "disciplines": replace(disciplines, frame=wide.with_columns(pl.selectors.float().round(2))),
+    }
+
+
+def write_candidate_data(panels: Mapping[str, Panel], path: Path) -> None:
+    """The data of every candidate's page as a script: scores in hundredths, dollars as they are."""
+    changes, costs, gains = (panels[name].frame for name in ("changes", "costs", "gains"))
+    names = ["model", "month", "previous_month", "discipline", "new_count", "anchor_count", "is_simulated"]
+    dollars = ["cost_per_1000_usd", "cost_per_point_usd"]
+    data = {
+        "changes": list_columns(changes, _CHANGE_SCORES, names),
+        "costs": list_columns(
+            costs.with_columns(pl.col(dollars).round(6)),
+            (),
+            ["model", "month", *dollars, "is_efficient", "is_simulated"],
+        ),
+        "gains": list_columns(
+            gains,
+            ("gain", "gain_low", "gain_high"),
+            ["model", "base_model", "discipline", "pair_count", "is_simulated"],
+        ),
+    }
+    write_data(path, "candidates", data)
+
+
+def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
+    """The differences of every pair as a script: for each pair its S, then a row for each discipline in one order.
+
+    A discipline that a pair has no difference in is null.
+    """
+    pairs = panels["pairs"].frame.filter(~pl.col("is_repetition"))
+    models = sorted({*pairs["model_a"], *pairs["model_b"]})
+    known = panels["disciplines"].frame
+    disciplines = [name for name in DISCIPLINE_ORDER if name in set(known["discipline"])]
+    keys = ["model_a", "model_b", "is_simulated"]
+    rows = (
+        pairs.select(keys)
+        .join(
+            pl.DataFrame({"discipline": disciplines}, schema={"discipline": pl.String}),
+            how="cross",
+            maintain_order="left_right",
+        )
+        .join(known, on=[*keys, "discipline"], how="left", maintain_order="left")
+    )
+    rows = rows.with_columns(_REACH)
+    place = {name: at for at, name in enumerate(models)}
+    data: dict[str, Any] = {
+        "month": pairs["month"].max(),
+        "models": models,
+        "disciplines": disciplines,
+        "pairs": {
+            "model_a": [place[name] for name in pairs["model_a"]],
+            "model_b": [place[name] for name in pairs["model_b"]],
+            **{
+                name: list_hundredths(pairs[name])
+                for name in ("difference", "difference_low", "difference_high")
+            },
+            "p_holm": pairs["p_holm"].round(4).to_list(),
+            **{name: pairs[name].cast(pl.Int64).to_list() for name in ("is_distinguishable", "is_paired")},
+            "is_simulated": pairs["is_simulated"].cast(pl.Int64).to_list(),
+            "pair_count": pairs["pair_count"].to_list(),
+        },
+        "rows": {
+            **{name: list_hundredths(rows[name]) for name in ("difference", "reach")},
+            "pair_count": shorten(rows["pair_count"].to_list()),
+        },
+    }
+    write_data(path, "differences", data)
+
+
+def _rest_on(source: Source, query: str, title: Words, params: Mapping[str, object]) -> Panel:
+    """The rows of a query as the source of a section; the script shows them."""
+    return Panel(
+        name=query.replace("_", "-"),
+        title=title,
+        about=("", ""),
+        query=query,
+        params=params,
+        frame=source.run_named(query, dict(params)),
+        filled_by=_FILLED_BY,
+    )

@@ -1,0 +1,278 @@
+"""The first page of the site: the leaderboard of every month and style, and what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from schemas.vocabulary import PROMPT_STYLES
+from tasks.report.board_data import DISCIPLINE_COLUMNS
+from tasks.report.charts import draw_heatmap
+from tasks.report.labels import LABELS
+from tasks.report.pages.common import INTERVAL, MODEL, MONTH, STYLE_WORDS
+from tasks.report.panels import Cell, Panel, Source, Words
+from tasks.report.words import describe_override, describe_place, format_interval, format_rank_range
+
+ABOUT: Words = ("", "")
+_FILLED_BY = ("proctor publish",)
+_COMPARABILITY: Mapping[str, Words] = {
+    name: LABELS[name] for name in ("same_edition", "anchors", "same_reference", "none")
+}
+_VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
+_VERDICT_WORDS: Mapping[str, Words] = {name: LABELS[f"verdict_{name}"] for name in ("apart", "alike", "none")}
+
+
+def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
+    """What stands under the leaderboard of the month that the page opens with; takes the rows of `leaderboard_history`.
+
+    Without a published edition there are no panels.
+    """
+    if not history.height:
+        return []
+    month, style = choose_edition(history)
+    opened = {**source.shown, "month": month, "prompt_style": style}
+    return [
+        _show_heatmap(source, opened),
+        _show_neighbours(source, history, opened),
+        _show_standings(source),
+        _show_sittings(source, history),
+        _show_editions(source),
+    ]
+
+
+def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
+    """What the template prints of the edition that the page opens with, for readers without scripts; takes `leaderboard_history`."""
+    if not history.height:
+        return {"is_empty": True}
+    month, style = choose_edition(history)
+    opened = history.filter(month=month, prompt_style=style)
+    months = history["month"].unique().sort(descending=True).to_list()
+    return {
+        "is_empty": False,
+        "month": month,
+        "style": style,
+        "months": months,
+        "styles": [name for name in PROMPT_STYLES if name in set(history["prompt_style"])],
+        "families": history["family"].drop_nulls().unique().sort().to_list(),
+        "rows": [
+            row | _describe_row(row)
+            for row in opened.with_columns(pl.selectors.float().round(4)).iter_rows(named=True)
+        ],
+        "editions": opened.unique("edition_id", maintain_order=True).to_dicts(),
+        "disciplines": DISCIPLINE_COLUMNS,
+        "is_mixed": history["is_simulated"].n_unique() > 1,
+    }
+
+
+def choose_edition(history: pl.DataFrame) -> tuple[str, str]:
+    """What the page opens with: the latest month, zero-shot where it was sat."""
+    month = str(history["month"].max())
+    sat = set(history.filter(pl.col("month") == month)["prompt_style"])
+    return month, next(style for style in PROMPT_STYLES if style in sat)
+
+
+def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str, Any]]:
+    """Each candidate beside the next one in the order of S, as the better less the worse.
+
+    Takes the rows of `leaderboard_history` of one month and style, and those of `rank_comparisons` of the same. A second run
+    of the month and simulated candidates have an order of their own. Of candidates without a score there is no row.
+    """
+    known = {(row["edition_id"], row["model_a"], row["model_b"]): row for row in pairs.iter_rows(named=True)}
+    found = []
+    for (edition_id,), of_edition in rows.filter(pl.col("rank").is_not_null()).group_by(
+        "edition_id", maintain_order=True
+    ):
+        models = of_edition.sort("rank", "model")["model"].to_list()
+        for better, worse in pairwise(models):
+            first, second = sorted((better, worse))
+            pair = known.get((edition_id, first, second))
+            if pair is None:
+                continue
+            sign = 1 if first == better else -1
+            ends = sorted(
+                sign * pair[name] for name in ("difference_low", "difference_high") if pair[name] is not None
+            )
+            found.append(
+                {
+                    "better": better,
+                    "worse": worse,
+                    "difference": None if pair["difference"] is None else sign * pair["difference"],
+                    "low": ends[0] if ends else None,
+                    "high": ends[-1] if ends else None,
+                    "p_holm": pair["p_holm"],
+                    "is_distinguishable": pair["is_distinguishable"],
+                    "pair_count": pair["pair_count"],
+                    "is_repetition": pair["is_repetition"],
+                }
+            )
+    return found
+
+
+def _describe_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the board prints of a row beside its numbers."""
+    return {
+        "interval": format_interval(row["score_low"], row["score_high"]),
+        "relative_interval": format_interval(row["relative_low"], row["relative_high"]),
+        "equated_interval": format_interval(row["equated_low"], row["equated_high"]),
+        "rank_range": format_rank_range(row["rank_low"], row["rank_high"]),
+        "place": (describe_place(row, "zh"), describe_place(row, "en")),
+    }
+
+
+def _show_heatmap(source: Source, opened: Mapping[str, object]) -> Panel:
+    frame = source.run_named("discipline_heatmap", dict(opened))
+    finding = None
+    if frame.height:
+        widest = frame.sort("gap", descending=True).row(0, named=True)
+        words = LABELS[widest["discipline"]]
+        finding = (
+            f"{widest['model']} 的{words[0]}比平均高得最多（{widest['gap']:+.2f} 分，共 10 分）。",
+            f"{widest['model']} stands furthest above the mean, in {words[1]} ({widest['gap']:+.2f} of 10).",
+        )
+    return Panel(
+        name="heatmap",
+        title=LABELS["heatmap"],
+        about=LABELS["heatmap_about"],
+        query="discipline_heatmap",
+        params=opened,
+        frame=frame.select(
+            "month", "model", "discipline", pl.col("discipline_score", "gap").round(3), "question_count"
+        ),
+        finding=finding,
+        draw=lambda language: draw_heatmap(frame, language),
+        filled_by=_FILLED_BY,
+        is_folded=True,
+    )
+
+
+def _show_neighbours(source: Source, history: pl.DataFrame, opened: Mapping[str, object]) -> Panel:
+    rows = history.filter(month=opened["month"], prompt_style=opened["prompt_style"])
+    found = compare_neighbours(rows, source.run_named("rank_comparisons", dict(opened)))
+    frame = pl.DataFrame(found, infer_schema_length=None)
+    if found:
+        frame = frame.with_columns(
+            verdict=pl.col("is_distinguishable").cast(pl.String).replace(_VERDICTS).fill_null("none")
+        )
+    finding = None
+    if found:
+        apart = sum(bool(pair["is_distinguishable"]) for pair in found)
+        finding = (
+            f"{len(found)} 对相邻名次中有 {apart} 对能够区分。",
+            f"{apart} of {len(found)} pairs of neighbours can be told apart.",
+        )
+    return Panel(
+        name="neighbours",
+        title=LABELS["neighbours"],
+        about=LABELS["neighbours_about"],
+        query="rank_comparisons",
+        params=opened,
+        frame=frame,
+        cells=(
+            Cell("better", ("前一名", "Ahead")),
+            Cell("worse", ("后一名", "Next")),
+            Cell("difference", LABELS["differences"], "number"),
+            Cell("low", INTERVAL, "interval", high="high"),
+            Cell("p_holm", LABELS["p_holm"], "p"),
+            Cell("verdict", LABELS["verdict"], "word", words=_VERDICT_WORDS),
+            Cell("pair_count", LABELS["question_count"], "count"),
+            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
+        ),
+        finding=finding,
+        filled_by=_FILLED_BY,
+        is_folded=True,
+    )
+
+
+def _show_standings(source: Source) -> Panel:
+    frame = source.run_named("standings", source.shown)
+    return Panel(
+        name="standing",
+        title=LABELS["standing"],
+        about=LABELS["standing_about"],
+        query="standings",
+        params=source.shown,
+        frame=frame,
+        cells=(
+            MODEL,
+            Cell("rank", LABELS["rank"], "count"),
+            Cell("organisation", LABELS["organisation"]),
+            Cell("standing_score", LABELS["standing_score"], "number"),
+            Cell("standing_low", INTERVAL, "interval", 1, high="standing_high"),
+            Cell("sat_month", LABELS["sat_month"]),
+            Cell("comparability", LABELS["comparability"], "word", words=_COMPARABILITY),
+            Cell("score", LABELS["score"], "number"),
+            Cell("relative_score", LABELS["relative_score"], "number"),
+        ),
+        filled_by=_FILLED_BY,
+        is_folded=True,
+    )
+
+
+def _show_sittings(source: Source, history: pl.DataFrame) -> Panel:
+    """One row per edition and prompt style: what was sat, who judged, what is missing."""
+    frame = history.group_by("month", "prompt_style", "edition_id", maintain_order=True).agg(
+        pl.col("run_id", "bank_version", "reference_model", "judge").drop_nulls().unique().sort(),
+        candidate_count=pl.len(),
+        question_count=pl.col("question_count").sum(),
+        unparsed_count=pl.col("unparsed_count").sum(),
+        is_provisional=pl.col("is_provisional").any(),
+        is_repetition=pl.col("is_repetition").first(),
+        is_simulated=pl.col("is_simulated").any(),
+    )
+    return Panel(
+        name="behind",
+        title=LABELS["behind"],
+        about=LABELS["about_frozen"],
+        query="leaderboard_history",
+        params=source.shown,
+        frame=frame,
+        cells=(
+            MONTH,
+            Cell("prompt_style", LABELS["style"], "word", words=STYLE_WORDS),
+            Cell("edition_id", LABELS["edition"]),
+            Cell("run_id", LABELS["run_id"]),
+            Cell("bank_version", LABELS["bank_version"]),
+            Cell("reference_model", LABELS["reference_model"]),
+            Cell("judge", LABELS["judge"]),
+            Cell("candidate_count", LABELS["candidate_count"], "count"),
+            Cell("question_count", LABELS["question_count"], "count"),
+            Cell("unparsed_count", LABELS["unparsed_count"], "count"),
+            Cell("is_simulated", LABELS["simulated"], "flag", is_warning=True),
+            Cell("is_provisional", LABELS["provisional"], "flag", is_warning=True),
+            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
+        ),
+        filled_by=_FILLED_BY,
+        is_folded=True,
+    )
+
+
+def _show_editions(source: Source) -> Panel:
+    frame = source.run_named("editions_published", source.shown)
+    overrides = [
+        " / ".join(filter(None, dict.fromkeys((describe_override(row, "zh"), describe_override(row, "en")))))
+        for row in frame.iter_rows(named=True)
+    ]
+    return Panel(
+        name="editions",
+        title=LABELS["editions"],
+        about=LABELS["about_frozen"],
+        query="editions_published",
+        params=source.shown,
+        frame=frame.with_columns(pl.Series("override", overrides, dtype=pl.String)),
+        cells=(
+            Cell("edition_id", LABELS["edition"]),
+            Cell("published_at", LABELS["published_at"], "moment"),
+            Cell("judge", LABELS["judge"]),
+            Cell("candidate_count", LABELS["candidate_count"], "count"),
+            Cell("is_current", LABELS["is_current"], "flag"),
+            Cell("replaces", LABELS["replaces"]),
+            Cell("reason", LABELS["gates_reason"]),
+            Cell("override", LABELS["gates"]),
+            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
+        ),
+        filled_by=_FILLED_BY,
+        is_folded=True,
+    )

@@ -1,0 +1,131 @@
+"""A page of panels: each with its figure drawn in both languages, its rows as CSV and the SQL that gave them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
+from tasks.report.labels import LANGUAGES
+from tasks.report.panels import Panel, Source, Words, write_rows
+from warehouse.lake.queries import find_query, render_query
+
+_TEMPLATE: Final = "panels.html.j2"
+_DATA: Final = "data"
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True)
+class PanelPage:
+    """A page that is made of panels: its name in the navigation, the sentence at its top, what reads it, and its template."""
+
+    name: str
+    about: Words
+    read: Callable[[Source], list[Panel]]
+    template: str = _TEMPLATE
+
+
+def write_panels(
+    issue: Issue,
+    page: PanelPage,
+    panels: list[Panel],
+    *,
+    is_simulated: bool,
+    more: Mapping[str, Any] = _NOTHING,
+    scripts: Sequence[str] = (),
+) -> Path:
+    """Write a page of panels, and the data of each panel as `data/<page>-<panel>.csv`.
+
+    `more` is what its template shows besides, `scripts` as in `write_page`.
+    """
+    for panel in panels:
+        write_panel_data(issue, page.name, panel)
+    title = next(one.title for one in SITE_PAGES if one.name == page.name)
+    values = {
+        "about": page.about,
+        "panels": [show_panel(page.name, panel, issue.folder) for panel in panels],
+        "is_simulated": is_simulated,
+        "has_figures": any(panel.draw is not None and panel.frame.height for panel in panels),
+        **more,
+    }
+    return write_page(issue, page.name, page.template, values, title=title, scripts=scripts)
+
+
+def write_panel_data(issue: Issue, page: str, panel: Panel) -> None:
+    """The rows of a panel as a CSV of the site, where it has any."""
+    if panel.frame.height:
+        write_table(panel.frame, issue.folder / _DATA / f"{page}-{panel.name}.csv")
+
+
+def show_panel(page: str, panel: Panel, folder: Path) -> dict[str, Any]:
+    """What the template shows of a panel."""
+    has_more = bool(panel.more) and (folder / panel.more).is_file()
+    return {
+        "name": panel.name,
+        "title": panel.title,
+        "about": panel.about,
+        "finding": panel.finding,
+        "filled_by": panel.filled_by,
+        "is_folded": panel.is_folded,
+        "cells": panel.shown_cells,
+        "rows": write_rows(panel),
+        "figure": _draw(panel),
+        "data": f"{_DATA}/{page}-{panel.name}.csv",
+        "query": panel.query,
+        "sql": render_query(find_query(panel.query), dict(panel.params)) if panel.query else "",
+        "more": panel.more if has_more else "",
+    }
+
+
+def _draw(panel: Panel) -> str:
+    """The figure as JSON, safe inside a script element; empty for a panel without one.
+
+    One specification serves both languages: where their words differ stands `{"$zh": …, "$en": …}`, of which the script takes its own.
+    """
+    if panel.draw is None or panel.frame.is_empty():
+        return ""
+    chinese, english = (_write_spec(panel.draw(language)) for language in LANGUAGES)
+    text = json.dumps(_share_rows(_merge(chinese, english)), ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _write_spec(chart: Any) -> Any:
+    spec = chart.to_dict(validate=False)
+    spec.pop("config", None)
+    if "concat" not in spec:
+        spec["width"] = "container"
+    return spec
+
+
+def _merge(chinese: Any, english: Any) -> Any:
+    """What both have in common, and both words where they differ."""
+    if chinese == english:
+        return chinese
+    if isinstance(chinese, dict) and isinstance(english, dict) and chinese.keys() == english.keys():
+        return {key: _merge(value, english[key]) for key, value in chinese.items()}
+    if isinstance(chinese, list) and isinstance(english, list) and len(chinese) == len(english):
+        return [_merge(one, other) for one, other in zip(chinese, english, strict=True)]
+    return {"$zh": chinese, "$en": english}
+
+
+def _share_rows(spec: Any) -> Any:
+    """The specification with its rows once, by name, however many layers draw them."""
+    datasets: dict[str, Any] = {}
+    names: dict[str, str] = {}
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, list):
+            return [walk(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        rows = part.get("data", {}).get("values") if isinstance(part.get("data"), dict) else None
+        if rows is None:
+            return {key: walk(value) for key, value in part.items()}
+        name = names.setdefault(json.dumps(rows), f"rows{len(names)}")
+        datasets[name] = rows
+        return {key: {"name": name} if key == "data" else walk(value) for key, value in part.items()}
+
+    return walk(spec) | {"datasets": datasets}

@@ -1,0 +1,136 @@
+// Two candidates or more: the differences of the first from each other one, by discipline, and their profiles side by side.
+(function () {
+  "use strict";
+  if (!window.proctorData) { return; }
+  var b = window.board, data = b.data, set = window.proctorData.differences, make = b.make;
+  var adder = document.getElementById("add"), MOST = 6, edition, known;
+
+  // Pairs stand once: the other way round every sign changes.
+  function find(first, second) {
+    var name = data.models[first].model, other = data.models[second].model, simulated = Boolean(data.models[first].is_simulated);
+    var none = { isTurned: false, all: null, disciplines: [] };
+    if (Boolean(data.models[second].is_simulated) !== simulated) { return none; }
+    if (!known) {
+      known = { true: {}, false: {} };
+      set.pairs.model_a.forEach(function (a, at) {
+        known[Boolean(set.pairs.is_simulated[at])][JSON.stringify([set.models[a], set.models[set.pairs.model_b[at]]])] = at;
+      });
+    }
+    var straight = known[simulated][JSON.stringify([name, other])], turned = known[simulated][JSON.stringify([other, name])];
+    var isTurned = straight === undefined, at = isTurned ? turned : straight;
+    if (at === undefined) { return none; }
+    var from = at * set.disciplines.length;
+    return { isTurned: isTurned, all: at, disciplines: set.disciplines.map(function (name, step) { return from + step; }) };
+  }
+  function turn(columns, at, isTurned) {
+    var value = columns.difference[at], reach = columns.reach ? columns.reach[at] : null;
+    var low = columns.reach ? (reach === null ? null : value - reach) : columns.difference_low[at];
+    var high = columns.reach ? (reach === null ? null : value + reach) : columns.difference_high[at];
+    if (!isTurned || value === null) { return { value: value, low: low, high: high }; }
+    return { value: -value, low: high === null ? null : -high, high: low === null ? null : -low };
+  }
+
+  function readChosen() {
+    var asked = site.read("models").split(",").filter(Boolean).map(function (name) {
+      try { return b.findModel(decodeURIComponent(name)); } catch (error) { return -1; }
+    });
+    var found = b.unique(asked.filter(function (place) { return place >= 0; })).slice(0, MOST);
+    if (found.length || site.read("models")) { return found; }
+    return edition.model.slice(0, 2);
+  }
+  function choose(places) { site.keep("models", places.map(function (p) { return encodeURIComponent(b.nameOf(p)); }).join(",")); show(); }
+
+  function showChips(chosen) {
+    var list = b.empty(document.getElementById("chosen"));
+    chosen.forEach(function (place) {
+      var remove = make("button", { type: "button", "aria-label": b.say("remove_candidate") + " " + b.nameOf(place) }, "×");
+      remove.addEventListener("click", function () { choose(chosen.filter(function (p) { return p !== place; })); adder.focus(); });
+      list.appendChild(make("li", {}, [make("a", { href: site.link("candidate.html", "model", b.nameOf(place)) }, b.nameOf(place)), " ", remove]));
+    });
+    adder.disabled = chosen.length >= MOST;
+    document.getElementById("limit").hidden = chosen.length < MOST;
+    b.empty(adder);
+    adder.appendChild(b.option("", b.wordsOf("choose_candidate"), ""));
+    data.models.map(function (m, at) { return at; }).filter(function (at) { return chosen.indexOf(at) < 0; })
+      .sort(function (x, y) { return b.nameOf(x).localeCompare(b.nameOf(y)); })
+      .forEach(function (at) { adder.appendChild(make("option", { value: at }, b.nameOf(at))); });
+  }
+
+  function sayPair(first, second, found) {
+    var whole = turn(set.pairs, found.all, found.isTurned), isApart = set.pairs.is_distinguishable[found.all], at = found.all;
+    if (whole.value === null) { return b.spoken("without_score"); }
+    var values = { a: b.nameOf(first), b: b.nameOf(second), value: b.number(isApart ? Math.abs(whole.value) : whole.value, 1), interval: b.interval(whole.low, whole.high) };
+    if (!isApart) { return b.spoken("difference_sentence_alike", values); }
+    var sign = b.wordsOf(whole.value > 0 ? "ahead_of" : "is_behind");
+    return b.both([0, 1].map(function (language) { return b.wordsOf("difference_sentence_apart")[language].replace(/\{(\w+)\}/g, function (all, name) { return name === "sign" ? sign[language] : values[name]; }); }));
+  }
+  function textOf(element) { return element.querySelector(site.language === "zh" ? ".zh" : ".en").textContent; }
+
+  function showPair(first, second) {
+    var found = find(first, second), part = make("section", { "class": "pair" });
+    part.appendChild(make("h3", {}, b.nameOf(first) + " – " + b.nameOf(second)));
+    if (found.all === null) { part.appendChild(make("p", { "class": "empty" }, b.spoken("place_uncompared"))); return part; }
+    var sentence = sayPair(first, second, found);
+    part.appendChild(make("p", { "class": "finding" }, sentence));
+    var rows = found.disciplines.filter(function (at) { return set.rows.difference[at] !== null; }).map(function (at) {
+      var one = turn(set.rows, at, found.isTurned);
+      return { name: set.disciplines[at % set.disciplines.length], value: one.value, low: one.low, high: one.high, isPaired: set.rows.pair_count[at] > 0, count: set.rows.pair_count[at] };
+    });
+    var whole = turn(set.pairs, found.all, found.isTurned), p = set.pairs.p_holm[found.all];
+    var drawing = make("div", { "class": "fig", role: "img" });
+    part.appendChild(drawing);
+    function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
+    part.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
+      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_holm"), isNumber: true }],
+      [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
+        { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
+        return [b.both(b.wordsOf(r.name)), b.change(r.value), b.interval(r.low, r.high, 2), basis(r.isPaired, r.count), { shown: "", value: null }];
+      }))
+    )));
+    var y = { field: "name", type: "nominal", sort: null, title: null };
+    var axis = b.say("discipline_score");
+    setTimeout(function () {
+      b.plot(drawing, {
+        data: { values: rows.map(function (r) { return { name: b.say(r.name), value: r.value / 100, low: r.low === null ? null : r.low / 100, high: r.high === null ? null : r.high / 100 }; }) }, height: 22 * rows.length,
+        layer: [
+          { data: { values: [{ at: 0 }] }, mark: { type: "rule", strokeDash: [4, 4], color: "#888888" }, encoding: { x: { field: "at", type: "quantitative", title: axis } } },
+          { mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { y: y, x: { field: "low", type: "quantitative", title: axis }, x2: { field: "high" } } },
+          { mark: { type: "point", filled: true, size: 60, opacity: 1, color: b.PALETTE[0] }, encoding: { y: y, x: { field: "value", type: "quantitative", title: axis },
+            tooltip: [{ field: "name", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
+        ]
+      }, textOf(sentence));
+    }, 0);
+    return part;
+  }
+
+  function showProfiles(chosen) {
+    var body = b.empty(document.getElementById("profiles"));
+    var rows = [{ key: "score", texts: b.wordsOf("score") }, { key: "relative_score", texts: b.wordsOf("relative_score") }].concat(data.disciplines.map(function (name) {
+      return { key: name.toLowerCase().replace(" ", "_"), texts: b.wordsOf(name) };
+    }));
+    body.appendChild(b.table([{ words: b.wordsOf("discipline") }].concat(chosen.map(function (p) { return { words: [b.nameOf(p), b.nameOf(p)], isNumber: true }; })), rows.map(function (r) {
+      return [b.both(r.texts)].concat(chosen.map(function (p) {
+        var row = edition.model.indexOf(p);
+        return row < 0 ? { shown: b.spoken("not_sat"), value: null } : b.value(edition[r.key][row]);
+      }));
+    })));
+  }
+  function show() {
+    var chosen = readChosen(), pairs = b.empty(document.getElementById("pairs"));
+    showChips(chosen);
+    document.getElementById("of").textContent = edition.month;
+    if (chosen.length < 2) {
+      pairs.appendChild(make("p", { "class": "empty" }, b.spoken("choose_two")));
+      b.empty(document.getElementById("profiles"));
+      return;
+    }
+    chosen.slice(1).forEach(function (other) { pairs.appendChild(showPair(chosen[0], other)); });
+    showProfiles(chosen);
+  }
+
+  b.lengthen(set.rows, set.rows.difference.length);
+  edition = b.editionsOf(set.month, "zero_shot").filter(function (e) { return !e.isRepetition; })[0] || data.editions[0];
+  adder.addEventListener("change", function () { if (adder.value !== "") { choose(readChosen().concat([Number(adder.value)])); } });
+  site.whenChanged(show);
+  show();
+})();

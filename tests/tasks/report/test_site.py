@@ -1,0 +1,218 @@
+"""The whole site: every page in its frame, its data beside it, nothing from outside; in a browser, and for who reads it otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from lxml import html
+
+from tasks.report.frame import SITE_PAGES, Issue
+from tasks.report.panel_pages import PanelPage, write_panels
+from tasks.report.panels import NamedQuery, Panel, Source
+from tasks.report.site import PANEL_PAGES, render_site
+from tests.browser import CHROMIUM, needs_browser
+from tests.tasks.report.conftest import NOON
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def read_page(path: Path) -> html.HtmlElement:
+    return html.document_fromstring(path.read_text("utf-8"))
+
+
+def test_a_name_is_text_in_the_table_the_sentence_and_the_figure(tmp_path: Path) -> None:
+    from tasks.report.panel_charts import dots
+    from tasks.report.panels import Cell
+
+    frame = pl.DataFrame({"model": [HOSTILE], "value": [1.5]})
+    panel = Panel(
+        name="odd",
+        title=("甲", "A"),
+        about=("乙", "B"),
+        query="leaderboard",
+        frame=frame,
+        cells=(Cell("model", ("模型", "Candidate")), Cell("value", ("值", "Value"), "number")),
+        finding=(HOSTILE, HOSTILE),
+        draw=dots(frame, name="model", value="value", title=("值", "value")),
+    )
+    page = PanelPage("errors", ("", ""), lambda _: [panel])
+    path = write_panels(Issue(tmp_path), page, [panel], is_simulated=False)
+    assert "<script>alert" not in path.read_text("utf-8")
+    shown = read_page(path)
+    assert shown.xpath("string(//tbody//th)") == HOSTILE
+    (spec,) = shown.xpath("//script[@type='application/json']/text()")
+    assert json.loads(spec)["layer"]
+    assert shown.xpath("//div[@class='fig']/@data-en") == [HOSTILE]
+    assert pl.read_csv(tmp_path / "data" / "errors-odd.csv").rows() == [(HOSTILE, 1.5)]
+    assert "FROM" in shown.xpath("string(//pre)")
+
+
+@pytest.fixture(scope="module")
+def site(season: NamedQuery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of the real season: rendered once, only read."""
+    folder = tmp_path_factory.mktemp("site")
+    render_site(Source(season), Issue(folder, generated_at=NOON))
+    return folder
+
+
+@pytest.mark.long
+def test_every_page_lies_in_the_folder_with_the_data_of_its_figures(site: Path, season: NamedQuery) -> None:
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    assert {f"{page.name}.html" for page in SITE_PAGES} <= files
+    for page in PANEL_PAGES:
+        shown = read_page(site / f"{page.name}.html")
+        links = set(shown.xpath("//main//a[@download]/@href"))
+        assert links <= files
+        assert len(links) == sum(panel.frame.height > 0 for panel in page.read(Source(season)))
+        assert len(shown.xpath("//p[@class='empty']")) + len(links) == len(
+            shown.xpath("//section[h2/@id]")
+        ) - (page.name == "method")
+    for path in site.glob("*.html"):
+        text = path.read_text("utf-8")
+        addresses = set(re.findall(r"https?://[^\"'\s<>)]+", text))
+        # Names of standards, which nothing is asked for.
+        assert {
+            one for one in addresses if "w3.org" not in one and "vega.github.io/schema" not in one
+        } == set()
+        assert read_page(path).xpath("//script[not(@src) and not(@type='application/json')]") == []
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 5_000_000
+
+
+@pytest.mark.long
+def test_the_same_lake_gives_the_same_site(site: Path, season: NamedQuery, tmp_path: Path) -> None:
+    render_site(Source(season), Issue(tmp_path, generated_at=NOON))
+    for path in site.rglob("*"):
+        if path.is_file():
+            assert (tmp_path / path.relative_to(site)).read_bytes() == path.read_bytes(), path.name
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+def open_page(browser: Browser, path: Path, address: str = "", width: int = 1400) -> tuple[Page, list[str]]:
+    """The page, drawn, and what its console said and what it asked for beyond the folder."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    noticed: list[str] = []
+    page.on("console", lambda message: noticed.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
+    page.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith((path.parent.as_uri(), "data:")) else noticed.append(asked.url)
+        ),
+    )
+    page.goto(path.as_uri() + address)
+    page.wait_for_function("document.querySelectorAll('.fig:not([data-is-drawn])').length === 0")
+    return page, noticed
+
+
+@pytest.mark.long
+@needs_browser[0]
+@needs_browser[1]
+@pytest.mark.parametrize("width", [1400, 390])
+def test_every_page_draws_without_a_request_a_message_or_a_scroll_bar_across(
+    site: Path, browser: Browser, width: int
+) -> None:
+    for one in SITE_PAGES:
+        page, noticed = open_page(browser, site / f"{one.name}.html", "#lang=en", width)
+        assert noticed == [], one.name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, one.name
+        assert page.evaluate("document.documentElement.lang") == "en"
+        page.close()
+
+
+@pytest.mark.long
+@needs_browser[0]
+@needs_browser[1]
+@pytest.mark.parametrize("address", ["#lang=zh&theme=light", "#lang=en&theme=dark"])
+def test_no_page_has_a_serious_finding_of_axe(site: Path, browser: Browser, address: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for one in SITE_PAGES:
+        page, _ = open_page(browser, site / f"{one.name}.html", address)
+        page.evaluate("document.querySelectorAll('details').forEach(function (one) { one.open = true; })")
+        found = [
+            (one.name, finding["id"], [node["html"][:160] for node in finding["nodes"][:3]])
+            for finding in Axe().run(page).response["violations"]
+            if finding["impact"] in ("serious", "critical")
+        ]
+        assert found == []
+        page.close()
+
+
+@pytest.mark.long
+@needs_browser[0]
+@needs_browser[1]
+def test_language_and_theme_stand_in_the_address_and_go_along(site: Path, browser: Browser) -> None:
+    page, _ = open_page(browser, site / "judges.html")
+    assert page.locator("h1").inner_text() == "裁判"
+    page.get_by_role("button", name="English").click()
+    page.get_by_role("button", name="Dark").click()
+    page.get_by_role("link", name="Where judges disagree").click()
+    assert page.url.endswith("judges.html#lang=en&theme=dark&at=disagreements")
+    assert page.evaluate("document.activeElement.id") == "disagreements"
+    page.wait_for_function(
+        "document.querySelectorAll('.fig svg').length === document.querySelectorAll('.fig').length"
+    )
+    assert "stars" in page.locator(".fig").last.inner_text()
+    page.get_by_role("link", name="Cost", exact=True).click()
+    assert page.url.endswith("cost.html#lang=en&theme=dark")
+    page.wait_for_function("document.querySelector('h1').innerText === 'Cost'")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 31)"
+    page.close()
+
+
+@pytest.mark.long
+@needs_browser[0]
+@needs_browser[1]
+def test_a_candidate_and_a_comparison_are_what_their_address_names(
+    site: Path, browser: Browser, season: NamedQuery
+) -> None:
+    board = season("leaderboard", {})
+    first, second = board["model"][0], board["model"][3]
+    page, noticed = open_page(browser, site / "index.html", "#lang=en")
+    page.get_by_role("link", name=first, exact=True).first.click()
+    page.wait_for_function("document.getElementById('who') && document.getElementById('who').textContent")
+    assert page.locator("#who").inner_text() == first
+    assert f"{board['score'][0]:.2f}" in page.locator("#standing").inner_text()
+    changes = season("change_by_discipline", {"model": first})
+    told = page.locator("#why-body tbody tr")
+    assert told.count() == changes.filter(pl.col("points").is_not_null()).height
+    page.get_by_label("Choose a candidate").select_option(label=second)
+    assert page.locator("#who").inner_text() == second
+    assert "candidate.html#" in page.url and "model=" in page.url and noticed == []
+    page.close()
+
+    page, noticed = open_page(browser, site / "compare.html", f"#lang=en&models={second},{first}")
+    pair = season("rank_comparisons", {}).filter(
+        pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
+    )
+    sign = 1 if pair["model_a"][0] == second else -1
+    rows = page.locator("#pairs tbody tr")
+    assert rows.first.locator("td").first.inner_text() == f"{sign * pair['difference'][0]:+.2f}"
+    known = season("discipline_differences", {}).filter(
+        pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
+    )
+    assert rows.count() == 1 + known.height
+    assert page.locator("#chosen li").count() == 2
+    page.get_by_role("button", name=f"Remove {first}").click()
+    assert "Choose at least two" in page.locator("#pairs").inner_text()
+    page.get_by_label("Add a candidate").select_option(index=1)
+    assert page.locator("#chosen li").count() == 2 and "models=" in page.url and noticed == []
+    page.close()

@@ -1,0 +1,17 @@
+-- What did each month cost, and for what?
+-- One row per month and purpose over all paid calls. Calls without a known price cost nothing here, and are counted.
+-- Parameters: $from_month (default null), $through_month (default null)
+SELECT
+    month,
+    purpose,
+    sum(call_count)::BIGINT AS call_count,
+    sum(failed_count)::BIGINT AS failed_count,
+    sum(input_token_count)::BIGINT AS input_token_count,
+    sum(output_token_count)::BIGINT AS output_token_count,
+    sum(cost_usd) AS cost_usd,
+    sum(unpriced_count)::BIGINT AS unpriced_count
+FROM monthly_costs
+WHERE month >= coalesce($from_month::VARCHAR, month)
+    AND month <= coalesce($through_month::VARCHAR, month)
+GROUP BY month, purpose
+ORDER BY month, purpose

@@ -1,0 +1,109 @@
+-- By how much do any two candidates of a month differ in each discipline?
+-- One row per pair and discipline: the difference, first less second, on the scale of 0 to 10 with its 95% interval. is_paired: taken on
+-- the pair_count questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; else both sat different
+-- questions, and it is the difference of their two scores. Of one question there is no interval. Intervals of a discipline are not
+-- corrected for how many were looked at: discipline_comparison corrects over the disciplines of one pair.
+-- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+-- A null month is the latest. Repetitions of a month are left out.
+WITH marks AS (
+    SELECT
+        s.edition_id,
+        s.month,
+        s.model,
+        s.question_uuid,
+        s.discipline,
+        s.is_simulated,
+        (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
+            / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) / 3 * 10 AS mark
+    FROM edition_stars AS s
+    JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    WHERE s.prompt_style = $prompt_style
+        AND NOT e.is_repetition
+        AND coalesce($simulated::BOOLEAN OR NOT s.is_simulated, e.is_shown_by_default)
+        AND s.month = coalesce($month::VARCHAR, (
+            SELECT max(month) FROM current_editions
+            WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        ))
+),
+
+paired AS (
+    SELECT
+        a.edition_id,
+        a.discipline,
+        a.is_simulated,
+        a.model AS model_a,
+        b.model AS model_b,
+        count(*) AS pair_count,
+        avg(a.mark - b.mark) AS difference,
+        stddev_samp(a.mark - b.mark) / sqrt(count(*)) AS difference_se,
+        nullif(count(*) - 1, 0) AS degrees
+    FROM marks AS a
+    JOIN marks AS b
+        ON b.edition_id = a.edition_id
+        AND b.is_simulated = a.is_simulated
+        AND b.question_uuid = a.question_uuid
+        AND b.model > a.model
+    GROUP BY a.edition_id, a.discipline, a.is_simulated, a.model, b.model
+),
+
+scores AS (
+    SELECT s.*
+    FROM edition_scores AS s
+    JOIN (SELECT DISTINCT edition_id, month, model FROM marks) AS m
+        ON m.edition_id = s.edition_id AND m.month = s.month AND m.model = s.model
+    WHERE s.prompt_style = $prompt_style AND s.discipline <> 'all' AND s.score IS NOT NULL
+),
+
+differences AS (
+    SELECT
+        a.month,
+        a.discipline,
+        a.model AS model_a,
+        b.model AS model_b,
+        o.is_paired AND p.pair_count IS NOT NULL AS is_paired,
+        if(o.is_paired AND p.pair_count IS NOT NULL, p.difference, (a.score - b.score) / 10) AS difference,
+        -- Student's t as a normal variable: Wallace 1959, as in discipline_comparison.
+        if(
+            o.is_paired AND p.pair_count IS NOT NULL,
+            p.difference_se * sqrt(p.degrees * (exp(3.841458820694124 / p.degrees * ((8 * p.degrees + 3) / (8 * p.degrees + 1)) ** 2) - 1)),
+            1.959963984540054 * sqrt(a.score_se ** 2 + b.score_se ** 2) / 10
+        ) AS reach,
+        if(o.is_paired, coalesce(p.pair_count, 0), 0) AS pair_count,
+        a.edition_id,
+        a.is_simulated
+    FROM scores AS a
+    JOIN scores AS b
+        ON b.edition_id = a.edition_id
+        AND b.is_simulated = a.is_simulated
+        AND b.discipline = a.discipline
+        AND b.model > a.model
+    JOIN edition_pairs AS o
+        ON o.edition_id = a.edition_id
+        AND o.month = a.month
+        AND o.prompt_style = a.prompt_style
+        AND o.discipline = 'all'
+        AND o.model_a = a.model
+        AND o.model_b = b.model
+        AND o.is_simulated = a.is_simulated
+    LEFT JOIN paired AS p
+        ON p.edition_id = a.edition_id
+        AND p.is_simulated = a.is_simulated
+        AND p.discipline = a.discipline
+        AND p.model_a = a.model
+        AND p.model_b = b.model
+)
+
+SELECT
+    month,
+    model_a,
+    model_b,
+    discipline,
+    round(difference, 9) AS difference,
+    round(difference - reach, 9) AS difference_low,
+    round(difference + reach, 9) AS difference_high,
+    is_paired,
+    pair_count,
+    edition_id,
+    is_simulated
+FROM differences
+ORDER BY is_simulated, model_a, model_b, discipline
