@@ -61,13 +61,16 @@ def test_the_leaderboard_printed_is_the_one_in_the_lake(demo: Demo) -> None:
     assert "SIMULATED" in demo.result["text"]
 
 
-def test_the_report_is_one_page_that_loads_nothing(demo: Demo) -> None:
-    page = Path(demo.result["report"]).read_text(encoding="utf-8")
+def test_the_report_is_a_folder_of_pages_that_load_nothing_from_outside(demo: Demo) -> None:
+    first = Path(demo.result["report"])
+    page = first.read_text(encoding="utf-8")
     assert "sim-summit-1" in page
     assert "2026-10" in page
-    assert all(word in page for word in ("考试作答", "评判", "联赛互评")), "what calls were for, in Chinese"
-    loaded = re.findall(r"""(?:src|href)\s*=\s*["'](https?:|//)""", page)
-    assert loaded == []
+    costs = first.with_name("cost.html").read_text(encoding="utf-8")
+    assert all(word in costs for word in ("考试作答", "评判", "联赛互评")), "what calls were for, in Chinese"
+    for path in first.parent.glob("*.html"):
+        loaded = re.findall(r"""(?:src|href)\s*=\s*["'](https?:|//)""", path.read_text(encoding="utf-8"))
+        assert loaded == [], path.name
 
 
 def test_a_second_demo_pays_for_nothing_and_changes_no_row(demo: Demo, tmp_path: Path) -> None:
