@@ -95,6 +95,7 @@ def start(home: Home, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.long
 def test_a_killed_evaluate_flow_goes_on_to_the_same_tables(planned: Home, tmp_path: Path) -> None:
     seed = int(os.environ.get("PROCTOR_TEST_SEED", time.time_ns() % 1_000_000))
     print(f"PROCTOR_TEST_SEED={seed}")

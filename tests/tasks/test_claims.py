@@ -12,6 +12,7 @@ import pytest
 
 from schemas.errors import StoreError
 from tasks.claims import claim_work
+from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.claims import read_claim
 from warehouse.ledger.engine import open_ledger

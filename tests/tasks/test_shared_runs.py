@@ -153,6 +153,7 @@ def test_five_processes_of_two_homes_share_a_run_on_postgresql(
     check_shared_run(small_run, share_on_postgresql(postgresql, tmp_path, SMALL), tmp_path)
 
 
+@pytest.mark.long
 def test_five_processes_share_a_run_on_sqlite(small_run: Alone, tmp_path: Path) -> None:
     check_shared_run(small_run, [make_values(tmp_path / "home", SMALL)] * PROCESSES, tmp_path)
 

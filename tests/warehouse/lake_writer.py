@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Mapping
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,18 @@ def fork_context() -> ForkServerContext:
     return context
 
 
-def run_writer(values: dict[str, Any], name: str, count: int, acknowledged: str) -> None:
-    """Land `count` units in two tables each; every third landing replaces an earlier unit by its next version."""
+def run_writer(
+    values: dict[str, Any],
+    name: str,
+    count: int,
+    acknowledged: str,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Land `count` units in two tables each; every third landing replaces an earlier unit by its next version.
+
+    `environment`: variables that the fork server, which may be older than they are, does not know.
+    """
+    os.environ.update(environment or {})
     target = os.open(acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     with open_lake(Settings.model_validate(values)) as lake:
         for number in range(count):

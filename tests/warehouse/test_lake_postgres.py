@@ -22,14 +22,20 @@ WRITERS, LANDINGS = 3, 6
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
+def postgresql() -> Iterator[PostgresqlServer]:
     with start_postgresql() as started:
         yield started
 
 
+@pytest.fixture(scope="module")
+def server(postgresql: PostgresqlServer) -> str:
+    """The start of a DSN."""
+    return f"host={postgresql.folder} user=postgres"
+
+
 @pytest.fixture
-def catalog(server: PostgresqlServer) -> str:
-    return server.new_catalog()
+def catalog(postgresql: PostgresqlServer) -> str:
+    return postgresql.new_catalog()
 
 
 @pytest.mark.long

@@ -22,7 +22,7 @@ from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.service
 
-LANDINGS = 6
+LANDINGS = 4
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,15 @@ def values(store: ObjectStore, server: PostgresqlServer, tmp_path: Path) -> dict
 
 
 def test_processes_land_at_once_and_one_that_is_killed_leaves_nothing_partial(
-    values: dict[str, object], tmp_path: Path
+    values: dict[str, object], store: ObjectStore, tmp_path: Path
 ) -> None:
     settings = Settings.model_validate(values)
     open_lake(settings).close()
     names = ["a", "b", "killed"]
     writers = [
         fork_context().Process(
-            target=run_writer, args=(values, name, LANDINGS, str(tmp_path / f"{name}.acknowledged"))
+            target=run_writer,
+            args=(values, name, LANDINGS, str(tmp_path / f"{name}.acknowledged"), store.variables),
         )
         for name in names
     ]
@@ -62,8 +63,9 @@ def test_processes_land_at_once_and_one_that_is_killed_leaves_nothing_partial(
     acknowledged = tmp_path / "killed.acknowledged"
     while killed.is_alive() and not (acknowledged.exists() and acknowledged.read_text()):
         time.sleep(0.002)
-    if killed.pid is not None:
-        os.kill(killed.pid, signal.SIGKILL)
+    assert killed.pid is not None
+    assert killed.exitcode is None, "it ended before it could be killed"
+    os.kill(killed.pid, signal.SIGKILL)
     for writer in writers:
         writer.join()
 

@@ -41,7 +41,7 @@ def test_verify_ends_with_1_and_names_the_fault(
     with (folder / "log.jsonl").open("ab") as file:
         file.write(b"{}\n")
     assert invoke(tmp_path / "no-home", "exam", "verify", str(folder)).exit_code == 1
-    assert capfd.readouterr().out.splitlines()[0] == "log_broken: `number` is missing, line 102 of log.jsonl"
+    assert capfd.readouterr().out.splitlines()[0] == "log_broken: `number` is missing, line 103 of log.jsonl"
 
 
 def test_verify_looks_at_what_the_home_has_published(
@@ -54,7 +54,7 @@ def test_verify_looks_at_what_the_home_has_published(
     assert (nothing.exit_code, "nothing of this home was published yet" in nothing.output) == (2, True)
     shutil.copytree(published / "public", home / "public")
     assert invoke(home, "exam", "verify").exit_code == 0
-    assert "All holds: 101 entries" in capfd.readouterr().out
+    assert "All holds: 102 entries" in capfd.readouterr().out
 
 
 def test_verify_with_a_key_that_is_none_ends_with_2(published: Path, tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_label_studio_takes_the_tasks_and_gives_the_decisions_back(home: Path) -
     assert (wrong.exit_code, "is not ACCOUNT=ANNOTATOR" in wrong.stderr) == (2, True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
     paths = export()
     proctor = str(Path(sys.executable).with_name("proctor"))

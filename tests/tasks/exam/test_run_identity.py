@@ -113,7 +113,7 @@ def run_planners(urls: list[str], homes: list[Path], processes: int, each: int) 
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sixteen_plannings_in_four_processes_make_one_run(ledger: Ledger, tmp_path: Path) -> None:
     found = run_planners([str(ledger.engine.url)], [tmp_path], 4, 4)
     assert Counter(found) == {MONTH: 16}

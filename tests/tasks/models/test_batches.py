@@ -19,6 +19,7 @@ from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import call_all, make_model
+from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.batches import list_call_batches
 from warehouse.ledger.budgets import read_account

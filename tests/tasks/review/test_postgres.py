@@ -32,6 +32,7 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
+from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres_server
 from warehouse.ledger import review
 from warehouse.ledger.engine import Ledger, open_ledger

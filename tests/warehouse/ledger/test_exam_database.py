@@ -36,6 +36,7 @@ WORDS = {
     "llm_calls": {"status": "done"},
     "call_batches": {"state": "ended"},
     "batch_calls": {"status": "done"},
+    "flow_runs": {"started_by": "command", "state": "completed"},
 }
 ALPHA = make_model("alpha")
 REGISTRY = make_registry(ALPHA, make_model("rho", roles=("reference",)))
