@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,8 +64,19 @@ class Home:
         return kept | {"PROCTOR_HOME": str(self.path)} | dict(self.variables)
 
     def copy(self, folder: Path, **variables: str) -> Home:
-        """The same home elsewhere; it shares the running Prefect server."""
-        shutil.copytree(self.path, folder, ignore=shutil.ignore_patterns("*.lock"))
+        """The same home elsewhere; it shares the running Prefect server.
+
+        Whoever looked at the home last may close a store in this moment, and a log that was listed is gone: then it is copied anew.
+        """
+        for tries_left in (4, 3, 2, 1, 0):
+            try:
+                shutil.copytree(self.path, folder, ignore=shutil.ignore_patterns("*.lock"))
+                break
+            except shutil.Error:
+                shutil.rmtree(folder)
+                if not tries_left:
+                    raise
+                time.sleep(0.2)
         return replace(self, path=folder, variables=dict(self.variables) | variables)
 
 

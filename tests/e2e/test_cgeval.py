@@ -14,7 +14,7 @@ from tests.tasks.gscore.world import write_question_file, write_reference_file, 
 from tests.tasks.models.simulation import start_server
 from warehouse.lake.store import open_lake
 
-pytestmark = pytest.mark.prefect
+pytestmark = [pytest.mark.prefect, pytest.mark.long]
 
 
 def test_one_command_answers_scores_and_publishes_and_prefect_sees_no_text(

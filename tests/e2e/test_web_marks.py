@@ -27,7 +27,7 @@ from tests.tasks.calibration.rated_run import PEOPLE, RUN, open_rated_run
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger.users import write_password_hash
 
-pytestmark = [*needs_browser, pytest.mark.slow]
+pytestmark = [*needs_browser, pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.fixture

@@ -167,6 +167,7 @@ def test_of_two_that_judge_one_run_at_once_on_postgresql_each_call_is_paid_once(
     check_two_judging(server, settings, postgresql.new_ledger_url())
 
 
+@pytest.mark.long
 def test_of_two_that_judge_one_run_at_once_on_sqlite_each_call_is_paid_once(
     server: RunningServer, settings: Settings
 ) -> None:

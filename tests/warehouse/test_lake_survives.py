@@ -20,7 +20,7 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import Lake, open_lake
 
-KILLS = 100 if os.environ.get("PROCTOR_TEST_LONG") == "1" else 10
+KILLS = 100 if os.environ.get("PROCTOR_TEST_LONG") == "1" else 5
 WRITERS, LANDINGS = 4, 15 if KILLS == 100 else 6
 # A reader that never rests takes the processor that the writers need; it still sees most landings.
 REST_S = 0.1
