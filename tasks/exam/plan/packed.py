@@ -5,6 +5,7 @@ Python's own objects for 300,000 questions would be a hundred megabytes; these a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, overload
@@ -66,8 +67,8 @@ class _Fixed(Sequence[T]):
         """The same as an array to sort and to search, nothing copied; its elements as Python's bytes lose zeros at their end."""
         return np.frombuffer(self._raw, dtype=f"S{self._width}")
 
-    def _read(self, place: int) -> T:
-        raise NotImplementedError
+    @abstractmethod
+    def _read(self, place: int) -> T: ...
 
 
 class Hashes(_Fixed[bytes]):
