@@ -154,10 +154,14 @@ def preview(
     renew_reference: bool = False,
     bridge: bool = True,
     draw: int = 0,
+    is_to_run: bool = False,
 ) -> dict[str, Any] | None:
-    """What the run of the month would be, as plain values; None when nobody is due."""
+    """What the run of the month would be, as plain values; None when nobody is due.
+
+    `is_to_run`: raises RegistryError where a model that would sit has no key or no address.
+    """
     from schemas.settings import load_settings
-    from tasks.exam.month import preview_month, shape_draw
+    from tasks.exam.month import check_reachable, preview_month, shape_draw
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
 
@@ -175,6 +179,8 @@ def preview(
             is_reference_renewed=renew_reference,
             is_bridging=bridge,
         )
+        if found is not None and is_to_run:
+            check_reachable(settings, found)
         return None if found is None else found.summary()
 
 
@@ -214,7 +220,8 @@ def _run_exam(
     from schemas.errors import GateError
 
     month = read_month(month)
-    summary = preview(month, candidates, **options)
+    # A missing key would be found by the flow too, but only after a server was started for it.
+    summary = preview(month, candidates, **options, is_to_run=True)
     for line in render_plan(summary):
         print_note(line)
     if summary is not None and not yes and not summary["is_published"] and sys.stdin.isatty() and not as_json:

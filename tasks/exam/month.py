@@ -132,10 +132,15 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
     """Publish a plan once every key and address that it needs is there: nothing is claimed for a run that cannot be sat."""
     check_served(plan)
+    check_reachable(settings, plan)
+    return publish_plan(ledger, plan)
+
+
+def check_reachable(settings: Settings, plan: RunPlan) -> None:
+    """Pass when every model that sits in house has its key and its address; raises RegistryError for the first without."""
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_callable(registry.get(name) for name in sorted(needed))
-    return publish_plan(ledger, plan)
 
 
 def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:

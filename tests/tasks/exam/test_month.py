@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from deployments.commands import evaluate
 from deployments.commands.plans import render_plan
-from schemas.errors import UsageError
+from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
@@ -73,6 +74,22 @@ def test_a_month_examines_who_is_due_and_a_later_one_only_those_whose_time_is_up
     assert act(ledger, lake, settings, month="2026-12").candidates == ("beta",)
     (settings.home / "models.yaml").write_text(REGISTRY.replace(", reexamine_every: 1", ""))
     assert preview(ledger, lake, settings, month="2027-01") is None
+
+
+def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a_look_at_the_plan(
+    ledger: Ledger, lake: Lake, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (settings.home / "models.yaml").write_text(
+        REGISTRY.replace('/v1"}', '/v1", key_variable: OWN_API_KEY}', 1), encoding="utf-8"
+    )
+    monkeypatch.setattr("schemas.settings.load_settings", lambda: settings)
+    assert evaluate.preview(MONTH, "beta") is not None
+    with pytest.raises(RegistryError, match="OWN_API_KEY"):
+        evaluate.preview(MONTH, "beta", is_to_run=True)
+    monkeypatch.setenv("OWN_API_KEY", "key")
+    shown = evaluate.preview(MONTH, "beta", is_to_run=True)
+    assert shown is not None
+    assert shown["candidates"] == ["beta"]
 
 
 def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(
