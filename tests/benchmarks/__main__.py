@@ -16,6 +16,7 @@ ALL = (
     "call_speed",
     "exam_speed",
     "exam_load",
+    "judging_workers",
     "reconcile_speed",
     "plan_simulation",
     "demo_stages",

@@ -56,13 +56,13 @@ class PostgresqlServer:
 
 
 @contextlib.contextmanager
-def start_postgresql() -> Iterator[PostgresqlServer]:
+def start_postgresql(*, is_durable: bool = False) -> Iterator[PostgresqlServer]:
     """Start a server, or skip with what is missing.
 
     Its files are copies of those of a server that was made and migrated once for all tests of this process: that takes more
-    than many a test.
+    than many a test. `is_durable`: every commit is waited for until it is on the disk, for who measures.
     """
-    with _run_server(_make_server_files()) as folder:
+    with _run_server(_make_server_files(), fsync="on" if is_durable else "off") as folder:
         yield PostgresqlServer(folder)
 
 
@@ -81,7 +81,7 @@ def _make_server_files() -> Path:
 
 
 @contextlib.contextmanager
-def _run_server(data: Path, *, is_copy: bool = True) -> Iterator[Path]:
+def _run_server(data: Path, *, is_copy: bool = True, fsync: str = "off") -> Iterator[Path]:
     """A server over these files, or over a copy that goes with it; gives the folder of its socket."""
     programs, as_postgres = _find_programs()
     folder = _make_folder()
@@ -89,7 +89,7 @@ def _run_server(data: Path, *, is_copy: bool = True) -> Iterator[Path]:
         _run(folder, *as_postgres, "cp", "-r", str(data), str(folder / "db"))
         data = folder / "db"
     control = [*as_postgres, str(programs / "pg_ctl"), "-D", str(data)]
-    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
+    options = f"-c listen_addresses='' -k {folder} -c fsync={fsync}"
     _run(folder, *control, "-w", "-l", str(folder / "log"), "-o", options, "start")
     try:
         yield folder
