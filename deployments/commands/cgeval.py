@@ -175,6 +175,7 @@ def score(
     from schemas.settings import load_settings
     from tasks.gscore.cgeval.landing import score_and_land
     from tasks.progress import Progress
+    from tasks.spreading import open_cluster
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
 
@@ -182,6 +183,7 @@ def score(
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
+        open_cluster(settings),
         Progress(f"cgeval {model}: scores") as progress,
     ):
         summary = score_and_land(

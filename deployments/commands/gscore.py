@@ -46,10 +46,11 @@ def gscore(
     from schemas.settings import load_settings
     from tasks.gscore.score_file import score_file
     from tasks.progress import Progress
+    from tasks.spreading import open_cluster
 
     target = out or file.with_name(f"{file.stem}.gscore.parquet")
     name = None if model == "none" else model or load_settings().similarity_model
-    with Progress("gscore: pairs") as progress:
+    with Progress("gscore: pairs") as progress, open_cluster(load_settings()):
         result = score_file(file, target, profile, name, lambda done, total: progress.reach(done, total))
     if result.message:
         print_note(result.message)

@@ -12,6 +12,7 @@ from schemas.tables import get_table
 from tasks.dedupe.exact import normalise_contents
 from tasks.dedupe.near import Text, describe_alike
 from tasks.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
+from tasks.spreading import spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,9 +68,9 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
     near_places = np.empty(near_count, np.int64)
     forms: list[pl.DataFrame] = []
     filled = 0
-    for start in range(0, max(1, contents.height), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        some = _compute_some(contents[rows] if order is None else contents[order[rows]])
+    starts = range(0, max(1, contents.height), _ROWS_AT_ONCE)
+    pieces = ((_take(contents, order, slice(start, start + _ROWS_AT_ONCE)),) for start in starts)
+    for start, some in zip(starts, spread(_compute_some, pieces), strict=True):
         # Put where they stay at once: a list of them would be held beside what is made of it.
         place = slice(filled, filled + len(some.near_places))
         bands[place], bytes_[place] = some.sketches.bands, some.sketches.bytes
@@ -77,6 +78,11 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
         filled = place.stop
         forms.append(some.forms)
     return Signatures(pl.concat(forms), Sketches(bands, bytes_), near_places)
+
+
+def _take(contents: pl.DataFrame, order: pl.Series | None, rows: slice) -> pl.DataFrame:
+    """What signatures follow from, of some rows: nothing else travels to where they are computed."""
+    return contents[rows].select(_READ) if order is None else contents[order[rows]]
 
 
 def _compute_some(contents: pl.DataFrame) -> Signatures:

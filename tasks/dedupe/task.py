@@ -8,6 +8,7 @@ from schemas.settings import load_settings
 from tasks.dedupe.landing import land_bank
 from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED, sign_landings
+from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
 
 
@@ -17,7 +18,7 @@ from warehouse.lake.store import open_lake
 def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
     """Publish the next version of the bank without duplicates; the same content is the same version."""
     settings = load_settings()
-    with open_lake(settings) as lake:
+    with open_lake(settings) as lake, open_cluster(settings):
         build = land_bank(lake, settings, is_rebuilt=is_rebuilt)
     if build is None:
         return {"bank_version": 0, "bank_is_unchanged": True}

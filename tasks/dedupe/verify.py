@@ -10,6 +10,7 @@ import polars as pl
 from tasks.dedupe.index import read_texts
 from tasks.dedupe.near import CLOSED_TYPES, asks_the_same, describe_alike
 from tasks.dedupe.signatures import GRAM
+from tasks.spreading import spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,21 +34,31 @@ def verify_pairs(
     # Looked up once: the frames are in many chunks, and few of their questions are in any pair.
     lefts, rights = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
     left, right = left.select(_COLUMNS)[lefts], right.select(_COLUMNS)[rights]
-    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
-        some = pairs[start : start + _PAIRS_AT_ONCE]
+
+    def gather(some: NDArray[np.int64]) -> tuple[pl.DataFrame, NDArray[np.int64], float]:
         # Each question once, those of the left before those of the right, however many pairs it is in.
         one, place_of_one = np.unique(some[:, 0], return_inverse=True)
         other, place_of_other = np.unique(some[:, 1], return_inverse=True)
         forms = pl.concat(
             [left[np.searchsorted(lefts, one)], right[np.searchsorted(rights, other)]], rechunk=True
         )
-        places = np.stack([place_of_one, place_of_other + len(one)], axis=1)
-        similarity = compute_jaccards(forms["normal_text"], places)
-        found = np.flatnonzero(similarity >= threshold)
-        found = found[_ask_the_same(forms, places[found], threshold)]
-        yield from zip(
-            some[found, 0].tolist(), some[found, 1].tolist(), similarity[found].tolist(), strict=True
-        )
+        return forms, np.stack([place_of_one, place_of_other + len(one)], axis=1), threshold
+
+    parts = [pairs[start : start + _PAIRS_AT_ONCE] for start in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    for some, (found, similarity) in zip(parts, spread(_verify_some, map(gather, parts)), strict=True):
+        yield from zip(some[found, 0].tolist(), some[found, 1].tolist(), similarity.tolist(), strict=True)
+
+
+def _verify_some(
+    forms: pl.DataFrame, places: NDArray[np.int64], threshold: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Which of these pairs of places in `forms` are near-duplicates, and how alike they are."""
+    import numpy as np
+
+    similarity = compute_jaccards(forms["normal_text"], places)
+    found = np.flatnonzero(similarity >= threshold)
+    found = found[_ask_the_same(forms, places[found], threshold)]
+    return found, similarity[found]
 
 
 def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:

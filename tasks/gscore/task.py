@@ -14,6 +14,7 @@ from tasks.flow_runs.task import sign_landings
 from tasks.gscore.cgeval.answering import DEFAULT_RUN
 from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
 from tasks.progress import Progress
+from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
@@ -57,6 +58,7 @@ def score_cgeval(
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
+        open_cluster(settings),
         Progress(f"cgeval {model}: scores") as progress,
     ):
         summary = score_and_land(

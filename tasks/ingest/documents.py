@@ -6,9 +6,10 @@ import contextlib
 import json
 import os
 import queue
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,14 @@ from schemas.errors import DocumentError, UsageError
 from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.guard.client import ask
+from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.questions.identity import compute_document_id
+from tasks.spreading import find_cluster
+
+Convert = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a conversion server answers to a request (tasks/ingest/guard/conversion_server.py)."""
 
 
 @dataclass(frozen=True)
@@ -171,20 +177,22 @@ def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int)
 def parse_sources(
     sources: Iterable[Source], options: IngestOptions, workers: int
 ) -> Iterator[ParsedDocument]:
-    """Yield the result of every source in their order, as `parse_documents` does."""
-    workers = max(1, workers)
+    """Yield the result of every source in their order, as `parse_documents` does; converted on the cluster where one is open."""
+    cluster = find_cluster()
+    convert = ask if cluster is None else partial(ask_cluster, cluster)
+    workers = max(1, workers) if cluster is None else cluster.count_threads() + 1
     with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="ingest") as pool:
         pending: queue.SimpleQueue[Future[ParsedDocument]] = queue.SimpleQueue()
         remaining = iter(sources)
         waiting = 0
         for source in islice(remaining, workers * 2):
-            pending.put(pool.submit(_parse, source, options))
+            pending.put(pool.submit(_parse, source, options, convert))
             waiting += 1
         while waiting:
             result = pending.get().result()
             waiting -= 1
             for source in islice(remaining, 1):
-                pending.put(pool.submit(_parse, source, options))
+                pending.put(pool.submit(_parse, source, options, convert))
                 waiting += 1
             yield result
 
@@ -205,7 +213,7 @@ def _expand(paths: Iterable[Path]) -> Iterator[Source]:
             yield Source(path, Path(path.name))
 
 
-def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
+def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDocument:
     path = source.path
     document = _new_document(path, source.name, options)
     try:
@@ -240,7 +248,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
             "companion": str(companion) if (companion := find_companion(path)) else None,
         },
     }
-    reply = ask(request)
+    reply = convert(request)
     if "ok" in reply:
         result = reply["ok"]
         return ParsedDocument(result["document"], result["text"], result["questions"], path, content.copy)

@@ -13,6 +13,7 @@ from tasks.flow_runs.task import sign_landings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
+from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine import open_ledger
 
@@ -37,6 +38,7 @@ def ingest_documents(
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr)
     with ExitStack() as stack:
+        stack.enter_context(open_cluster(settings))
         assistant = None
         if assist is not None:
             model = read_assist_model(settings, assist)

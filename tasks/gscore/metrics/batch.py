@@ -5,7 +5,7 @@ Equal to `reference.py` in every count; the scores differ by rounding only (< 1e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tasks.gscore.metrics.profiles import BLEU_MAX_ORDER, CHRF_MAX_ORDER, Profile, parse_profile
 from tasks.gscore.metrics.reference import SurfaceScores
 from tasks.gscore.metrics.tokens import Symbols, parse_characters, parse_zh_tokens
+from tasks.spreading import spread
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -21,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 # The keys of one batch should stay in the processor's cache while they are sorted; fixed costs want large batches.
 BATCH_CHARACTERS = 30_000
 _BATCH_PAIRS = 2_048
+# What one worker of a cluster is given at a time: enough to be worth the way.
+_PIECE_CHARACTERS = 1_000_000
 _SYMBOL_BITS = 22
 _KEY_BITS = 63
 
@@ -55,21 +58,32 @@ def score_surface(
     if len(references) != len(responses):
         raise ValueError(f"{len(references)} references, but {len(responses)} responses")
     chosen = parse_profile(profile)
-    parts = [
-        _score_batch(references[start:end], responses[start:end], chosen)
-        for start, end in _batches(references, responses)
-    ]
-    if not parts:
-        return SurfaceScores(np.zeros(0), np.zeros(0), np.zeros(0))
-    return SurfaceScores(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    pieces = _cut(references, responses, _PIECE_CHARACTERS, len(references))
+    return _join(
+        spread(_score_some, ((references[start:end], responses[start:end], chosen) for start, end in pieces))
+    )
 
 
-def _batches(references: Sequence[str], responses: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of pairs to be counted together. A single pair may exceed the size; it is then a batch of its own."""
+def _score_some(references: Sequence[str], responses: Sequence[str], profile: Profile) -> SurfaceScores:
+    batches = _cut(references, responses, BATCH_CHARACTERS, _BATCH_PAIRS)
+    return _join(
+        _score_batch(references[start:end], responses[start:end], profile) for start, end in batches
+    )
+
+
+def _join(parts: Iterable[SurfaceScores]) -> SurfaceScores:
+    columns = list(zip(*parts, strict=True)) or [(np.zeros(0),)] * len(SurfaceScores._fields)
+    return SurfaceScores(*(np.concatenate(column) for column in columns))
+
+
+def _cut(
+    references: Sequence[str], responses: Sequence[str], characters: int, pairs: int
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges of pairs of at most so many characters and pairs. A single pair may exceed the size; it is then by itself."""
     start, size = 0, 0
     for index, (reference, response) in enumerate(zip(references, responses, strict=True)):
         more = len(reference) + len(response)
-        if index > start and (size + more > BATCH_CHARACTERS or index - start >= _BATCH_PAIRS):
+        if index > start and (size + more > characters or index - start >= pairs):
             yield start, index
             start, size = index, 0
         size += more
