@@ -203,6 +203,37 @@ def examine_prefect(settings: Settings, ledger: Ledger, note: Note) -> None:
         note("told of failed runs", f"{told} (PROCTOR_NOTIFY)" if told else "nobody (PROCTOR_NOTIFY)", True)
 
 
+def examine_cluster(settings: Settings, note: Note) -> None:
+    """Whether the Dask cluster that the settings name has workers, and whether they run this code; nothing where they name none."""
+    from tasks.spreading import connect, describe_code
+
+    if not settings.dask:
+        return
+    fix = f"dask scheduler, and on each host dask worker {settings.dask}; or leave PROCTOR_DASK empty"
+    try:
+        client = connect(settings.dask, patience_s=5)
+    except ProctorError as error:
+        note("Dask", error, False, fix)
+        return
+    try:
+        threads = client.nthreads()
+        asked = [client.submit(describe_code, workers=[worker], pure=False) for worker in threads]
+        others = 0
+        for answer in asked:
+            try:
+                others += answer.result(timeout=10) != describe_code()
+            except Exception:
+                # One that hangs or cannot even read the question is no worker for this code.
+                others += 1
+    finally:
+        client.close()
+    found = f"{len(threads)} workers with {sum(threads.values())} threads at {settings.dask}"
+    if others:
+        found += f"; {others} of them run other code than this, or do not answer"
+        fix = "start them again from this version of Proctor"
+    note("Dask", found, bool(threads) and not others, fix)
+
+
 def examine_schedules(ledger: Ledger, note: Note) -> None:
     """Scheduled runs that did not happen, one finding each."""
     from tasks.flow_runs.missed import find_missed_runs

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deployments.examination import (
     Note,
     examine_clock,
+    examine_cluster,
     examine_home_folder,
     examine_models,
     examine_prefect,
@@ -220,6 +221,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     _examine_modes(settings, note)
     examine_encryption(settings, note)
     examine_models(settings, note)
+    examine_cluster(settings, note)
     keys = open_keys(settings).path
     if keys.exists():
         mode = keys.stat().st_mode & 0o777

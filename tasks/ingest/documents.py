@@ -162,7 +162,7 @@ def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
     Raises:
         UsageError: when the mapping file of the options cannot be used.
     """
-    return _parse(Source(path, Path(path.name)), options)
+    return _parse(Source(path, Path(path.name)), options, ask)
 
 
 def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int) -> Iterator[ParsedDocument]:

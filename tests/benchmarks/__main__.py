@@ -17,6 +17,7 @@ ALL = (
     "exam_speed",
     "exam_load",
     "judging_workers",
+    "dask_speed",
     "reconcile_speed",
     "plan_simulation",
     "demo_stages",

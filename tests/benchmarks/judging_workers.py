@@ -52,7 +52,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     counts = [int(word) for word in chosen.workers.split(",")]
     bank = make_answerable_bank(chosen.size)
     answers = len(CANDIDATES) * REPEATS * chosen.size
-    print(f"\n## {answers:,} answers, a judge that takes {chosen.latency:g} ms, two calls in flight a worker\n")
+    print(
+        f"\n## {answers:,} answers, a judge that takes {chosen.latency:g} ms, two calls in flight a worker\n"
+    )
     found: dict[int, list[float]] = {count: [] for count in counts}
     first: list[dict[str, Any]] | None = None
     with start_postgresql() as server, tempfile.TemporaryDirectory() as folder:
@@ -61,9 +63,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             for count in counts:
                 place = Path(folder) / f"{round_number}-{count}"
                 place.mkdir()
-                wall_s, verdicts, shares = measure(
-                    server, place, bank, count, chosen.size, chosen.latency
-                )
+                wall_s, verdicts, shares = measure(server, place, bank, count, chosen.size, chosen.latency)
                 first = first or verdicts
                 assert verdicts == first, "the workers judged otherwise"
                 found[count].append(wall_s)
@@ -73,7 +73,9 @@ def main(arguments: Sequence[str] = ()) -> None:
                 )
     alone = statistics.median(found[counts[0]])
     for count in counts[1:]:
-        print(f"{count} workers are {alone / statistics.median(found[count]):.2f} times as fast as {counts[0]}")
+        print(
+            f"{count} workers are {alone / statistics.median(found[count]):.2f} times as fast as {counts[0]}"
+        )
 
 
 def measure(

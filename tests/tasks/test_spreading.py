@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from deployments.examination import examine_cluster
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tasks import spreading
@@ -84,14 +85,18 @@ def test_papers_near_duplicates_and_scores_are_the_same_as_without(
     monkeypatch.setattr("tasks.dedupe.index._ROWS_AT_ONCE", 100)
     monkeypatch.setattr("tasks.dedupe.verify._PAIRS_AT_ONCE", 50)
     monkeypatch.setattr(batch, "_PIECE_CHARACTERS", 5_000)
-    sources = [source for source in list_sources([PAPERS]) if source.path.suffix in (".txt", ".docx", ".xlsx")]
+    sources = [
+        source for source in list_sources([PAPERS]) if source.path.suffix in (".txt", ".docx", ".xlsx")
+    ]
     assert len(sources) >= 3
     bank = make_large_bank(1_000).decisions.with_columns(method=pl.lit("original"))
     references, responses = bank["stem"].to_list(), bank["stem"].reverse().to_list()
     options = make_options()
 
     def do_all() -> tuple[list[object], object, list[tuple[int, int, float]], object]:
-        papers = [(paper.document, paper.text, paper.questions) for paper in parse_sources(sources, options, 2)]
+        papers = [
+            (paper.document, paper.text, paper.questions) for paper in parse_sources(sources, options, 2)
+        ]
         signatures = compute_signatures(bank)
         pairs = list(list_near_pairs(signatures, np.arange(bank.height), 0.5))
         return [papers], signatures, pairs, batch.score_surface(references, responses, "cgeval-paper")
@@ -129,7 +134,7 @@ def test_what_fails_there_is_raised_here_and_no_content_is_in_a_log_of_dask(clus
             list(spread(fail, [("ours",)]))
         with pytest.raises(KeyError):
             list(spread(fail, [(MARKER,)]))
-        assert list(spread(double, [(21,)]))[0][0] == 42
+        assert [value for value, _ in spread(double, [(21,)])] == [42]
     assert cluster.read_logs()
     assert MARKER not in cluster.read_logs()
 
@@ -143,11 +148,34 @@ def test_workers_of_other_code_are_refused_by_name(
             list(spread(double, [(1,)]))
 
 
+def test_the_doctor_counts_the_workers_and_names_what_is_wrong_with_them(
+    cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def examine(address: str) -> list[tuple[object, ...]]:
+        found: list[tuple[object, ...]] = []
+        examine_cluster(Settings(home=Path("unused"), dask=address), lambda *note: found.append(note))
+        return found
+
+    assert examine("") == []
+    ((what, said, is_fine, _),) = examine(cluster.address)
+    assert (what, is_fine) == ("Dask", True)
+    assert str(said).startswith("2 workers with 2 threads")
+    ((_, said, is_fine, fix),) = examine("tcp://127.0.0.1:1")
+    assert ("No Dask scheduler answers" in str(said), is_fine) == (True, False)
+    assert "dask scheduler" in str(fix)
+    monkeypatch.setattr(spreading, "describe_code", spreading.describe_code.__wrapped__)
+    monkeypatch.setattr(spreading, "_PACKAGES", ("schemas",))
+    ((_, said, is_fine, _),) = examine(cluster.address)
+    assert ("2 of them run other code" in str(said), is_fine) == (True, False)
+
+
 def test_no_scheduler_is_one_clear_error(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, dask="tcp://127.0.0.1:1")
-    with pytest.raises(StoreError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        with open_cluster(settings, patience_s=1):
-            raise AssertionError("a cluster was found")
+    with (
+        pytest.raises(StoreError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:1"),
+        open_cluster(settings, patience_s=1),
+    ):
+        raise AssertionError("a cluster was found")
 
 
 def test_a_killed_worker_loses_nothing_and_none_left_is_told(cluster: DaskCluster) -> None:

@@ -66,9 +66,7 @@ def score_surface(
 
 def _score_some(references: Sequence[str], responses: Sequence[str], profile: Profile) -> SurfaceScores:
     batches = _cut(references, responses, BATCH_CHARACTERS, _BATCH_PAIRS)
-    return _join(
-        _score_batch(references[start:end], responses[start:end], profile) for start, end in batches
-    )
+    return _join(_score_batch(references[start:end], responses[start:end], profile) for start, end in batches)
 
 
 def _join(parts: Iterable[SurfaceScores]) -> SurfaceScores:
