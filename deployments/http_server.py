@@ -19,6 +19,10 @@ from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.log_lines import ServerLines
 
+# A candidate thinks before it answers: with uvicorn's 5 s most answers would pay for a new connection, and TLS for a new handshake.
+# An idle connection is the first to go where there are too many (deployments/http_connections.py).
+KEEP_ALIVE_S = 75
+
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
 
@@ -93,6 +97,7 @@ def make_config(
         log_config=None,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         **options,
     )
 

@@ -34,6 +34,7 @@ from typing import Any
 import aiohttp
 import psutil
 
+from deployments.http_server import KEEP_ALIVE_S
 from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
 from tasks.exam.log.check import check_ledger
@@ -261,8 +262,8 @@ async def _sit_all(urls: Sequence[str], site: _Site, seconds: float, think_s: fl
     """All sessions sit until the time is up."""
     load = Load()
     turns: Iterator[str] = itertools.cycle(urls)
-    # Idle connections are let go before the server does (5 s): a call never meets one that is being closed.
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
+    # Idle connections are let go long before the server does: a call never meets one that is being closed.
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_S / 2)
     timeout = aiohttp.ClientTimeout(total=300)
     async with aiohttp.ClientSession(connector=connector, timeout=timeout) as client:
         begun = time.monotonic()

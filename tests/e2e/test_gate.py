@@ -60,10 +60,9 @@ def run_sweep(home: Home) -> None:
         import base64
 
         headers["Authorization"] = "Basic " + base64.b64encode(state["auth"].encode()).decode()
-    with urlopen(Request(f"{address}/name/review_gate/review-complete", headers=headers)) as reply:
+    with urlopen(Request(f"{address}/name/sweep/sweep", headers=headers)) as reply:
         deployment = json.load(reply)
     assert deployment["schedules"][0]["schedule"]["cron"] == "30 4 * * *"
-    assert deployment["parameters"] == {"batch_id": ""}
     body = json.dumps({"state": {"type": "SCHEDULED"}}).encode()
     with urlopen(
         Request(f"{address}/{deployment['id']}/create_flow_run", data=body, headers=headers, method="POST")
@@ -74,7 +73,7 @@ def run_sweep(home: Home) -> None:
 def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    home = Home(tmp_path / "home", work, {})
+    home = Home(tmp_path / "home", work, {"PROCTOR_BUDGET_USD": "100"})
     home.run("init")
     for name in ANNOTATORS:
         home.run("exam", "user", "add", name, "--role", "annotator")
@@ -85,7 +84,7 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
         home.run("down")
         assert list_processes(home) == [], "the batch waits, and nothing waits for it"
 
-        local = replace(home, variables={"PROCTOR_NO_SERVER": "true"})
+        local = replace(home, variables={**home.variables, "PROCTOR_NO_SERVER": "true"})
         fill_workbook(workbooks[0], [])
         done = json.loads(local.run("review", "import", str(workbooks[0]), "--json").stdout)
         assert done["complete_batches"] == []
