@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Where the files of an encrypted backup lie while they are put in place.
 EXTRACTED: Final = ".restoring"
+# Where the copy of a ledger lies while it is put on a server.
+STAGED: Final = ".restoring-ledger"
 
 
 def backup_home(
@@ -39,14 +41,12 @@ def backup_home(
     from warehouse.encryption.keys import read_key_ring, require_key_ring
     from warehouse.installation import read_home_id
     from warehouse.lake.provenance import read_code_version
-    from warehouse.ledger.backup import check_embedded
     from warehouse.ledger.engine import now_text
 
     if not settings.home.exists():
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
-    check_embedded(settings.ledger_address)
     ring = None
     if encrypt is not False:
         ring = (
@@ -61,6 +61,7 @@ def backup_home(
     # Refused before anything is written where its key is not given.
     encrypted = open_encrypted(earlier, ring) if earlier and ring else None
     backup_id, begun_at = str(uuid.uuid4()), now_text()
+    _note(settings, folder, backup_id, begun_at, key_id)
     begin_backup(folder, begun_at)
     with _open_target(settings, folder, backup_id, key, earlier, encrypted) as target:
         stores, copied = _copy_home(settings, target)
@@ -88,6 +89,21 @@ def backup_home(
         "linked_count": target.shared.file_count,
         "linked_bytes": target.shared.byte_count,
     }
+
+
+def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str, key_id: str | None) -> None:
+    """Let the ledger know of a backup, before anything is copied: a killed one holds content as well."""
+    import socket
+
+    from warehouse.ledger.backup import check_source
+    from warehouse.ledger.backups import Backup, note_backup
+    from warehouse.ledger.engine import open_ledger
+
+    check_source(settings.ledger_address)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        note_backup(
+            connection, Backup(backup_id, str(folder.resolve()), socket.gethostname(), begun_at, key_id)
+        )
 
 
 @contextmanager
@@ -119,11 +135,8 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
     from warehouse.lake.store import open_lake
     from warehouse.ledger.backup import backup_ledger
 
-    stores = {"ledger": "SQLite", "lake": "SQLite"}
     with open_lake(settings) as lake:
-        backup_lake(
-            lake, target.staging / "lake", lambda data: target.add_tree(data, "lake/data", is_fixed=True)
-        )
+        backup_lake(lake, target.staging / "lake", target)
     copied = ["lake"]
     # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
     for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
@@ -141,7 +154,19 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
     if settings.registry_path.exists():
         target.add_file(settings.registry_path, "models.yaml")
         copied.append("models.yaml")
-    return stores, copied
+    return _name_stores(settings), copied
+
+
+def _name_stores(settings: Settings) -> dict[str, str]:
+    """On what each store lies, without its address."""
+    from warehouse.lake.attach import is_postgres, is_remote
+    from warehouse.ledger.sides import find_ledger_file
+
+    return {
+        "ledger": "PostgreSQL" if find_ledger_file(settings.ledger_address) is None else "SQLite",
+        "catalog": "PostgreSQL" if is_postgres(settings.catalog_address) else "SQLite",
+        "files": "object store" if is_remote(settings.data_address) else "folder",
+    }
 
 
 def verify_backup(settings: Settings, folder: Path) -> dict[str, Any]:
@@ -250,12 +275,23 @@ def _restore_encrypted(settings: Settings, folder: Path) -> dict[str, Any]:
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy what lies in a plain backup to its places; raises StoreError when its public log is not what its ledger has."""
     from tasks.exam.public.folder import name_public_folder
-    from warehouse.lake.backup import restore_lake
+    from warehouse.lake.backup import check_empty_lake, restore_lake
     from warehouse.ledger.backup import restore_ledger
+    from warehouse.ledger.server_backup import fill_server_ledger
+    from warehouse.ledger.sides import find_ledger_file
 
+    # Before anything is written to a server.
+    check_empty_lake(settings)
     settings.home.mkdir(parents=True, exist_ok=True)
     settings.home.chmod(0o700)
-    restore_ledger(folder / "ledger.sqlite", settings.home / "ledger.sqlite")
+    ledger = find_ledger_file(settings.ledger_address)
+    if ledger is None:
+        staging = settings.home / STAGED
+        fill_server_ledger(folder / "ledger.sqlite", settings.ledger_address, staging)
+        shutil.rmtree(staging)
+    else:
+        ledger.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        restore_ledger(folder / "ledger.sqlite", ledger)
     restore_lake(settings, folder / "lake")
     places = (
         ("archive", settings.archive_dir),

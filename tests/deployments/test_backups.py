@@ -25,6 +25,7 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.encryption.keys import add_key
 from warehouse.installation import id_path
 from warehouse.lake.store import open_lake
+from warehouse.ledger.backups import list_backups
 from warehouse.ledger.engine import open_ledger
 from warehouse.stores import check_stores
 
@@ -118,6 +119,10 @@ def test_the_list_in_a_backup_names_every_file_with_its_sum(settings: Settings, 
         sum(one["size"] for one in said["files"]),
     )
     assert hash_files(folder / "archive") == hash_files(settings.home / "archive")
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        noted = [(one.backup_id, one.folder, one.begun_at, one.key_id) for one in list_backups(connection)]
+        assert noted == [(done["backup_id"], str(folder), said["begun_at"], None)]
+        assert list_backups(connection, begun_before=said["begun_at"]) == []
     checked = invoke(None, "backup", "--verify", str(folder), "--json")
     assert (checked.exit_code, json.loads(checked.stdout)["differences"]) == (0, [])
     refused = invoke(None, "backup", "--verify", str(folder), "--plain")
@@ -367,6 +372,8 @@ def test_a_backup_that_is_killed_leaves_the_earlier_whole_and_is_recognised_as_u
         assert died.returncode == -signal.SIGKILL, died.stderr
         assert hash_files(first) == before
         assert (folder / "UNFINISHED.txt").exists()
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            assert list_backups(connection)[0].folder == str(folder), "it holds content as well"
         if moment == "mark":
             # Its list was written, which is the last thing: it is whole.
             restore_home(target, folder)

@@ -46,6 +46,9 @@ class BackupTarget(Protocol):
     def add_tree(self, source: Path, name: str, *, is_fixed: bool = False) -> None:
         """Copy a folder with all that is in it. `is_fixed`: its files are never changed under their names."""
 
+    def add_folder(self, name: str) -> None:
+        """Make a folder, which may stay empty."""
+
     def add_file(self, source: Path, name: str, *, is_fixed: bool = False) -> None:
         """Copy a file; one that is gone meanwhile is left out."""
 
@@ -88,12 +91,16 @@ class PlainTarget:
 
     def add_tree(self, source: Path, name: str, *, is_fixed: bool = False) -> None:
         """Copy a folder with all that is in it."""
-        (self.staging / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.add_folder(name)
         for path, inner in walk_tree(source):
             if path.is_dir():
                 (self.staging / name / inner).mkdir(mode=0o700, exist_ok=True)
             else:
                 self.add_file(path, f"{name}/{inner}", is_fixed=is_fixed)
+
+    def add_folder(self, name: str) -> None:
+        """Make a folder, which may stay empty."""
+        (self.staging / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def add_file(self, source: Path, name: str, *, is_fixed: bool = False) -> None:
         """Copy a file, or link the same one of the earlier backup."""

@@ -74,6 +74,10 @@ class EncryptedTarget:
             else:
                 self.add_file(path, f"{name}/{inner}", is_fixed=is_fixed)
 
+    def add_folder(self, name: str) -> None:
+        """Name a folder, which may stay empty."""
+        self._folders.append(name)
+
     def add_file(self, source: Path, name: str, *, is_fixed: bool = False) -> None:
         """Encrypt a file, or link the same one of the earlier backup."""
         try:
