@@ -25,6 +25,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "init": lambda _: True,
     "demo": lambda _: True,
     "encryption new-key": lambda _: True,
+    "backup": lambda options: bool(options["verify"]),
     "restore": lambda _: True,
     "doctor": lambda _: True,
     "dedupe check": lambda _: True,

@@ -119,6 +119,7 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
     from tasks.progress import Progress
     from tasks.validation.stores import find_month_differences
     from warehouse.lake.integrity import check_landings
+    from warehouse.ledger.backups import list_backups
     from warehouse.ledger.editions import read_roots
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.integrity import find_strays
@@ -145,6 +146,14 @@ def _examine_contents(settings: Settings, lake: Lake, note: Note) -> None:
         with ledger.read() as connection:
             roots = read_roots(connection)
             strays = find_strays(connection)
+            backups = list_backups(connection)
+    note(
+        "backups",
+        f"newest begun {backups[0].begun_at[:16]} UTC: {backups[0].host}:{backups[0].folder}; {len(backups)} in all"
+        if backups
+        else "none was begun (proctor backup)",
+        True,
+    )
     note(
         "ledger against the exam's database",
         f"not of one moment: {_name_some(strays)}" if strays else "of one moment",

@@ -142,24 +142,52 @@ def deploy(
 
 
 def backup(
-    folder: Annotated[Path, typer.Argument(help="New folder for the copy.")],
+    folder: Annotated[
+        Path, typer.Argument(help="New folder for the copy; with --verify one that was written.")
+    ],
     encrypt: Annotated[
         bool | None,
         typer.Option(
             "--encrypt/--plain", help="Encrypt the copy, or do not. Default: encrypt where a key is set."
         ),
     ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            help="An earlier backup on the same file system: files that have not changed are linked, not copied.",
+        ),
+    ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.
 
     Example: proctor backup /backups/2026-11-21
     """
-    from deployments.backups import backup_home
+    from deployments.backups import backup_home, verify_backup
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
 
-    copied = backup_home(load_settings(), folder, encrypt=encrypt)
+    if verify:
+        if encrypt is not None or since is not None:
+            raise UsageError("--verify writes nothing: give it no other option.")
+        found = verify_backup(load_settings(), folder)
+        is_whole = not found["differences"]
+        print_result(
+            found,
+            as_json=as_json,
+            then="proctor restore puts it into an empty home"
+            if is_whole
+            else "take another copy of the backup, or an earlier one",
+        )
+        if not is_whole:
+            raise typer.Exit(1)
+        return
+    copied = backup_home(load_settings(), folder, encrypt=encrypt, since=since)
     print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 

@@ -308,8 +308,15 @@ def test_rotation_renews_every_file_continues_after_a_kill_and_then_needs_the_ol
 def test_an_encrypted_backup_holds_nothing_in_clear_and_restores_to_the_same(world: World) -> None:
     done, code = world.run("backup", str(world.folder / "copy"))
     assert (code, done["key_id"]) == (0, world.key_id)
-    files = list_files(world.folder / "copy")
-    assert {path.parent.name for path in files} == {"copy", "files"}
+    everything = list_files(world.folder / "copy")
+    assert {path.parent.name for path in everything} == {"copy", "files"}
+    # The list names encrypted files by their numbers alone.
+    said = json.loads((world.folder / "copy" / "backup.json").read_text())
+    assert {one["path"].partition("/")[0] for one in said["files"]} == {"files", "manifest.enc"}
+    files = [path for path in everything if path.name != "backup.json"]
+    assert {path.relative_to(world.folder / "copy").as_posix() for path in files} == {
+        one["path"] for one in said["files"]
+    }
     assert {read_file_key_id(path) for path in files} == {world.key_id}
     assert {path.stat().st_mode & 0o077 for path in files} == {0}
     assert find_marker(world.folder / "copy") == []

@@ -28,6 +28,15 @@ def read_contents(home: Path) -> dict[str, str]:
     return contents
 
 
+def read_files(folder: Path) -> dict[str, str]:
+    """A hash of every file, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
 def expect(rows: list[dict[str, object]]) -> list[object]:
     """Rows to compare with; floats to 12 digits, for DuckDB adds them up in any order."""
     return [
@@ -110,6 +119,13 @@ def test_a_backup_restores_to_the_same_tables(demo: Demo, tmp_path: Path) -> Non
     restored.run("restore", str(tmp_path / "copy"))
     assert read_contents(restored.path) == read_contents(demo.home.path)
     assert restored.read_json("exam", "sessions") == demo.home.read_json("exam", "sessions")
+    # The editions, bit for bit: rows with their hashes and proofs are in the tables above, the files are these.
+    published = read_files(demo.home.path / "public")
+    assert read_files(restored.path / "public") == published
+    editions = demo.home.read_json("sql", "editions_published")
+    assert len({name for name in published if name.startswith("editions/")}) >= len(editions) > 0
+    assert restored.read_json("sql", "editions_published") == editions
+    restored.run("exam", "verify")
 
 
 def test_some_questions_were_rejected_and_some_edited(demo: Demo) -> None:

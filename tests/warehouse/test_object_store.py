@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,10 @@ from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowle
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
+from warehouse.backup.targets import PlainTarget
 from warehouse.lake.backup import backup_lake, restore_lake
 from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import Lake, open_lake
 
 pytestmark = pytest.mark.service
 
@@ -97,6 +98,40 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
         with open_lake(found, read_only=True) as lake:
             assert lake.query("SELECT count(*) FROM sessions").item() == 20
     assert any(key.endswith(".parquet") for key in store.list_keys("elsewhere/"))
+
+
+class Compacting(PlainTarget):
+    """A backup's folder that is compacted under it: after the first file every other one of the lake is merged and removed."""
+
+    def __init__(self, folder: Path, lake: Lake) -> None:
+        super().__init__(folder)
+        self.lake = lake
+        self.merged_count = 0
+
+    def add_fetched(self, name: str, size: int, fetch: Callable[[Path], None]) -> None:
+        super().add_fetched(name, size, fetch)
+        if not self.merged_count:
+            compact_lake(self.lake, keep_days=0)
+            self.merged_count = int(compact_lake(self.lake, keep_days=0)["merged_count"]) + 1
+
+
+@pytest.mark.long
+def test_a_backup_begins_again_where_a_maintenance_removed_its_files_meanwhile(
+    values: dict[str, object], store: ObjectStore, tmp_path: Path
+) -> None:
+    settings = Settings.model_validate(values)
+    with open_lake(settings) as lake:
+        for number in range(6):
+            lake.land("sessions", f"unit-{number}", session_frame(2, first=2 * number))
+        before = set(store.list_keys(f"{tmp_path.name}/"))
+        target = Compacting(tmp_path / "backup", lake)
+        backup_lake(lake, tmp_path / "backup" / "lake", target)
+        gone = before - set(store.list_keys(f"{tmp_path.name}/"))
+    assert (target.merged_count > 0, bool(gone)) == (True, True)
+    restored = Settings(home=tmp_path / "restored")
+    restore_lake(restored, tmp_path / "backup" / "lake")
+    with open_lake(restored, read_only=True) as lake:
+        assert lake.query("SELECT count(*), count(DISTINCT session_id) FROM sessions").row(0) == (12, 12)
 
 
 def test_while_the_store_is_away_nothing_is_acknowledged_and_nothing_is_lost(

@@ -44,17 +44,23 @@ def read_file_key_id(path: Path) -> str | None:
         return parse_key_id(file.read(HEADER_BYTES))
 
 
-def encrypt_file(source: Path, target: Path, key: EncryptionKey, name: str) -> Content:
-    """Write the encrypted form of `source` to `target`, on the disk before it has its name."""
+def encrypt_file(
+    source: Path, target: Path, key: EncryptionKey, name: str, written: Measure | None = None
+) -> Content:
+    """Write the encrypted form of `source` to `target`, on the disk before it has its name; `written` measures that form."""
     measure = Measure()
     with source.open("rb") as file:
-        write_whole(target, encrypt_chunks(measure.pass_on(read_blocks(file)), key, name))
+        blocks = encrypt_chunks(measure.pass_on(read_blocks(file)), key, name)
+        write_whole(target, blocks if written is None else written.pass_on(blocks))
     return Content(measure.size, measure.sha256)
 
 
-def encrypt_bytes(data: bytes, target: Path, key: EncryptionKey, name: str) -> None:
-    """Write the encrypted form of `data` to `target`."""
-    write_whole(target, encrypt_chunks([data], key, name))
+def encrypt_bytes(
+    data: bytes, target: Path, key: EncryptionKey, name: str, written: Measure | None = None
+) -> None:
+    """Write the encrypted form of `data` to `target`; `written` measures that form."""
+    blocks = encrypt_chunks([data], key, name)
+    write_whole(target, blocks if written is None else written.pass_on(blocks))
 
 
 def decrypt_file(source: Path, target: Path, ring: KeyRing, name: str) -> Content:
@@ -62,6 +68,15 @@ def decrypt_file(source: Path, target: Path, ring: KeyRing, name: str) -> Conten
     measure = Measure()
     with source.open("rb") as file:
         write_whole(target, measure.pass_on(decrypt_chunks(file, ring, name, str(source))))
+    return Content(measure.size, measure.sha256)
+
+
+def measure_encrypted(source: Path, ring: KeyRing, name: str) -> Content:
+    """What an encrypted file holds; nothing is written. Raises StoreError."""
+    measure = Measure()
+    with source.open("rb") as file:
+        for _ in measure.pass_on(decrypt_chunks(file, ring, name, str(source))):
+            pass
     return Content(measure.size, measure.sha256)
 
 

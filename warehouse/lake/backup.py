@@ -4,51 +4,84 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
+from warehouse.backup.targets import BackupTarget, PlainTarget
 from warehouse.installation import catalog_file
 from warehouse.lake.attach import (
+    attach_lake,
     catalog_path,
     give_catalog_id,
     is_lake_encrypted,
     is_postgres,
     is_remote,
+    read_stored_comment,
     remember_data_path,
 )
+from warehouse.lake.catalog_copy import check_empty_catalog, copy_server_catalog, fill_server_catalog
 from warehouse.lake.locks import hold_writer_lock
+from warehouse.lake.migrations import describe_form
 from warehouse.lake.quoting import quote_name
+from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
 from warehouse.store_files import read_installation_id, remove_mark
 
+# Copies of a catalog, each with the files that it names, before a missing file counts as lost.
+_TRIES: Final = 3
+# Where the lake of a backup of an earlier form is brought up to date.
+_STAGED: Final = ".restoring-lake"
 
-def backup_lake(lake: Lake, dest: Path, copy_data: Callable[[Path], object] | None = None) -> dict[str, Any]:
-    """Copy the lake as of one moment into the new folder `dest` (`catalog.sqlite` and `data/`).
 
-    `copy_data` copies the folder of Parquet files of an embedded lake elsewhere instead.
+def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
+    """Copy the lake as of one moment into the new folder `dest` (`catalog.sqlite` and `data/`), with its snapshots.
 
-    An embedded lake is copied with its snapshots while writers wait; a lake on PostgreSQL or S3 is copied table by
-    table, without its history. Raises UsageError when `dest` is not empty.
+    `target` takes the Parquet files as `lake/data/…`; without it they are copied into `dest`. Writers of an embedded lake wait
+    meanwhile. Of a lake on PostgreSQL or in an object store the catalog is copied as of one moment, then the files that it
+    names, while others write: files stay for days after the last snapshot that needs them, and where a maintenance removed one all
+    the same, catalog and files are copied again. Raises UsageError when `dest` is not empty, StoreError.
     """
     if dest.exists() and any(dest.iterdir()):
         raise UsageError(f"{dest} is not empty; name a new folder for the lake's backup.")
     dest.mkdir(parents=True, exist_ok=True)
-    if is_postgres(lake.settings.catalog_address) or is_remote(lake.settings.data_address):
-        with open_lake(_backup_settings(dest)) as copy:
-            row_count = _copy_tables(lake, copy)
-        return {"folder": str(dest), "row_count": row_count, "has_snapshots": False}
-    with hold_writer_lock(lake.settings, lake.lock_timeout_s):
-        _copy_catalog(catalog_path(lake.settings.catalog_address), dest / "catalog.sqlite")
-        if copy_data is None:
-            shutil.copytree(lake.settings.data_address, dest / "data")
+    settings, catalog = lake.settings, dest / "catalog.sqlite"
+    name, target = ("lake/data", target) if target is not None else ("data", PlainTarget(dest))
+    if not is_postgres(settings.catalog_address) and not is_remote(settings.data_address):
+        with hold_writer_lock(settings, lake.lock_timeout_s):
+            _copy_catalog(catalog_path(settings.catalog_address), catalog)
+            target.add_tree(Path(settings.data_address), name, is_fixed=True)
+        return {"folder": str(dest), "row_count": _count_rows(lake)}
+    for attempt in range(1, _TRIES + 1):
+        if is_postgres(settings.catalog_address):
+            _remove_catalog(catalog)
+            copy_server_catalog(settings, _backup_settings(dest))
         else:
-            copy_data(Path(lake.settings.data_address))
-    return {"folder": str(dest), "row_count": _count_rows(lake), "has_snapshots": True}
+            _copy_catalog(catalog_path(settings.catalog_address), catalog)
+        try:
+            _copy_remote(settings, catalog, name, target)
+            break
+        except FileGone as error:
+            if attempt == _TRIES:
+                raise StoreError(
+                    f"The lake's file {error} is missing, although the catalog names it. Is `proctor compact` running all the time? "
+                    "Else restore it from an earlier backup."
+                ) from None
+    return {"folder": str(dest), "row_count": _count_rows(lake)}
+
+
+def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTarget) -> None:
+    files = list_lake_files(catalog, settings.data_address)
+    target.add_folder(name)
+
+    def take(file: LakeFile, fetch: Callable[[Path], None]) -> None:
+        target.add_fetched(f"{name}/{file.path}", file.size, fetch)
+
+    give_files(settings, files, take)
 
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
@@ -56,10 +89,13 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
     source = _backup_settings(src)
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
-    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
-        return _restore_tables(source, settings)
-    catalog, data = catalog_path(settings.catalog_address), Path(settings.data_address)
     encrypts = settings.lake_encrypted and not is_lake_encrypted(source)
+    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
+        if encrypts or not _fill_server(settings, src):
+            return _restore_tables(src, settings)
+        with open_lake(_as_new(settings)) as lake:
+            return {"row_count": _count_rows(lake)}
+    catalog, data = catalog_path(settings.catalog_address), Path(settings.data_address)
     with hold_writer_lock(settings):
         if catalog.exists() or (data.exists() and any(data.iterdir())):
             raise UsageError(
@@ -69,7 +105,7 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
             _copy_files(src, catalog, data)
             remember_data_path(settings)
     if encrypts:
-        return _encrypt_lake(source, settings)
+        return _encrypt_lake(src, settings)
     with open_lake(settings) as lake:
         return {"row_count": _count_rows(lake)}
 
@@ -84,9 +120,62 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
     partial.rename(catalog)
 
 
-def _restore_tables(source: Settings, settings: Settings) -> dict[str, Any]:
+def _fill_server(settings: Settings, src: Path) -> bool:
+    """Put catalog and files where settings say, with the lake's history; false for a catalog of another version of DuckLake.
+
+    The catalog comes last: without it there is no lake.
+    """
+    check_empty_lake(settings)
+    if is_postgres(settings.catalog_address):
+        attach_lake(_as_new(settings), read_only=False).close()
+    files = list_lake_files(src / "catalog.sqlite")
+    with FileStore(settings) as store:
+        for file in files:
+            store.put(src / "data" / file.path, file.path)
+    if is_postgres(settings.catalog_address):
+        return fill_server_catalog(src / "catalog.sqlite", settings, f"{settings.data_address.rstrip('/')}/")
+    catalog = catalog_path(settings.catalog_address)
+    catalog.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = catalog.with_suffix(".partial")
+    _copy_catalog(src / "catalog.sqlite", partial)
+    with closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+        # These files were not put there: no snapshot needs them.
+        connection.execute("DELETE FROM ducklake_files_scheduled_for_deletion")
+    remove_mark(catalog)
+    partial.rename(catalog)
+    remember_data_path(settings)
+    return True
+
+
+def check_empty_lake(settings: Settings) -> None:
+    """Raise UsageError where settings name a lake that has rows, or a place with files of one."""
+    if is_postgres(settings.catalog_address):
+        check_empty_catalog(settings)
+    elif catalog_path(settings.catalog_address).exists():
+        raise UsageError(
+            f"There is already a lake at {catalog_path(settings.catalog_address)}; a backup is restored into an empty PROCTOR_HOME."
+        )
+    if is_remote(settings.data_address):
+        with FileStore(settings) as store:
+            if not store.is_empty():
+                raise UsageError(
+                    f"There are Parquet files in {settings.data_address} already; a backup is restored into an empty bucket or prefix "
+                    "(PROCTOR_LAKE_DATA). Delete what an interrupted restore left."
+                )
+
+
+def _as_new(settings: Settings) -> Settings:
+    """The same stores without what is known of them: a new catalog belongs to no installation until it is filled."""
+    return settings.model_copy(update={"secrets": settings.home / ".not-yet"})
+
+
+def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a lake row by row into the empty one that settings name."""
-    with open_lake(source, read_only=True) as backup, open_lake(settings) as lake:
+    with (
+        _current_form(src, settings) as source,
+        open_lake(source, read_only=True) as backup,
+        open_lake(settings) as lake,
+    ):
         if _count_rows(lake):
             raise UsageError(
                 "The lake that settings name already has rows; a backup is restored into an empty one."
@@ -94,11 +183,29 @@ def _restore_tables(source: Settings, settings: Settings) -> dict[str, Any]:
         return {"row_count": _copy_tables(backup, lake)}
 
 
-def _encrypt_lake(source: Settings, settings: Settings) -> dict[str, Any]:
+@contextmanager
+def _current_form(src: Path, settings: Settings) -> Iterator[Settings]:
+    """The lake of a backup as this version reads it; one of an earlier form is copied first, so that the backup stays as it is."""
+    source = _backup_settings(src)
+    comment = read_stored_comment(source, "landings") or ""
+    if describe_form() in comment:
+        yield source
+        return
+    staging = settings.home / _STAGED
+    shutil.rmtree(staging, ignore_errors=True)
+    shutil.copytree(src / "data", staging / "data")
+    _copy_catalog(src / "catalog.sqlite", staging / "catalog.sqlite")
+    try:
+        yield _backup_settings(staging)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _encrypt_lake(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a plain lake row by row into a new one with encrypted files, of the same installation; its history stays behind."""
-    held = catalog_file(source.catalog_address)
+    held = catalog_file(_backup_settings(src).catalog_address)
     installation_id = None if held is None else read_installation_id(held)
-    restored = _restore_tables(source, settings)
+    restored = _restore_tables(src, settings)
     if installation_id is not None:
         give_catalog_id(settings, installation_id)
     return restored
@@ -129,6 +236,11 @@ def _copy_catalog(source: Path, target: Path) -> None:
             f"The lake's catalog {source} cannot be copied to {target} ({type(error).__name__}). Check free space and "
             "permissions."
         ) from None
+
+
+def _remove_catalog(catalog: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        catalog.with_name(catalog.name + ending).unlink(missing_ok=True)
 
 
 def _copy_tables(source: Lake, target: Lake) -> int:

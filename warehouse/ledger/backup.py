@@ -1,4 +1,4 @@
-"""Copy an embedded ledger, both its files, while others write to it."""
+"""Copy a ledger while others write to it, as the two files of an embedded one, and put such a copy in place."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import make_url
-
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreError
 from warehouse.ledger.division import check_pair, read_state
-from warehouse.ledger.sides import name_exam_file
+from warehouse.ledger.sides import find_ledger_file, name_exam_file
 from warehouse.store_files import remove_mark
 
 
-def check_embedded(address: str) -> None:
-    """Raise UsageError for a ledger on a server, which has tools of its own for this."""
-    if make_url(address).get_backend_name() != "sqlite":
-        raise UsageError(
-            "The ledger is on a server: back it up with pg_dump; `proctor backup` copies embedded stores."
-        )
+def check_source(address: str) -> None:
+    """Raise StoreError for an embedded ledger that is not there: opening it would make one."""
+    source = find_ledger_file(address)
+    if source is not None and not source.is_file():
+        raise StoreError(f"There is no ledger at {source}; there is nothing to back up.")
 
 
 def backup_ledger(address: str, target: Path) -> list[str]:
     """Copy the ledger into the new file `target`, and its exam's database beside it; returns the names of the files.
 
     Made with SQLite's own backup, write-ahead logs included. The exam's database is copied first: what the ledger holds is
-    written before what the exam's side says of it, so the copies lack nothing of it. Raises UsageError for a ledger on a server,
-    StoreError when there is none or the copy cannot be written.
+    written before what the exam's side says of it, so the copies lack nothing of it. A ledger on a server is copied as of one
+    moment into the same two files. Raises StoreError when there is none or the copy cannot be written.
     """
-    check_embedded(address)
-    source = Path(make_url(address).database or "")
-    if not source.is_file():
-        raise StoreError(f"There is no ledger at {source}; there is nothing to back up.")
+    source = find_ledger_file(address)
+    if source is None:
+        from warehouse.ledger.server_backup import copy_server_ledger
+
+        copy_server_ledger(address, target)
+        return sorted((target.name, name_exam_file(target).name))
+    check_source(address)
     try:
         pair = read_state(source).pair
         copies = [(source, target)]

@@ -727,6 +727,27 @@ flow_schedules = Table(
     ),
 )
 
+backups = Table(
+    "backups",
+    metadata,
+    Column("backup_id", String(36), primary_key=True),
+    Column(
+        "folder",
+        Text,
+        nullable=False,
+        comment="Where it was written; it may have been moved or deleted since.",
+    ),
+    Column("host", String(255), nullable=False),
+    Column(
+        "begun_at",
+        String(32),
+        nullable=False,
+        comment="It holds nothing that was written later than it ended.",
+    ),
+    Column("key_id", String(16), comment="The key that it is encrypted with; null for a plain one."),
+    Index("ix_backups_begun_at", "begun_at"),
+)
+
 process_leases = Table(
     "process_leases",
     metadata,

@@ -61,14 +61,11 @@ def copy_logs(source: Path, target: Path) -> None:
             shutil.copy2(source / name, target / name)
 
 
-def copy_files(source: Path, target: Path) -> bool:
-    """Copy what else lies in a public folder, after the ledger that names it; whether there is such a folder."""
-    if not source.exists():
-        return False
-
-    def leave_out(folder: str, names: list[str]) -> list[str]:
-        logs = (HEADS, WITNESSES, LOG) if Path(folder) == source else ()
-        return [name for name in names if name in logs or name.endswith(DRAFT)]
-
-    shutil.copytree(source, target, ignore=leave_out, dirs_exist_ok=True)
-    return True
+def list_published(source: Path) -> list[tuple[Path, str]]:
+    """What else lies in a public folder, with its path there: copied after the ledger that names it."""
+    found = ((path, path.relative_to(source).as_posix()) for path in sorted(source.rglob("*")))
+    return [
+        (path, inner)
+        for path, inner in found
+        if not path.is_dir() and inner not in (HEADS, WITNESSES, LOG) and not inner.endswith(DRAFT)
+    ]

@@ -1,0 +1,187 @@
+"""What a backup holds: `backup.json`, written last, lists every file by path, length and SHA-256.
+
+While a backup is made its folder holds `UNFINISHED.txt` and no `backup.json`: what a kill leaves is never taken for a backup. The
+list is plain in an encrypted backup as well, where it names the encrypted files alone, so that they can be checked without a key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from schemas.errors import StoreError, UsageError
+from warehouse.encryption.files import write_whole
+from warehouse.encryption.stream import Measure, read_blocks
+from warehouse.lake.data_files import flush_path
+
+NAME: Final = "backup.json"
+UNFINISHED: Final = "UNFINISHED.txt"
+FORM: Final = 1
+_MOST_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file of a backup.
+
+    Attributes:
+        path: below the backup's folder.
+        size: bytes.
+        sha256: in hex.
+        modified_ns: when its original was modified, in ns of Unix time; 0 for what was made for the backup.
+    """
+
+    path: str
+    size: int
+    sha256: str
+    modified_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BackupManifest:
+    """What `backup.json` says.
+
+    Attributes:
+        backup_id: drawn for each backup.
+        installation_id: whose it is; null for a home that was given no id yet.
+        begun_at, finished_at: UTC as ISO text; what the stores held between the two is what the backup holds.
+        proctor_version: of the Proctor that made it.
+        key_id: the key that it is encrypted with; null for a plain one.
+        since: the backup that unchanged files were linked from; null for none. It is not needed to restore this one.
+        stores: what was copied, by part: `ledger: PostgreSQL`.
+        folders: every folder, also empty ones, in an order in which they can be made.
+        files: every file but this one.
+    """
+
+    backup_id: str
+    installation_id: str | None
+    begun_at: str
+    finished_at: str
+    proctor_version: str
+    key_id: str | None
+    since: str | None
+    stores: Mapping[str, str]
+    folders: tuple[str, ...]
+    files: tuple[ListedFile, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(one.size for one in self.files)
+
+
+def begin_backup(folder: Path, begun_at: str) -> None:
+    """Mark a new folder as a backup that is not finished."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    mark = folder / UNFINISHED
+    mark.write_text(
+        f"This backup was begun at {begun_at} and is not finished: it cannot be restored. If no `proctor backup` is running that "
+        "writes it, delete this folder and make the backup again.\n",
+        encoding="utf-8",
+    )
+    flush_path(mark)
+    flush_path(folder)
+
+
+def finish_backup(folder: Path, manifest: BackupManifest) -> None:
+    """Write `backup.json`, once all that it lists is on the disk with the names of it, and take the mark away."""
+    for inner in reversed(manifest.folders):
+        flush_path(folder / inner)
+    write_whole(
+        folder / NAME, [json.dumps({"form": FORM} | asdict(manifest), ensure_ascii=False, indent=1).encode()]
+    )
+    (folder / UNFINISHED).unlink()
+    flush_path(folder)
+
+
+def read_manifest(folder: Path) -> BackupManifest | None:
+    """What the backup in a folder says that it holds; null for one of a version that wrote no list.
+
+    Raises StoreError for one that was not finished, or whose list cannot be read, UsageError where there is no such folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(
+            f"{folder} is not a backup: there is no such folder. Name what `proctor backup` wrote."
+        )
+    path = folder / NAME
+    if not path.exists():
+        if (folder / UNFINISHED).exists():
+            raise StoreError(
+                f"The backup in {folder} was not finished: it was interrupted, or is still being made. Use another backup; if no "
+                "`proctor backup` is running, delete this one and make it again."
+            )
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+        form = content.pop("form")
+        if form == FORM:
+            files = tuple(ListedFile(**one) for one in content.pop("files"))
+            folders = tuple(content.pop("folders"))
+            manifest = BackupManifest(**content, folders=folders, files=files)
+            for inner in (*folders, *(one.path for one in files)):
+                _check_inside(inner)
+            return manifest
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreError(
+            f"{path} is damaged ({type(error).__name__}): what the backup must hold is not known. Take another copy of it."
+        ) from None
+    raise StoreError(
+        f"The backup in {folder} was written by a later version of Proctor. Restore it with that one."
+    )
+
+
+def find_differences(
+    folder: Path, manifest: BackupManifest, advance: Callable[[], None] = lambda: None
+) -> list[str]:
+    """What differs between a backup and its list, a sentence for each file: missing, changed, or not listed."""
+    found = []
+    for one in manifest.files:
+        path = folder / one.path
+        if not path.is_file():
+            found.append(f"{one.path} is missing")
+        elif (size := path.stat().st_size) != one.size:
+            found.append(f"{one.path} has {size:,} bytes of {one.size:,}")
+        elif hash_file(path) != one.sha256:
+            found.append(f"{one.path} is damaged: its SHA-256 is another")
+        advance()
+    listed = {NAME, UNFINISHED, *(one.path for one in manifest.files)}
+    return found + [f"{name} does not belong to it" for name in list_files(folder) if name not in listed]
+
+
+def check_backup(folder: Path, manifest: BackupManifest, advance: Callable[[], None]) -> None:
+    """Raise StoreError, which names what differs, unless a backup is what its list says."""
+    if found := find_differences(folder, manifest, advance):
+        raise StoreError(describe_differences(folder, found))
+
+
+def describe_differences(folder: Path, found: list[str]) -> str:
+    """One sentence of what differs, and what to do."""
+    more = f" and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
+    return (
+        f"The backup in {folder} is not what it was when it was made: {'; '.join(found[:_MOST_NAMED])}{more}. Nothing was restored. "
+        "Take another copy of the backup, or an earlier one."
+    )
+
+
+def list_files(folder: Path) -> Iterable[str]:
+    """Every file below a folder by its path in it, in order."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    measure = Measure()
+    with path.open("rb") as file:
+        for _ in measure.pass_on(read_blocks(file)):
+            pass
+    return measure.sha256
+
+
+def _check_inside(text: str) -> None:
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise ValueError(text)
