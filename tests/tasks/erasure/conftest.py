@@ -114,7 +114,7 @@ def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
 def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home, and its run 2026-11 of alpha, beta and the reference rho with six questions each."""
     home = tmp_path_factory.mktemp("judged") / "home"
-    settings = make_settings(home, judge_ratings_gate=0, objection_days=30)
+    settings = settings_of(home)
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
@@ -134,14 +134,21 @@ def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.fixture
-def settings(judged_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    home = tmp_path / "home"
-    shutil.copytree(judged_home, home, ignore=shutil.ignore_patterns("*.lock"))
-    settings = make_settings(home, judge_ratings_gate=0, objection_days=30)
+def settings_of(home: Path | str) -> Settings:
+    return make_settings(Path(home), judge_ratings_gate=0, objection_days=30)
+
+
+def hold_home(home: Path, copy: Path) -> Settings:
+    """A copy of a home, and its settings."""
+    shutil.copytree(home, copy, ignore=shutil.ignore_patterns("*.lock"))
+    settings = settings_of(copy)
     remember_data_path(settings)
     return settings
+
+
+@pytest.fixture
+def settings(judged_home: Path, tmp_path: Path) -> Settings:
+    return hold_home(judged_home, tmp_path / "home")
 
 
 def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[str]:

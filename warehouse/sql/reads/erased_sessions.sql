@@ -1,7 +1,7 @@
--- Which of these sessions were erased, and when?
--- One row per session that was.
--- Parameters: $session_ids
-SELECT erasures.session_id, erasures.erased_at
+-- Which sessions were erased, and when, among those asked for?
+-- One row per session: of $session_ids, or of a whole run.
+-- Parameters: $session_ids (default null), $run_id (default null)
+SELECT session_id, erased_at
 FROM erasures
-SEMI JOIN (SELECT unnest($session_ids::VARCHAR[]) AS session_id) AS asked ON asked.session_id = erasures.session_id
-ORDER BY erasures.session_id
+WHERE list_contains($session_ids::VARCHAR[], session_id) OR run_id = $run_id::VARCHAR
+ORDER BY session_id
