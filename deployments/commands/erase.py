@@ -118,7 +118,7 @@ def _describe(plans: Sequence[RunPlan]) -> list[str]:
     lines = []
     for plan in plans:
         lines.append(
-            f"Run {plan.run_id} ({', '.join(plan.editions)}): {plan.answer_count} answers in {len(plan.sessions)} sessions of "
+            f"Run {plan.run_id} ({', '.join(plan.editions)}): {plan.answer_count} answers in {_count_sessions(len(plan.sessions))} of "
             f"{', '.join(plan.models)}."
         )
         lines += [
@@ -126,6 +126,10 @@ def _describe(plans: Sequence[RunPlan]) -> list[str]:
             for name, (count, size) in plan.tables.items()
         ]
     return lines
+
+
+def _count_sessions(count: int) -> str:
+    return "1 session" if count == 1 else f"{count} sessions"
 
 
 def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
@@ -163,7 +167,7 @@ def _print(done: Any, *, as_json: bool) -> None:
     from deployments.output import print_result
 
     lines = [
-        f"{one.answer_count} answers in {one.session_count} sessions of run {one.run_id} are erased ({one.erasure_id})."
+        f"{one.answer_count} answers in {_count_sessions(one.session_count)} of run {one.run_id} are erased ({one.erasure_id})."
         for one in done.erasures
     ] or ["Nothing had been begun, and nothing was erased before."]
     lines.append(

@@ -85,6 +85,16 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
     )
 
 
+def list_due(ledger: Ledger, lake: Lake, settings: Settings) -> tuple[str, ...]:
+    """Of the runs that the policy no longer keeps those that still hold texts."""
+    with ledger.read() as connection:
+        return tuple(
+            run_id
+            for run_id in find_due_runs(lake, settings)
+            if erasures.list_sessions_with_texts(connection, run_id=run_id)
+        )
+
+
 def plan_erasure(
     ledger: Ledger, lake: Lake, settings: Settings, scope: Scope, *, now: datetime | None = None
 ) -> list[RunPlan]:

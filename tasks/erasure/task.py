@@ -6,12 +6,11 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.erasure.erase import erase_texts, finish_erasures
-from tasks.erasure.scope import Scope, find_due_runs
+from tasks.erasure.scope import Scope, list_due
 from tasks.faults import hide_content
 from warehouse.lake.store import open_lake
 from warehouse.ledger.chain import name_account
 from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.erasures import list_sessions_with_texts
 
 
 @task(name="erase_what_is_due")
@@ -20,16 +19,8 @@ def erase_what_is_due() -> dict[str, object]:
     """Finish erasures that were begun, then erase what PROCTOR_KEEP_RAW_MONTHS no longer keeps; without it nothing is due."""
     settings = load_settings()
     finished = finish_erasures(settings)
-    with (
-        open_ledger(settings.ledger_address) as ledger,
-        open_lake(settings, read_only=True) as lake,
-        ledger.read() as connection,
-    ):
-        due = tuple(
-            run_id
-            for run_id in find_due_runs(lake, settings)
-            if list_sessions_with_texts(connection, run_id=run_id)
-        )
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        due = list_due(ledger, lake, settings)
     result: dict[str, object] = {
         "keep_raw_months": settings.keep_raw_months,
         "due": len(due),

@@ -1064,9 +1064,7 @@ def take_erasure(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
             "erasure_wrong", "it counts other sessions or answers than were closed with them", where
         )
     root = compute_root(
-        digest(
-            "proctor session answers", close.body["session"], bytes.fromhex(close.body["answers_root"])
-        )
+        digest("proctor session answers", close.body["session"], bytes.fromhex(close.body["answers_root"]))
         for close in known
     )
     if root.hex() != body["answers_root"]:

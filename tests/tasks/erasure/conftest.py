@@ -14,7 +14,11 @@ import pytest
 
 from schemas.settings import Settings
 from tasks.editions.roots import publish_and_keep_root
+from tasks.erasure.erase import erase_texts
+from tasks.erasure.scope import Scope
 from tasks.exam.landing import land_access_log, land_run
+from tasks.exam.log.check import check_log
+from tasks.exam.public.check import check_public_log
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.sitting import sit_sessions
 from tasks.judging.judge import name_unit
@@ -43,6 +47,11 @@ QUOTED = "QZXWQUOTED"
 CACHED = "QZXWCACHED"
 MARKERS = (MARKER, THOUGHT, QUOTED, CACHED)
 JUDGE = "judge-a"
+CHECKS = (
+    "what_was_erased_has_no_text",
+    "no_answer_is_without_its_text_unless_it_was_erased",
+    "landings_count_their_rows",
+)
 LATER = datetime.now(UTC) + timedelta(days=400)
 
 
@@ -166,3 +175,14 @@ def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[
             text = lake.query(f"select * from {table}").write_json()
             found += [f"table {table}: {marker}" for marker in markers if marker in text]
     return found
+
+
+def erase(settings: Settings, scope: Scope | None = None, **values: Any) -> Any:
+    given = {"reason": "kept long enough", "erased_by": "cora", "now": LATER, **values}
+    return erase_texts(settings, scope or Scope(month=MONTH), **given)
+
+
+def read_faults(settings: Settings) -> set[str]:
+    with open_ledger(settings.ledger_address) as ledger:
+        found = {finding.name for finding in check_log(ledger, settings).findings}
+        return found | {finding.name for finding in check_public_log(ledger, settings).findings}

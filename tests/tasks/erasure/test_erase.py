@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import subprocess
-import sys
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from sqlalchemy import Connection, delete, update
 
@@ -21,22 +19,34 @@ from schemas.settings import Settings
 from tasks.bank_exchange.records import export_run_records
 from tasks.claims import claim_work
 from tasks.edition_exchange.sittings import iter_sittings, read_edition
-from tasks.editions.publish import Revision
-from tasks.editions.roots import publish_and_keep_root
+from tasks.editions.basis import read_basis
+from tasks.editions.public_entries import prove_edition
+from tasks.editions.publish import freeze_edition
 from tasks.editions.verify import find_changed_editions
-from tasks.erasure.erase import erase_texts, finish_erasures, land_erasures
-from tasks.erasure.scope import Scope, find_due_runs, plan_erasure
+from tasks.erasure.erase import finish_erasures, land_erasures
+from tasks.erasure.scope import Scope, plan_erasure
 from tasks.exam.landing import land_run
 from tasks.exam.log.check import check_log
-from tasks.exam.public.check import check_public_log
 from tasks.exam.public.verifier import verify
+from tasks.exam.verify import find_changed_sessions
 from tasks.judging.landing import judge_landed, read_put_responses
 from tasks.progress import Progress
 from tasks.watching.answers import list_answers, read_answer, read_excerpts
 from tasks.watching.runs import find_run
+from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
-from tests.tasks.erasure.conftest import JUDGE, LATER, MARKERS, find_marked, hold_home
+from tests.tasks.erasure.conftest import (
+    CHECKS,
+    JUDGE,
+    LATER,
+    MARKERS,
+    erase,
+    find_marked,
+    hold_home,
+    read_faults,
+    settings_of,
+)
 from tests.tasks.exam.world import MONTH
 from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import Lake, open_lake
@@ -45,18 +55,7 @@ from warehouse.ledger import tables as t
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.public_log import read_public_entries
 
-ROOT = Path(__file__).parents[3]
 RUN = MONTH
-CHECKS = (
-    "what_was_erased_has_no_text",
-    "no_answer_is_without_its_text_unless_it_was_erased",
-    "landings_count_their_rows",
-)
-
-
-def erase(settings: Settings, scope: Scope | None = None, **values: Any) -> Any:
-    given = {"reason": "kept long enough", "erased_by": "cora", "now": LATER, **values}
-    return erase_texts(settings, scope or Scope(month=MONTH), **given)
 
 
 @pytest.fixture(scope="module")
@@ -72,15 +71,9 @@ def erased(erased_home: Path, tmp_path: Path) -> Settings:
     return hold_home(erased_home, tmp_path / "home")
 
 
-def read_faults(settings: Settings) -> set[str]:
-    with open_ledger(settings.ledger_address) as ledger:
-        found = {finding.name for finding in check_log(ledger, settings).findings}
-        return found | {finding.name for finding in check_public_log(ledger, settings).findings}
-
-
-def test_no_byte_of_a_home_holds_what_was_erased(settings: Settings) -> None:
+def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: Path) -> None:
     """Answers, reasoning, reasons and replies that quote them, cached replies, bounds of columns in the lake's catalog."""
-    before = find_marked(settings)
+    before = find_marked(settings_of(judged_home))
     assert {place.split(": ")[0] for place in before} >= {
         "ledger.sqlite",
         "ledger.exam.sqlite",
@@ -89,9 +82,7 @@ def test_no_byte_of_a_home_holds_what_was_erased(settings: Settings) -> None:
         "table judgements",
     }
     assert {marker for marker in MARKERS if any(marker in place for place in before)} == set(MARKERS)
-    done = erase(settings)
-    assert [(one.run_id, one.session_count, one.answer_count) for one in done.erasures] == [(RUN, 3, 18)]
-    assert find_marked(settings) == []
+    assert find_marked(erased) == []
 
 
 def test_what_was_erased_is_still_proven(erased: Settings, erased_home: Path, judged_home: Path) -> None:
@@ -100,7 +91,7 @@ def test_what_was_erased_is_still_proven(erased: Settings, erased_home: Path, ju
         (erasure,) = check_log(ledger, erased).erasures
         assert (erasure.erased_by, erasure.reason, erasure.cause) == ("cora", "kept long enough", "policy")
         assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
-        assert check_landings(lake).changed == []
+        assert (check_landings(lake).changed, find_changed_sessions(ledger, lake)) == ([], [])
         with ledger.read() as connection:
             (entry,) = read_public_entries(connection, RUN, ("erasure",))
             roots = editions.read_roots(connection)
@@ -119,27 +110,18 @@ def test_what_was_erased_is_still_proven(erased: Settings, erased_home: Path, ju
 
 
 def test_an_edition_that_is_computed_again_has_the_same_numbers_and_roots(erased: Settings) -> None:
+    """Its root is over every number of it; its public files have the hash of every answer."""
+    folder = erased.home / "public" / "editions" / f"{RUN}-1"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
     with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
-        again = Revision(reason="computed again after the erasure")
-        assert publish_and_keep_root(ledger, lake, erased, RUN, again).edition_id == f"{RUN}/2"
-        for table in ("edition_scores", "edition_pairs", "edition_stars", "edition_sessions"):
-            drawn = lake.query(
-                f"select * exclude (edition_id, landing_unit), edition_id as of_edition from {table}"
-            )
-            first, second = (
-                drawn.filter(pl.col("of_edition") == f"{RUN}/{number}").drop("of_edition")
-                for number in (1, 2)
-            )
-            names = [name for name in first.columns if name != "revision"]
-            assert not first.is_empty() or table == "edition_pairs"
-            assert first.select(names).sort(names[:6]).equals(second.select(names).sort(names[:6])), table
-        with ledger.read() as connection:
-            first_body, second_body = (
-                entry.body for entry in read_public_entries(connection, RUN, ("edition",))
-            )
-        for name in ("answers_root", "judgements_root"):
-            assert first_body[name] == second_body[name]
-    assert verify(str(erased.home / "public")).faults == []
+        (published,) = lake.read("run_revisions").iter_rows(named=True)
+        basis = read_basis(lake.read, RUN, erased.disciplines)
+        edition = freeze_edition(lake.read, basis, now=published["published_at"])
+        assert edition.frames["edition_scores"].height > 0
+        assert edition.frames["editions"]["root_hash"].to_list() == [published["root_hash"]]
+        shutil.rmtree(folder)
+        assert prove_edition(ledger, lake, erased, published) is not None
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
 
 
 def test_who_needs_a_text_hears_that_it_was_erased(erased: Settings, tmp_path: Path) -> None:
@@ -184,7 +166,7 @@ def test_nothing_erased_is_judged_again_as_an_empty_answer(
         assert lake.query("select distinct judge from judgements")["judge"].to_list() == [JUDGE]
 
 
-def test_a_lake_that_was_lost_or_is_older_knows_of_the_erasure(erased: Settings, judged_home: Path) -> None:
+def test_a_lake_that_was_lost_learns_of_the_erasure_again(erased: Settings) -> None:
     elsewhere = erased.model_copy(update={"home": erased.home / "new"})
     with open_ledger(erased.ledger_address) as ledger, open_new_lake(elsewhere) as lake:
         land_run(ledger, lake, RUN)
@@ -193,47 +175,6 @@ def test_a_lake_that_was_lost_or_is_older_knows_of_the_erasure(erased: Settings,
         rows = lake.query("select distinct response, reasoning, answer, answer_status from responses").rows()
         assert rows == [(None, None, None, "answered")]
         assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
-    # A lake of before the erasure, beside a ledger of after it.
-    older = hold_home(judged_home, erased.home / "older")
-    with open_ledger(erased.ledger_address) as ledger, open_lake(older) as lake:
-        land_erasures(ledger, lake)
-        assert lake.run_named(CHECKS[0]).height == 36
-    both = older.model_copy(update={"ledger_url": _secret(erased.ledger_address)})
-    finish_erasures(both, every=True)
-    with open_lake(both) as lake:
-        assert lake.run_named(CHECKS[0]).height == 0
-
-
-def _secret(url: str) -> Any:
-    from pydantic import SecretStr
-
-    return SecretStr(url)
-
-
-def test_a_candidate_takes_its_answers_back_and_the_policy_takes_the_rest(settings: Settings) -> None:
-    (first,) = erase(settings, Scope(model="alpha"), reason="alpha's owner asked for it").erasures
-    assert (first.cause, first.session_count, first.answer_count) == ("withdrawal", 1, 6)
-    with open_lake(settings) as lake:
-        left = lake.query("select distinct model from responses where response is not null order by 1")
-        assert left["model"].to_list() == ["beta", "rho"]
-        assert set(lake.query("select distinct model from judgements where reason is null")["model"]) == {
-            "alpha"
-        }
-        keeping = settings.model_copy(update={"keep_raw_months": 12})
-        assert find_due_runs(lake, settings, LATER) == ()
-        assert find_due_runs(lake, keeping, datetime.now(UTC) + timedelta(days=300)) == ()
-        due = find_due_runs(lake, keeping, LATER)
-    assert due == (RUN,)
-    (second,) = erase(settings, Scope(run_ids=due)).erasures
-    assert (second.cause, second.session_count) == ("policy", 2)
-    with pytest.raises(UsageError, match="no text left to erase"):
-        erase(settings, Scope(run_ids=due))
-    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        bodies = [entry.body for entry in read_public_entries(connection, RUN, ("erasure",))]
-    assert [body["sessions"] is None for body in bodies] == [False, True]
-    assert verify(str(settings.home / "public")).faults == []
-    assert (verify_again(settings.home / "public"), read_faults(settings)) == ([], set())
-    assert find_marked(settings) == []
 
 
 Tampering = Callable[[Connection], Any]
@@ -344,10 +285,9 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-@pytest.mark.parametrize("place", ["ledger", "files"])
-def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Settings, place: str) -> None:
+def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Settings) -> None:
     def be_killed(step: str) -> None:
-        if step.startswith(place):
+        if step == "files":
             raise Killed
 
     with pytest.raises(Killed):
@@ -361,36 +301,42 @@ def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Setting
     assert (find_marked(settings), read_faults(settings)) == ([], set())
 
 
-KILLED = """
-import os, signal, sys
-from tests.tasks.erasure.conftest import LATER, settings_of
-from tasks.erasure.erase import erase_texts
-from tasks.erasure.scope import Scope
+def test_only_an_admin_erases_and_only_when_told_to(
+    settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home = settings.home
 
-left = int(sys.argv[2])
-def step(name):
-    global left
-    left -= 1
-    if left < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-erase_texts(settings_of(sys.argv[1]), Scope(month="2026-11"), reason="r", erased_by="cora", now=LATER, step=step)
-"""
+    def run(*arguments: str, days: int = 0) -> tuple[int, str]:
+        done = invoke(home, "erase", *arguments, PROCTOR_OBJECTION_DAYS=str(days))
+        return done.exit_code, done.output + capfd.readouterr().out
 
-
-@pytest.mark.long
-@pytest.mark.parametrize("steps", range(5))
-def test_killed_for_good_after_any_step_nothing_is_doubled(settings: Settings, steps: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(settings.home), str(steps)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
-    finish_erasures(settings)
+    code, said = run("--month", MONTH, days=30)
+    assert (code, "can be objected to until" in said) == (3, True)
+    code, said = run("--model", "alpha")
+    assert code == 0, said
+    for words in (
+        f"Run {MONTH} ({MONTH}/1): 6 answers in 1 session of alpha.",
+        "judgements: 6 rows",
+        "Nothing was erased",
+    ):
+        assert words in said
+    for who in ("", "xu", "nobody"):
+        code, said = run("--model", "alpha", "--reason", "they asked", "--as", who, "--yes")
+        assert (code, "only an admin erases" in said) == (2, True)
+    code, said = run("--model", "alpha", "--as", "cora", "--yes")
+    assert (code, "give --reason" in said) == (2, True)
+    assert run("--policy")[0] == run()[0] == run("--again", "--month", MONTH)[0] == 2
+    code, said = run("--model", "alpha", "--reason", "they asked", "--as", "cora", "--yes", "--json")
+    assert code == 0
+    (erasure,) = json.loads(said)["erasures"]
+    assert (erasure["answer_count"], erasure["erased_by"], erasure["cause"]) == (6, "cora", "withdrawal")
+    audit = invoke(home, "exam", "audit")
+    assert audit.exit_code == 0
+    said = audit.output + capfd.readouterr().out
+    assert f"6 answers of run {MONTH} were erased on " in said
+    assert "by cora (withdrawal): they asked" in said
+    assert invoke(home, "exam", "audit", MONTH).exit_code == 0
+    assert invoke(home, "exam", "verify").exit_code == 0
     with open_lake(settings) as lake:
-        assert lake.query("select count(*) as n from erasures")["n"][0] == 3
-        assert lake.query("select count(*) as n from responses")["n"][0] == 18
-        assert check_landings(lake).changed == []
-    assert (find_marked(settings), read_faults(settings)) == ([], set())
-    assert verify(str(settings.home / "public")).faults == []
+        left = lake.query("select distinct model from responses where response is not null order by 1")
+        assert left["model"].to_list() == ["beta", "rho"]
