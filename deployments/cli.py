@@ -29,6 +29,7 @@ from deployments.commands import (
     drift,
     edition_exports,
     encryption,
+    erase,
     evaluate,
     exam,
     failures,
@@ -91,6 +92,7 @@ def _give_shared_ways(group: typer.Typer) -> None:
 for module in (
     operations,
     encryption,
+    erase,
     demo,
     ingest,
     league,

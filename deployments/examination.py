@@ -15,6 +15,7 @@ from schemas.errors import ProctorError
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
     from warehouse.ledger.engine import Ledger
 
 SHOWN_PACKAGES: Final = ("prefect", "duckdb", "polars", "great-expectations", "openai")
@@ -243,3 +244,30 @@ def examine_schedules(ledger: Ledger, note: Note) -> None:
         note(f"schedule of {one.deployment}", one.describe(), False, one.remedy)
     if not missed:
         note("schedules", "every run that was due happened", True)
+
+
+def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note) -> None:
+    """How long texts of answers are kept, what is due, and whether an erasure was interrupted."""
+    from tasks.erasure.scope import list_due
+    from warehouse.ledger.erasures import list_erasures
+
+    with ledger.read() as connection:
+        unfinished = list_erasures(connection, is_unfinished=True)
+    if unfinished:
+        note(
+            "texts of answers",
+            f"{len(unfinished)} erasures are not finished: files may still hold what was erased",
+            False,
+            "proctor erase --again --yes --as ADMIN",
+        )
+        return
+    if settings.keep_raw_months is None:
+        note("texts of answers", "kept for ever (PROCTOR_KEEP_RAW_MONTHS)", True)
+        return
+    due = len(list_due(ledger, lake, settings))
+    note(
+        "texts of answers",
+        f"kept for {settings.keep_raw_months} months; "
+        + (f"{due} runs are due (proctor erase --policy)" if due else "none is due"),
+        True,
+    )

@@ -16,6 +16,7 @@ from deployments.examination import (
     examine_models,
     examine_prefect,
     examine_programs,
+    examine_retention,
     examine_schedules,
 )
 from schemas.errors import StoreError, UsageError
@@ -259,6 +260,8 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
                 f"warehouse/sql/checks/{result.name}.sql selects the rows",
             )
         _examine_contents(settings, lake, note)
+        with open_ledger(settings.ledger_address) as ledger:
+            examine_retention(settings, ledger, lake, note)
         quarantined = int(lake.read("quarantined_count").item())
         note("quarantine", f"{quarantined} rows (proctor sql quarantine_by_rule)", True)
     return findings

@@ -25,7 +25,7 @@ from schemas.columns import (
     STRATUM,
 )
 from schemas.table import Column, Table
-from schemas.vocabulary import ANSWER_STATUSES
+from schemas.vocabulary import ANSWER_STATUSES, ERASURE_CAUSES
 
 MODELS = Table(
     name="models",
@@ -192,7 +192,12 @@ RESPONSES = Table(
         MONTH,
         BANK_VERSION,
         PROMPT_VERSION,
-        Column("response", "text", "Raw text that the candidate returned; empty text for an empty answer."),
+        Column(
+            "response",
+            "text",
+            "Raw text that the candidate returned; empty text for an empty answer. Null where a session stands in erasures, as are "
+            "reasoning and answer.",
+        ),
         Column("reasoning", "text", "Separate reasoning text, where the endpoint gives one."),
         Column("answer", "text", "What was extracted as the answer; null where nothing was."),
         Column("answer_status", "text", "What became of the answer.", required=True, allowed=ANSWER_STATUSES),
@@ -204,5 +209,26 @@ RESPONSES = Table(
         ATTEMPTS,
         Column("error", "text", "Error class of the endpoint, without content."),
         IS_SIMULATED,
+    ),
+)
+
+ERASURES = Table(
+    name="erasures",
+    grain="One row per session whose texts were erased: answers and reasoning, and what judges wrote of them.",
+    key=("session_id",),
+    unit="an erasure",
+    stage="erase",
+    own_columns=(
+        Column("erasure_id", "text", "The erasure: its run, and a number.", required=True),
+        RUN_ID,
+        SESSION_ID,
+        MODEL,
+        MONTH,
+        Column("cause", "text", "What it was erased for.", required=True, allowed=ERASURE_CAUSES),
+        Column("reason", "text", "Why, in somebody's words.", required=True),
+        Column("erased_by", "text", "A user, or the account of a host.", required=True),
+        Column("erased_at", "timestamp", "When.", required=True),
+        Column("answer_count", "int", "Answers of the session that were erased.", required=True, low=0),
+        Column("digest", "text", "Digest of the erasure, as the audit log has it.", required=True),
     ),
 )

@@ -197,6 +197,17 @@ class Settings(BaseSettings):
         (),
         description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
     )
+    keep_raw_months: int | None = Field(
+        None,
+        ge=1,
+        description="Months after its last edition that the texts of a run's answers are kept, by `proctor erase --policy`; null keeps "
+        "them for ever.",
+    )
+    objection_days: int = Field(
+        30,
+        ge=0,
+        description="Days after an edition in which its texts can not be erased: so long anybody may object to it.",
+    )
     notify: tuple[str, ...] = Field(
         (),
         description="Who is told of failed runs: `command:PROGRAM` gets JSON on its standard input, an https address a POST of it.",

@@ -48,6 +48,7 @@ TABLES: dict[str, Table] = {
         exam.SESSIONS,
         exam.ALLOCATIONS,
         exam.RESPONSES,
+        exam.ERASURES,
         judgements.JUDGEMENTS,
         judgements.HUMAN_RATINGS,
         judgements.CALIBRATION,

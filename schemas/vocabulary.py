@@ -55,6 +55,8 @@ ANSWER_STATUSES = (*GIVEN_STATUSES, "error")
 # In the ledger alone: the time for the question was over. It lands as an allocation without a response.
 UNANSWERED = "unanswered"
 PARSE_STATUSES = ("parsed", "unparsed")
+# Why texts of answers were erased: the installation keeps them so long and no longer; a candidate took them back.
+ERASURE_CAUSES = ("policy", "withdrawal")
 
 ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")
 

@@ -110,7 +110,11 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "exam": "how far the runs under way are, as `proctor runs` shows it",
         "questions": "an answer is shown with its question",
     },
+    "erasure": {
+        "exam": "an erasure goes to the public log, with the root over the answers of its sessions",
+    },
     "reconcile": {
+        "erasure": "lands erasures, so that readers know why a text is not there",
         "exam": "lands closed sessions and the audit log",
         "marking": "lands marks that were given on the web",
         "models": "lands paid calls",

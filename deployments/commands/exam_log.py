@@ -53,6 +53,11 @@ def audit(
     findings = [*report.findings, *public.findings]
     faults = [finding._asdict() for finding in findings]
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
+        *(
+            f"{erasure.answer_count} answers of run {erasure.run_id} were erased on {erasure.erased_at[:10]} by {erasure.erased_by} "
+            f"({erasure.cause}): {erasure.reason}"
+            for erasure in report.erasures
+        ),
         f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
         f"{report.unsigned_count} entries since the last one.",
         f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",

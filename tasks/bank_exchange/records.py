@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.erased import refuse_erased
 from tasks.questions.record import build_records, export_records
 from warehouse.lake.store import Lake
 
@@ -18,6 +19,8 @@ def export_run_records(lake: Lake, questions: pl.DataFrame, run_id: str, path: P
     response to them.
     """
     responses = lake.read("record_responses", {"run_id": run_id})
+    if responses.is_empty():
+        refuse_erased(lake, run_id=run_id)
     answered = questions.filter(pl.col("question_uuid").is_in(responses["question_uuid"].unique().to_list()))
     if answered.is_empty():
         raise UsageError(f"Run {run_id!r} has no response to these questions. See `proctor runs`.")

@@ -128,5 +128,14 @@ def _make_sample(
         score_status=row["score_status"],
         judge=judge,
         reason=reasons.get(judge) if with_answers else None,
-        answer=row if row["response"] is not None or row["answer_status"] is not None else {},
+        answer=_read_answer(row),
     )
+
+
+def _read_answer(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was answered; of a text that was erased it is said so, for an empty answer is another thing."""
+    if row["response"] is None and row["answer_status"] is None:
+        return {}
+    if row["erased_at"] is None:
+        return row
+    return {**row, "response": f"(erased on {row['erased_at']:%Y-%m-%d})"}

@@ -106,7 +106,8 @@ def describe_allocation(session: RowMapping, row: RowMapping) -> dict[str, objec
 
 
 def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]:
-    """What a candidate answered, for `responses`; the answer is extracted here."""
+    """What a candidate answered, for `responses`; the answer is extracted here. Of an erased one no text lands, as none is there."""
+    is_erased = row["erasure_id"] is not None
     return {
         "run_id": session["run_id"],
         "session_id": row["session_id"],
@@ -120,9 +121,11 @@ def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]
         "month": session["month"],
         "bank_version": session["bank_version"],
         "prompt_version": row["prompt_version"],
-        "response": row["response"],
+        "response": None if is_erased else row["response"],
         "reasoning": row["reasoning"],
-        "answer": extract_answer(BareQuestion.from_row(row["content"]), row["response"]),
+        "answer": None
+        if is_erased
+        else extract_answer(BareQuestion.from_row(row["content"]), row["response"]),
         "answer_status": row["answer_status"],
         "finish_reason": row["finish_reason"],
         "input_tokens": row["input_tokens"],

@@ -15,6 +15,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.claims import POLL_S, SharedWork, claim_work
+from tasks.erased import refuse_erased
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -72,11 +73,13 @@ async def judge_landed(
     """
     registry = read_registry(settings.registry_path)
     summary = JudgingSummary()
+    is_something_left = False
     for kind in (False, True):
         judges = _list_judges(registry, settings, is_simulated=kind)
         sessions = _read_sessions(lake, judges, run_id, is_simulated=kind, only_unparsed=only_unparsed)
         if sessions.is_empty():
             continue
+        is_something_left = True
         if not judges:
             raise RegistryError(_describe_missing_judge(run_id, settings, is_simulated=kind))
         summary.judges += [judge.name for judge in judges]
@@ -102,6 +105,8 @@ async def judge_landed(
                     # What is too little for a batch is asked for again at once, singly.
                     is_whole = not (isinstance(client, BatchClient) and await client.submit())
                 add_calls(summary, client)
+    if run_id is not None and not is_something_left:
+        refuse_erased(lake, run_id=run_id)
     return summary
 
 
@@ -285,7 +290,11 @@ def name_occasions(
 
 
 def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
-    """The responses of these sessions with what a judge needs of their questions (join_questions)."""
+    """The responses of these sessions with what a judge needs of their questions (join_questions).
+
+    Raises UsageError where their texts were erased.
+    """
+    refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}
     responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
     return join_questions(responses, bank)

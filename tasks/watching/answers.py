@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from tasks.questions.question import BareQuestion, QuestionContent
@@ -20,10 +21,11 @@ _EXCERPT = 240
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """How a question and the answer to it begin; null where there is none."""
+    """How a question and the answer to it begin; null where there is none. `erased_at`: when the answer's text was erased."""
 
     question: str | None
     answer: str | None
+    erased_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class WholeAnswer:
         line: its line.
         question: the question; with its reference answer only where that was asked for; null where it is nowhere.
         response: text, reasoning, answer, answer_status, finish_reason, input_tokens, output_tokens, cost_usd, latency_ms, attempts,
-            error; null before there is one.
+            error, erased_at (null where its texts are there); null before there is one.
         judgements: judge, stars, parse_status, prompt_version, occasion, attempt, judged_at, address; with reason and key_verdict only
             where the reference answer was asked for.
     """
@@ -91,6 +93,7 @@ def read_excerpts(
     with ledger.read() as connection:
         contents = watching.read_contents(connection, ((line.set_id, line.lineage_uuid) for line in lines))
         answers = {} if run.is_landed else watching.read_excerpts(connection, [line.key for line in lines])
+    erased: dict[Key, datetime] = {}
     stems = {place: str(content.get("stem") or "")[:_EXCERPT] for place, content in contents.items()}
     if lake is not None and run.is_landed:
         asked = {
@@ -102,7 +105,10 @@ def read_excerpts(
         # Of a few rows of one part of a month several threads would each unpack the same: twice the CPU, and no sooner.
         with lake.one_thread():
             rows = lake.read_rows("watched_excerpts", asked)
-        answers = {(str(session), int(str(seq))): str(text or "") for session, seq, text in rows}
+        answers = {(str(session), int(str(seq))): str(text or "") for session, seq, text, _ in rows}
+        erased = {
+            (str(session), int(str(seq))): at for session, seq, _, at in rows if isinstance(at, datetime)
+        }
     missing = sorted({line.question_uuid for line in lines if (line.set_id, line.lineage_uuid) not in stems})
     banked: dict[str, str] = {}
     if missing and lake is not None:
@@ -110,7 +116,9 @@ def read_excerpts(
         banked = {str(uuid): str(text) for uuid, text in rows}
     return {
         line.key: Excerpt(
-            stems.get((line.set_id, line.lineage_uuid), banked.get(line.question_uuid)), answers.get(line.key)
+            stems.get((line.set_id, line.lineage_uuid), banked.get(line.question_uuid)),
+            answers.get(line.key),
+            erased.get(line.key),
         )
         for line in lines
     }
@@ -130,7 +138,7 @@ def read_answer(
     else:
         with ledger.read() as connection:
             row = watching.read_response(connection, line.session_id, line.seq)
-        response = None if row is None else {**row, "answer": None}
+        response = None if row is None else {**row, "answer": None, "erased_at": None}
     judgements: list[dict[str, Any]] = []
     if lake is not None:
         with lake.one_thread():

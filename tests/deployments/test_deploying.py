@@ -37,6 +37,7 @@ CALENDAR = {
     "checks": "45 1 * * *",
     "sweep": "30 4 * * *",
     "seal": "5 * * * *",
+    "erase": "0 4 3 * *",
 }
 # What calls models, whatever it is given.
 PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore"}

@@ -216,6 +216,13 @@ _FIELDS = {
     "approve": {"what": _TEXT, "target": _TEXT, "asked_by": _TEXT, "approved_by": _TEXT},
     "retire": {"count": _NUMBER},
     "restore": {"count": _NUMBER},
+    "erasure": {
+        "run": _TEXT,
+        "cause": _TEXT,
+        "session_count": _NUMBER,
+        "answer_count": _NUMBER,
+        "answers_root": _HASH,
+    },
 }
 
 
@@ -228,6 +235,7 @@ _NAMED = {
     "edition": ("replaces", "reason", "overridden", "override_reason"),
     "retire": ("bank_version", "reason"),
     "restore": ("bank_version", "reason"),
+    "erasure": ("sessions",),
 }
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tasks.exam.public.hashing import compute_root, digest, make_path
-from tests.second_verifier.sample_edition import REFERENCE, STYLE, WEIGHTS, publish, sit
+from tests.second_verifier.sample_edition import REFERENCE, STYLE, WEIGHTS, erase, publish, sit
 from tests.second_verifier.sample_folder import Folder, Item, Lie, dump, dump_lines
 
 OWNERS = {"alpha-1": "alpha", "beta-1": "beta", "gamma-1": "gamma", REFERENCE: "steady"}
@@ -107,6 +107,7 @@ def make_folder(path: Path, lie: Lie | None = None) -> Folder:
     _add_question(folder, bank, known)
     folder.add("retire", {"count": 1, "bank_version": 4, "reason": "leaked"})
     folder.add("restore", {"count": 1, "bank_version": 5, "reason": "not leaked after all"})
+    erase(folder, lie, first, second)
     folder.add("approve", {"what": "release", "target": first, "asked_by": "mei", "approved_by": "otto"})
     folder.add("tracing", {"run": second, "commitment": digest("proctor sample").hex()})
     folder.add_head()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 from itertools import count
 from typing import Any
@@ -96,6 +97,37 @@ def publish(
     raws = {"edition.json": dump(edition), "sessions.jsonl": dump_lines(sessions)}
     files = {name: folder.write(f"editions/{run}-{lie.revision}/{name}", raw) for name, raw in raws.items()}
     folder.add("edition", body | {"files": files}, f"{month}-28T00:00:00Z")
+
+
+def erase(folder: Folder, lie: Lie, first: str, second: str) -> None:
+    """The texts of one session of the first run are erased, then those of all others; of the second run those of one."""
+    closed: dict[str, list[dict[str, Any]]] = {first: [], second: []}
+    for line in folder.lines:
+        entry = json.loads(line)
+        if entry["kind"] == "close" and entry["body"]["answer_count"]:
+            closed[entry["body"]["run"]].append(entry["body"])
+    for own in closed.values():
+        own.sort(key=lambda body: str(body["session"]))
+    for run, own, is_all in (
+        (first, closed[first][:1], False),
+        (first, closed[first][0 if lie.erased_twice else 1 :], not lie.erased_twice),
+        (second, closed[second][-1:], False),
+    ):
+        leaves = [
+            digest("proctor session answers", body["session"], bytes.fromhex(body["answers_root"]))
+            for body in own
+        ]
+        folder.add(
+            "erasure",
+            {
+                "run": run,
+                "cause": "policy" if is_all else "withdrawal",
+                "sessions": None if is_all else [body["session"] for body in own],
+                "session_count": len(own),
+                "answer_count": sum(body["answer_count"] for body in own) + lie.erased_more,
+                "answers_root": lie.erased_root or compute_root(leaves).hex(),
+            },
+        )
 
 
 def _score(

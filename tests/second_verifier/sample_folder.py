@@ -32,6 +32,9 @@ class Lie:
     revision: int = 1
     other_slot: bool = False
     other_plan: bool = False
+    erased_root: str | None = None
+    erased_more: int = 0
+    erased_twice: bool = False
 
 
 @dataclass

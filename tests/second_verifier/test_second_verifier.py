@@ -33,6 +33,9 @@ LIES: dict[str, tuple[Lie, str]] = {
     "other weights than were planned": (Lie(weights={"cs": 0.25, "physics": 0.75}), "score_wrong"),
     "a session left out": (Lie(left_out="run-2-set-3-gamma-1"), "session_missing"),
     "a first edition that was not the first": (Lie(revision=2), "revision_wrong"),
+    "other answers erased than are named": (Lie(erased_root="ab" * 32), "erasure_wrong"),
+    "more answers erased than were given": (Lie(erased_more=1), "erasure_wrong"),
+    "a session erased twice": (Lie(erased_twice=True), "erasure_wrong"),
 }
 
 

@@ -48,6 +48,7 @@ def verify(
     read_runs(world)
     check_runs(world)
     _check_editions(world)
+    _check_erasures(world)
     _check_questions(world)
     _check_receipts(world, receipts)
     return faults
@@ -168,6 +169,32 @@ def _check_session(world: World, number: int, edition: Mapping[str, Any], sessio
         world.found("answers_wrong", f"session {name} has {len(answers)} answers for {len(order)} questions")
     elif any((answers[s] is None) != (stars[place] == "u") for s, place in enumerate(order)):
         world.found("judgements_wrong", f"session {name}: `u` does not stand where there is no answer")
+
+
+def _check_erasures(world: World) -> None:
+    """Which sessions' answers are gone follows from the log; the root over them, too."""
+    erased: dict[str, set[str]] = defaultdict(set)
+    for number, body in world.of("erasure"):
+        gone = erased[body["run"]]
+        closed = {
+            name: close
+            for name, (at, close) in world.closes.items()
+            if at < number and close["run"] == body["run"] and close["answer_count"] > 0
+        }
+        names = sorted(closed.keys() - gone) if body["sessions"] is None else body["sessions"]
+        is_published = any(at < number and one["run"] == body["run"] for at, one in world.of("edition"))
+        if not is_published:
+            world.found("erasure_wrong", f"entry {number} erases what was not published")
+        if not names or names != sorted(set(names)) or not set(names) <= closed.keys() or gone & set(names):
+            world.found("erasure_wrong", f"the sessions of entry {number}")
+            continue
+        leaves = [
+            digest("proctor session answers", name, hexes(closed[name]["answers_root"])) for name in names
+        ]
+        said = (body["session_count"], body["answer_count"], body["answers_root"])
+        if said != (len(names), sum(closed[name]["answer_count"] for name in names), tree(leaves)):
+            world.found("erasure_wrong", f"the counts or the root of entry {number}")
+        gone |= set(names)
 
 
 def _check_names(world: World, sessions: list[dict[str, Any]]) -> None:

@@ -64,7 +64,7 @@ def compact_lake(
             ).fetchall()
         except _duckdb_error() as error:
             raise translate_error(error) from None
-    _remove_spill_folders(lake.settings)
+    remove_spill_folders(lake.settings)
     return {
         "files_before": before,
         "files_after": _count_files(lake),
@@ -119,7 +119,7 @@ def _count_files(lake: Lake) -> int:
     )
 
 
-def _remove_spill_folders(settings: Settings) -> None:
+def remove_spill_folders(settings: Settings) -> None:
     """What killed processes left: their spill files, and rows they were about to land."""
     for folder in (settings.home / "duckdb").glob("spill-*"):
         number = folder.name.split("-")[1]

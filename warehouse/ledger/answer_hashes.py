@@ -15,7 +15,7 @@ from warehouse.ledger.chain import Entry
 from warehouse.ledger.engine import PENDING_ENTRIES
 from warehouse.ledger.seals import digest_text
 from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_log, responses, sessions
+from warehouse.ledger.tables import access_log, erased_answers, responses, sessions
 
 _SESSION: Final[BindParameter[str]] = bindparam("session")
 _SIZE = HotStatement(
@@ -62,6 +62,11 @@ def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str
     if connection.dialect.name == "sqlite":
         found = _RESPONSES.run(connection, values)
         missing = {int(seq) for seq, status in found if status in GIVEN_STATUSES} - hashes.keys()
+        if missing:
+            erased = select(erased_answers.c.seq, erased_answers.c.answer_hash)
+            former = connection.execute(erased.where(erased_answers.c.session_id == session_id))
+            hashes.update((int(seq), str(answer_hash)) for seq, answer_hash in former if seq in missing)
+            missing -= hashes.keys()
         if missing:
             texts = select(responses.c.seq, responses.c.response).where(responses.c.session_id == session_id)
             former = connection.execute(texts.where(responses.c.seq.in_(missing)))

@@ -10,6 +10,7 @@ from schemas.vocabulary import UNANSWERED
 from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import (
     allocations,
+    erased_answers,
     organisations,
     responses,
     runs,
@@ -114,7 +115,7 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
 
 
 def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
-    """One row per allocation of these sessions: question, discipline, content, and the answer's columns (null if none)."""
+    """One row per allocation of these sessions: question, discipline, content, the answer's columns (null if none), its erasure."""
     query = (
         select(
             allocations.c.session_id,
@@ -125,6 +126,7 @@ def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> li
             sets.c.discipline,
             sets.c.content,
             *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
+            erased_answers.c.erasure_id,
         )
         .select_from(
             allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
@@ -139,6 +141,13 @@ def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> li
                 responses,
                 and_(
                     responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
+                ),
+            )
+            .outerjoin(
+                erased_answers,
+                and_(
+                    erased_answers.c.session_id == allocations.c.session_id,
+                    erased_answers.c.seq == allocations.c.seq,
                 ),
             )
         )

@@ -53,6 +53,8 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "public_log": ("SELECT", "INSERT"),
         "public_head": ("SELECT", "UPDATE"),
         "approvals": ("SELECT", "INSERT", "UPDATE"),
+        "erasures": (),
+        "erased_answers": (),
         "exam_installation": ("SELECT (installation_id)",),
     }
 )

@@ -583,6 +583,37 @@ edition_roots = Table(
     Column("kept_at", Text, nullable=False),
 )
 
+# --- what was erased ------------------------------------------------------------------------------------------
+
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("erasure_id", String(120), primary_key=True, comment="The run, and the number of its erasure."),
+    Column("run_id", String(80), nullable=False),
+    Column("cause", String(12), nullable=False, comment="policy or withdrawal"),
+    Column("reason", Text, nullable=False),
+    Column("erased_by", String(120), nullable=False, comment="A user, or the account of a host."),
+    Column("erased_at", String(32), nullable=False),
+    Column("session_count", Integer, nullable=False),
+    Column("answer_count", Integer, nullable=False),
+    Column(
+        "digest", String(64), nullable=False, comment="SHA-256 over all of it; the audit log has it, too."
+    ),
+    Column("finished_at", String(32), comment="When no file held the texts any more; null: not yet."),
+    CheckConstraint("cause in ('policy','withdrawal')", name="cause"),
+)
+
+erased_answers = Table(
+    "erased_answers",
+    metadata,
+    Column("session_id", String(80), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("erasure_id", String(120), nullable=False),
+    Column("answer_hash", String(64), nullable=False, comment="SHA-256 of the text that was there."),
+    Column("kept_digest", String(64), nullable=False, comment="SHA-256 of what is kept beside the text."),
+    Index("ix_erased_answers_erasure", "erasure_id"),
+)
+
 # --- paid calls ---------------------------------------------------------------------------------------------
 
 NOT_EXAM = text("purpose <> 'exam'")

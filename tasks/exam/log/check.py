@@ -27,6 +27,7 @@ from warehouse.ledger import access
 from warehouse.ledger.access import SignedHead
 from warehouse.ledger.chain import BEGIN, FIRST_HASH, FORMER_RUNS, compute_entry_hash
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.erasures import Erasure, list_erasures
 from warehouse.ledger.former_chains import FormerChains
 from warehouse.ledger.seals import digest_text
 
@@ -46,6 +47,7 @@ class LogReport:
         signed_count: heads that are signed.
         unsigned_count: entries since the last signed head.
         findings: what is not as it was written.
+        erasures: what was erased of answers, in order, as the ledger keeps it; it is as it was written where there is no finding.
     """
 
     entry_count: int
@@ -53,6 +55,7 @@ class LogReport:
     signed_count: int
     unsigned_count: int
     findings: tuple[Finding, ...]
+    erasures: tuple[Erasure, ...] = ()
 
 
 def check_log(ledger: Ledger, settings: Settings) -> LogReport:
@@ -96,6 +99,7 @@ def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None =
         len(heads),
         chain.last_number - max(heads, default=0),
         tuple(findings),
+        tuple(list_erasures(connection)),
     )
 
 

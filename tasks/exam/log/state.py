@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import Finding
-from warehouse.ledger import access, sealed_state, seals
+from warehouse.ledger import access, erasures, sealed_state, seals
 from warehouse.ledger.engine import write_moment
 from warehouse.ledger.tokens import digest_end
 
@@ -27,6 +27,7 @@ def find_state_faults(connection: Connection, *, has_former: bool) -> Iterator[F
     """Every difference, by name; `has_former` where there was a log before the one chain, of things without entries here."""
     yield from _check_runs(connection, has_former=has_former)
     yield from _check_sets(connection, has_former=has_former)
+    yield from _check_erasures(connection)
     yield from _check_sessions(connection, has_former=has_former)
     yield from _check_users(connection)
     yield from _check_limits(connection, has_former=has_former)
@@ -88,8 +89,38 @@ def _check_sets(connection: Connection, *, has_former: bool) -> Iterator[Finding
             yield Finding("set_missing", f"set {set_id}", "it was drawn and is not there")
 
 
+def _check_erasures(connection: Connection) -> Iterator[Finding]:
+    """Whether every erasure is one that an entry names, and keeps the hashes that it then kept."""
+    entries = _read_last(connection, (erasures.ERASE,))
+    found = {erasure.erasure_id: erasure for erasure in erasures.list_erasures(connection)}
+    for name, erasure in found.items():
+        entry = entries.get((erasures.ERASE, name))
+        if entry is None:
+            yield Finding("erasure_added", f"erasure {name}", "no entry says that anything was erased")
+        elif (
+            erasures.digest_erasure(erasure, erasures.iter_erased(connection, name)) != entry.digest
+            or erasure.digest != entry.digest
+        ):
+            yield Finding(
+                "erasure_changed",
+                f"erasure {name}",
+                "who erased, when, why or what, or a hash of it, is not what was written",
+                entry.number,
+            )
+    for action, name in entries:
+        if action == erasures.ERASE and name not in found:
+            yield Finding(
+                "erasure_missing", f"erasure {name}", "the log knows it", entries[(action, name)].number
+            )
+
+
 def _check_sessions(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
     found = sealed_state.list_sessions(connection)
+    # Of an erasure that no entry names nothing is believed: its answers are then held to their texts, which are gone.
+    known = {name for action, name in _read_last(connection, (erasures.ERASE,)) if action == erasures.ERASE}
+    erased = {
+        session: name for session, name in erasures.map_erased_sessions(connection).items() if name in known
+    }
     names = {row.session_id for row in found}
     sealed_runs = set()
     for row in access.iter_targets(connection, ("plan_session",)):
@@ -98,11 +129,16 @@ def _check_sessions(connection: Connection, *, has_former: bool) -> Iterator[Fin
             yield Finding("session_missing", f"session {row.session_id}", "it was planned and is not there")
     for session in found:
         yield from _check_session(
-            connection, session, is_sealed=session.run_id in sealed_runs or not has_former
+            connection,
+            session,
+            is_sealed=session.run_id in sealed_runs or not has_former,
+            is_erased=session.session_id in erased,
         )
 
 
-def _check_session(connection: Connection, session: Row[Any], *, is_sealed: bool) -> Iterator[Finding]:
+def _check_session(
+    connection: Connection, session: Row[Any], *, is_sealed: bool, is_erased: bool
+) -> Iterator[Finding]:
     where = f"session {session.session_id}"
     entries = access.read_session_entries(connection, session.session_id)
     allowed = [row for row in entries if row.http_status == 200]
@@ -133,13 +169,18 @@ def _check_session(connection: Connection, session: Row[Any], *, is_sealed: bool
                 where,
                 "its times, counts or reason of closing are not those of its closing",
             )
-    yield from _check_answers(connection, session, where, allowed)
+    kept = erasures.read_erased(connection, session.session_id) if is_erased else {}
+    yield from _check_answers(connection, session, where, allowed, kept)
     if not has_former_entries:
         yield from _check_deliveries(connection, session.session_id, where, allowed)
 
 
 def _check_answers(
-    connection: Connection, session: Row[Any], where: str, allowed: list[Row[Any]]
+    connection: Connection,
+    session: Row[Any],
+    where: str,
+    allowed: list[Row[Any]],
+    erased: Mapping[int, tuple[str, erasures.ErasedAnswer]],
 ) -> Iterator[Finding]:
     answers = {row.seq: row for row in allowed if row.action in _ANSWERS and row.number is not None}
     # Entries of the former chains do not say which question was answered: their number must be right.
@@ -149,8 +190,13 @@ def _check_answers(
         count += 1
         entry = answers.pop(row.seq, None)
         place = f"{where}, question {row.seq}"
+        kept = erased.get(row.seq)
+        if kept is not None:
+            yield from _check_erased(row, entry, kept[1], place)
         if entry is None:
             unsealed += row.answer_status in GIVEN_STATUSES
+            continue
+        if kept is not None:
             continue
         if seals.digest_text(row.response) != entry.answer_hash:
             yield Finding("answer_changed", place, "the answer is not the one that was given", entry.number)
@@ -172,6 +218,26 @@ def _check_answers(
     if count != session.answered_count and session.status != "planned":
         yield Finding(
             "answer_count_changed", where, f"it counts {session.answered_count} answers and has {count}"
+        )
+
+
+def _check_erased(
+    row: Row[Any], entry: Row[Any] | None, kept: erasures.ErasedAnswer, place: str
+) -> Iterator[Finding]:
+    """An answer whose text was erased: it has none again, and what is kept beside it is what was kept."""
+    number = None if entry is None else entry.number
+    if row.response or row.reasoning is not None:
+        yield Finding("answer_restored", place, "its text was erased, and there is one again", number)
+    elif entry is not None and kept.answer_hash != entry.answer_hash:
+        yield Finding(
+            "answer_changed", place, "what was erased is not the answer that was given", entry.number
+        )
+    elif seals.digest_response(row._asdict()) != kept.kept_digest:
+        yield Finding(
+            "answer_account_changed",
+            place,
+            "its status, time or account is not what it was when its text was erased",
+            number,
         )
 
 

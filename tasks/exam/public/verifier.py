@@ -527,6 +527,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "approve": {"what": is_text, "target": is_text, "asked_by": is_text, "approved_by": is_text},
     "retire": {"count": is_whole, "bank_version": maybe(is_whole), "reason": maybe(is_text)},
     "restore": {"count": is_whole, "bank_version": maybe(is_whole), "reason": maybe(is_text)},
+    "erasure": {
+        "run": is_run,
+        "cause": lambda value: value in ("policy", "withdrawal"),
+        "sessions": maybe([is_text]),
+        "session_count": is_whole,
+        "answer_count": is_whole,
+        "answers_root": is_hash,
+    },
 }
 ENTRY = {
     "number": is_whole,
@@ -648,6 +656,7 @@ class Run:
         self.closes: dict[str, Entry] = {}
         self.disclosure: Entry | None = None
         self.editions: list[Entry] = []
+        self.erased: set[str] = set()
         self.plan: dict[str, Any] | None = None
         self.seed: bytes | None = None
         self.met: dict[str, bytes] = {}
@@ -860,6 +869,7 @@ def sort_entries(log: Log, findings: Findings) -> None:
         "close": take_closing,
         "disclose": take_disclosure,
         "edition": take_edition,
+        "erasure": take_erasure,
     }
     drawn: dict[tuple[bool, str], str] = {}
     for entry in log.entries:
@@ -1027,6 +1037,44 @@ def take_edition(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
     if before is not None and not (body["reason"] or "").strip():
         findings.fault("revision_wrong", "edition {} gives no reason".format(body["edition"]), where)
     run.editions.append(entry)
+
+
+def take_erasure(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
+    """Texts of a run's answers are no more: of which sessions, and the root over the hashes that stay of them."""
+    where = name_entry(entry)
+    body = entry.body
+    closed = {name: close for name, close in run.closes.items() if close.body["answer_count"]}
+    if not run.editions:
+        findings.fault("erasure_wrong", f"run {run.name} had no edition when its answers were erased", where)
+    named = body["sessions"]
+    own = sorted(set(closed) - run.erased) if named is None else named
+    if own != sorted(set(own)) or not own:
+        findings.fault("erasure_wrong", "its sessions do not stand by session, each once", where)
+    for session in sorted(set(own)):
+        if session not in closed:
+            findings.fault(
+                "erasure_wrong", f"session {session} of run {run.name} was not closed with answers", where
+            )
+        if session in run.erased:
+            findings.fault("erasure_wrong", f"session {session} was erased before", where)
+    known = [closed[session] for session in own if session in closed]
+    counts = (len(known), sum(close.body["answer_count"] for close in known))
+    if counts != (body["session_count"], body["answer_count"]):
+        findings.fault(
+            "erasure_wrong", "it counts other sessions or answers than were closed with them", where
+        )
+    root = compute_root(
+        digest("proctor session answers", close.body["session"], bytes.fromhex(close.body["answers_root"]))
+        for close in known
+    )
+    if root.hex() != body["answers_root"]:
+        findings.fault("erasure_wrong", "its root is not that of the answers of its sessions", where)
+    run.erased |= set(own)
+    findings.note(
+        "Run {}: the texts of {} answers were erased (entry {}); their hashes stand.".format(
+            run.name, body["answer_count"], entry.number
+        )
+    )
 
 
 def check_files(

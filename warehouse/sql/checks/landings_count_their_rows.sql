@@ -97,6 +97,10 @@ WITH held AS (
     FROM responses
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'erasures' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM erasures
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'judgements' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM judgements
     GROUP BY landing_unit

@@ -1,6 +1,7 @@
 -- What did each candidate answer, and where did the question stand?
 -- One row per response of the lake, with the set, the discipline and the state of its session.
 -- An allocation without a response has no row here; see scored_responses for every allocation.
+-- erased_at says when response, reasoning and answer were erased; null where they were not.
 SELECT
     r.run_id,
     r.month,
@@ -29,7 +30,9 @@ SELECT
     r.latency_ms,
     r.attempts,
     r.error,
+    erasures.erased_at,
     r.is_simulated
 FROM responses AS r
 LEFT JOIN sessions AS s ON s.session_id = r.session_id
 LEFT JOIN allocations AS a ON a.session_id = r.session_id AND a.seq = r.seq
+LEFT JOIN erasures ON erasures.session_id = r.session_id

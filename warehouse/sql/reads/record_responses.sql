@@ -1,12 +1,13 @@
 -- What did the candidates of a run answer?
--- One row per response, in order of session and position.
+-- One row per response, in order of session and position. Erased ones are left out: a record is its text.
 -- Parameters: $run_id
 SELECT
-    session_id,
-    seq,
-    question_uuid,
-    prompt_style,
-    response
+    responses.session_id,
+    responses.seq,
+    responses.question_uuid,
+    responses.prompt_style,
+    responses.response
 FROM responses
-WHERE run_id = $run_id
-ORDER BY session_id, seq
+ANTI JOIN erasures ON erasures.session_id = responses.session_id
+WHERE responses.run_id = $run_id
+ORDER BY responses.session_id, responses.seq

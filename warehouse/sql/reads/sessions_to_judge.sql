@@ -1,6 +1,7 @@
 -- Which landed sessions are there to judge?
 -- One row per session of the run asked for, by month; without one, of every run in which one of $judges has not judged some
--- session, by whichever version of its prompt. Simulated runs, or the others: they never share a judge.
+-- session, by whichever version of its prompt. Simulated runs, or the others: they never share a judge. What was erased is left
+-- out: there is nothing to read.
 -- Parameters: $is_simulated, $judges, $run_id (default null)
 WITH judged AS (
     -- The unit of judgements is session/judge/prompt-version.
@@ -12,6 +13,7 @@ WITH judged AS (
 unfinished_runs AS (
     SELECT DISTINCT sessions.run_id
     FROM sessions
+    ANTI JOIN erasures ON erasures.session_id = sessions.session_id
     CROSS JOIN (SELECT unnest($judges::VARCHAR[]) AS judge) AS asked
     ANTI JOIN judged ON judged.session_and_judge = sessions.session_id || '/' || asked.judge
     WHERE sessions.is_simulated = $is_simulated
@@ -19,6 +21,7 @@ unfinished_runs AS (
 
 SELECT session_id, run_id, month
 FROM sessions
+ANTI JOIN erasures ON erasures.session_id = sessions.session_id
 WHERE is_simulated = $is_simulated
     AND (run_id = $run_id::VARCHAR OR ($run_id::VARCHAR IS NULL AND run_id IN (SELECT run_id FROM unfinished_runs)))
 ORDER BY month, session_id

@@ -1,5 +1,5 @@
 -- Which responses were judged, and by nobody whose output could be read?
--- One row per response and judge that was asked, in $months, of the run asked for (of all runs).
+-- One row per response and judge that was asked, in $months, of the run asked for (of all runs). Erased ones are left out.
 -- Parameters: $is_simulated, $months, $run_id (default null)
 SELECT unread.run_id, unread.month, unread.session_id, unread.seq, unread.judge
 FROM (
@@ -16,4 +16,5 @@ ANTI JOIN (
     WHERE stars IS NOT NULL AND list_contains($months::VARCHAR[], month)
 ) AS read_by_somebody
     ON read_by_somebody.session_id = unread.session_id AND read_by_somebody.seq = unread.seq
+ANTI JOIN erasures ON erasures.session_id = unread.session_id
 ORDER BY unread.month, unread.session_id, unread.seq, unread.judge

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.verifier import verify
 from tests.tasks.exam.public.made import Made, dump
 from tests.tasks.exam.public.maker import REFERENCE, Maker, RunPlan
@@ -141,6 +142,37 @@ def insert(made: Made, place: int, kind: str, body: dict[str, Any]) -> None:
     made.entries.insert(place, made.entries.pop())
 
 
+def describe_erasure(made: Made, **changed: Any) -> dict[str, Any]:
+    """The erasure of all of run 2026-09, as it is entered."""
+    closed = sorted(
+        (
+            entry["body"]
+            for entry in made.entries
+            if entry["kind"] == "close"
+            and entry["body"]["run"] == "2026-09"
+            and entry["body"]["answer_count"]
+        ),
+        key=lambda body: body["session"],
+    )
+    leaves = [
+        digest("proctor session answers", body["session"], bytes.fromhex(body["answers_root"]))
+        for body in closed
+    ]
+    return {
+        "run": "2026-09",
+        "cause": "policy",
+        "sessions": None,
+        "session_count": len(closed),
+        "answer_count": sum(body["answer_count"] for body in closed),
+        "answers_root": compute_root(leaves).hex(),
+        **changed,
+    }
+
+
+def erase(made: Made, **changed: Any) -> None:
+    made.add("erasure", describe_erasure(made, **changed))
+
+
 def find_place(made: Made, kind: str, run: str) -> int:
     return next(
         place
@@ -261,6 +293,16 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
     "another root of an edition's answers": (lambda made: made.find("edition", run="2026-10").update(answers_root="ab" * 32), "answers_wrong"),
     "another root of judgements": (lambda made: made.find("edition", run="2026-10").update(judgements_root="ab" * 32), "judgements_wrong"),
     "another question disclosed": (lambda made: made.find("question").update(commitment="ab" * 32), "question_wrong"),
+    "an erasure of another root": (lambda made: erase(made, answers_root="ab" * 32), "erasure_wrong"),
+    "an erasure of fewer answers": (lambda made: erase(made, answer_count=1), "erasure_wrong"),
+    "an erasure of a session that is not there": (lambda made: erase(made, sessions=["s-none"]), "erasure_wrong"),
+    "an erasure of nothing": (lambda made: erase(made, sessions=[]), "erasure_wrong"),
+    "an erasure done twice": (lambda made: (erase(made), erase(made)), "erasure_wrong"),
+    "an erasure before any edition": (
+        lambda made: insert(made, find_place(made, "edition", "2026-09"), "erasure", describe_erasure(made)),
+        "erasure_wrong",
+    ),
+    "an erasure for another cause": (lambda made: erase(made, cause="shame"), "log_broken"),
     "a second beginning": (lambda made: again(made, "begin", made.entries[0]["body"]), "log_broken"),
     "a key under another name": (lambda made: made.add("key", {"key": "ab" * 8, "public_key": made.public_key}), "log_broken"),
     "a name that is a path": (lambda made: made.find("disclose", run="2026-09")["files"].update({"../x": "ab" * 32}), "log_broken"),
@@ -268,6 +310,11 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
     "a field left out": (lambda made: made.find("close").pop("reason"), "log_broken"),
     "a field of another kind": (lambda made: made.find("close").update(answer_count="7"), "log_broken"),
 }  # fmt: skip
+
+
+def test_what_was_published_holds_after_its_texts_were_erased(made: Made, check: Check) -> None:
+    erase(made)
+    assert check(made) == set()
 
 
 @pytest.mark.parametrize("name", ENTERED)

@@ -1,0 +1,7 @@
+-- Which answers have no text although nobody erased them?
+-- One row per response; passes when empty. An empty answer has an empty text.
+SELECT responses.session_id, responses.seq, responses.answer_status
+FROM responses
+ANTI JOIN erasures ON erasures.session_id = responses.session_id
+WHERE responses.response IS NULL AND responses.answer_status <> 'error'
+ORDER BY ALL
