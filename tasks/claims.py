@@ -207,6 +207,61 @@ class SharedWork:
         return True
 
 
+class HeldPieces:
+    """Pieces of work of one kind that several processes share, as SharedWork does, for code that does not wait in a loop of events.
+
+    A context manager; several pieces are taken in one transaction, and whatever is still held at its end is let go of.
+    """
+
+    def __init__(self, ledger: Ledger, kind: str, *, lease_s: float = LEASE_S) -> None:
+        self._ledger = ledger
+        self._kind = kind
+        self._lease_s = lease_s
+        self._holder = uuid4().hex
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+        self._renewal = Renewal(f"claims-{kind}", self._renew, lease_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._renewal.end()
+        self.release(sorted(self._held))
+
+    def take(self, names: Sequence[str]) -> set[str]:
+        """Claim pieces; gives those that no other living process has."""
+        with self._ledger.write() as connection:
+            taken = {
+                name
+                for name in names
+                if _take(self._kind, name, self._holder, self._lease_s)(connection) is None
+            }
+        with self._lock:
+            self._held |= taken
+        return taken
+
+    def release(self, names: Sequence[str]) -> None:
+        """Let go of pieces."""
+        if not names:
+            return
+        with self._lock:
+            self._held -= set(names)
+        with self._ledger.write() as connection:
+            for name in names:
+                release_claim(connection, self._kind, name, holder=self._holder)
+
+    def _renew(self) -> bool:
+        with self._lock:
+            has_any = bool(self._held)
+        if has_any:
+            with self._ledger.write() as connection:
+                renew_claims(connection, holder=self._holder, lease_s=self._lease_s)
+        return True
+
+
 @cache
 def name_host() -> str:
     """The name of this host; in a container, with the number of its processes' own name space.
