@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
 
 INTERRUPTED = 130
+
+
+def _has_exam_role() -> bool:
+    """Whether the exam's database and the keys are named: then the exam API has a host, or container, without a home."""
+    from schemas.settings import load_settings
+
+    settings = load_settings()
+    return settings.exam_database_url is not None and settings.secrets is not None
+
+
 # Commands that do without a home: they make one, or need none with these options.
 _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "init": lambda _: True,
@@ -29,6 +39,7 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "restore": lambda _: True,
     "doctor": lambda _: True,
     "dedupe check": lambda _: True,
+    "exam serve": lambda _: _has_exam_role(),
     "exam sit": lambda options: bool(options["url"]),
     "gscore": lambda _: True,
     "exam receipt": lambda options: bool(options["public_key"]),

@@ -12,6 +12,8 @@ from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_bu
 from tasks.judging.task import judge_run
 from tasks.reconcile.task import reconcile_stores
 from tasks.report.task import render_reports
+from tasks.sharing.conducting import conducting
+from tasks.sharing.task import ask_for_help
 
 
 @flow(name="monthly", flow_run_name=name_run, **RECORDED)
@@ -39,16 +41,18 @@ def monthly(
         month, candidates, repetition=repetition, renew_reference=renew_reference, bridge=bridge
     )
     run_id = str(planned["run_id"])
-    sat = sit_run(run_id)
-    overdue = close_overdue_sessions()
-    landed = land_run(run_id)
-    judged = judge_run(run_id)
-    watched = watch_anchors(month)
-    edition = publish_edition(run_id, is_gate_reported=True)
-    corrected = correct_scores(run_id) if run_id else {}
-    published = render_reports("")
+    with conducting(run_id):
+        helped = ask_for_help(run_id, month)
+        sat = sit_run(run_id)
+        overdue = close_overdue_sessions()
+        landed = land_run(run_id)
+        judged = judge_run(run_id)
+        watched = watch_anchors(month)
+        edition = publish_edition(run_id, is_gate_reported=True)
+        corrected = correct_scores(run_id) if run_id else {}
+        published = render_reports("")
 
-    result = planned | sat | overdue | landed | judged | watched | edition | corrected | published
+    result = planned | helped | sat | overdue | landed | judged | watched | edition | corrected | published
     publish_summary(result)
     check_sat(result)
     check_judged(result)

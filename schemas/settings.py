@@ -38,6 +38,7 @@ OTHER_VARIABLES = frozenset(
         "PROCTOR_SHARED_DATA",
         "PROCTOR_SIMULATED_URL",
         "PROCTOR_SOFFICE",
+        "PROCTOR_WORKER",
     }
 )
 FREE_PREFIX = "PROCTOR_TEST_"

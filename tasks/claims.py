@@ -11,7 +11,7 @@ import platform
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,15 @@ from typing import Self
 from uuid import uuid4
 
 from schemas.errors import StoreError
-from warehouse.ledger.claims import Claim, list_claims, release_claim, renew_claim, renew_claims, take_free
+from warehouse.ledger.claims import (
+    Claim,
+    list_claims,
+    read_claim,
+    release_claim,
+    renew_claim,
+    renew_claims,
+    take_free,
+)
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.renewal import Renewal
 from warehouse.ledger.writer import Operation, name_claim_row
@@ -42,6 +50,47 @@ def claim_work(
     """
     holder = uuid4().hex
     _wait_for(ledger, kind, name, holder, what, lease_s, wait_s)
+    with _renewed(ledger, kind, name, holder, lease_s) as renewal:
+        yield
+    if renewal.is_lost:
+        raise StoreError(
+            f"Another process has taken over {what}: this one did not renew its claim within {lease_s:g} s. What was paid for is kept."
+        )
+
+
+@contextmanager
+def hold_if_free(ledger: Ledger, kind: str, name: str, *, lease_s: float = LEASE_S) -> Iterator[bool]:
+    """Hold the work while the block runs, unless a living process holds it already; whether it was taken."""
+    holder = uuid4().hex
+    with ledger.write() as connection:
+        is_ours = _take(kind, name, holder, lease_s)(connection) is None
+    with _renewed(ledger, kind, name, holder, lease_s) if is_ours else nullcontext():
+        yield is_ours
+
+
+@contextmanager
+def hold_if_orphaned(ledger: Ledger, kind: str, name: str, *, lease_s: float = LEASE_S) -> Iterator[bool]:
+    """Wait until whoever holds the work lets go of it, or is gone without a word: then it is taken over while the block runs.
+
+    Gives whether it was taken over. What nobody holds was let go of before.
+    """
+    while True:
+        with ledger.read() as connection:
+            found = read_claim(connection, kind, name)
+        if found is None:
+            yield False
+            return
+        if found.is_expired or is_dead(found.host, found.process_id):
+            with hold_if_free(ledger, kind, name, lease_s=lease_s) as is_ours:
+                if is_ours:
+                    yield True
+                    return
+        time.sleep(POLL_S)
+
+
+@contextmanager
+def _renewed(ledger: Ledger, kind: str, name: str, holder: str, lease_s: float) -> Iterator[Renewal]:
+    """Renew a claim that was taken as long as the block runs, then let go of it."""
 
     def renew() -> bool:
         with ledger.write() as connection:
@@ -49,15 +98,11 @@ def claim_work(
 
     renewal = Renewal(f"claim-{kind}", renew, lease_s)
     try:
-        yield
+        yield renewal
     finally:
         renewal.end()
         with ledger.write() as connection:
             release_claim(connection, kind, name, holder=holder)
-    if renewal.is_lost:
-        raise StoreError(
-            f"Another process has taken over {what}: this one did not renew its claim within {lease_s:g} s. What was paid for is kept."
-        )
 
 
 def _wait_for(
@@ -159,6 +204,61 @@ class SharedWork:
                 kept = renew_claims(connection, holder=self._holder, lease_s=self._lease_s)
             with self._lock:
                 self._held -= before - {name for _, name in kept}
+        return True
+
+
+class HeldPieces:
+    """Pieces of work of one kind that several processes share, as SharedWork does, for code that does not wait in a loop of events.
+
+    A context manager; several pieces are taken in one transaction, and whatever is still held at its end is let go of.
+    """
+
+    def __init__(self, ledger: Ledger, kind: str, *, lease_s: float = LEASE_S) -> None:
+        self._ledger = ledger
+        self._kind = kind
+        self._lease_s = lease_s
+        self._holder = uuid4().hex
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+        self._renewal = Renewal(f"claims-{kind}", self._renew, lease_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._renewal.end()
+        self.release(sorted(self._held))
+
+    def take(self, names: Sequence[str]) -> set[str]:
+        """Claim pieces; gives those that no other living process has."""
+        with self._ledger.write() as connection:
+            taken = {
+                name
+                for name in names
+                if _take(self._kind, name, self._holder, self._lease_s)(connection) is None
+            }
+        with self._lock:
+            self._held |= taken
+        return taken
+
+    def release(self, names: Sequence[str]) -> None:
+        """Let go of pieces."""
+        if not names:
+            return
+        with self._lock:
+            self._held -= set(names)
+        with self._ledger.write() as connection:
+            for name in names:
+                release_claim(connection, self._kind, name, holder=self._holder)
+
+    def _renew(self) -> bool:
+        with self._lock:
+            has_any = bool(self._held)
+        if has_any:
+            with self._ledger.write() as connection:
+                renew_claims(connection, holder=self._holder, lease_s=self._lease_s)
         return True
 
 

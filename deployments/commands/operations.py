@@ -1,4 +1,4 @@
-"""Set up, start, look after: init, up, down, status, deploy, backup, restore, compact, doctor."""
+"""Set up, start, look after: init, up, down, status, deploy, worker, backup, restore, compact, doctor."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(down)
     app.command()(status)
     app.command()(deploy)
+    app.command()(worker)
     app.command()(backup)
     app.command()(restore)
     app.command()(compact)
@@ -139,6 +140,28 @@ def deploy(
         raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
     deployed = deploy_flows(load_settings(), pool=kind)
     print_result({"deployed": deployed}, as_json=as_json, then="proctor runs shows what has run")
+
+
+def worker(
+    name: Annotated[
+        str,
+        typer.Option("--name", help="Name of the worker, different on each host. Default: that of the host."),
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
+    ] = None,
+) -> None:
+    """Run what deployments start on this host, for the server that PREFECT_API_URL names, until interrupted.
+
+    Besides the queue of all workers it has one of its own name: the flow `monthly` starts a helper in the queue of every other
+    worker, and they share the run's sessions and judgements.
+
+    Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
+    """
+    from deployments.worker import serve_worker
+    from schemas.settings import load_settings
+
+    serve_worker(load_settings(), name, limit=limit)
 
 
 def backup(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from schemas.errors import DocumentError, StoreError
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
+from tasks.claims import HeldPieces
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.documents import (
     IngestOptions,
@@ -26,6 +28,7 @@ from tasks.ingest.documents import (
 )
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
+from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.progress import Progress
@@ -35,6 +38,7 @@ from warehouse.lake.store import Batch, Lake, open_lake
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
     from warehouse.encryption.keys import EncryptionKey
+    from warehouse.ledger.engine import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
 DOCUMENTS_PER_LANDING = 100
@@ -87,8 +91,11 @@ def land_documents(
     options: IngestOptions | None = None,
     workers: int | None = None,
     assistant: Assistant | None = None,
+    ledger: Ledger | None = None,
 ) -> IngestSummary:
     """Parse and land every document under `paths` that is not landed yet.
+
+    With `ledger` several processes, on one host or many, may ingest the same papers at once: each document is read by one of them.
 
     The same bytes are ingested once, whatever their name; a run that was killed continues where it was. `again` reads
     documents again that are landed; `assistant` asks a model where the rules are unsure. Raises UsageError for a path that does not exist or a map that cannot be used.
@@ -100,19 +107,24 @@ def land_documents(
     spool = open_spool(settings.archive_dir)
     options = replace(options, spool=spool)
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
+    count = workers or settings.workers
     try:
-        with Progress("ingest: documents", len(sources)) as progress:
-            new = _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
-            chunk: list[ParsedDocument] = []
-            size = 0
-            for parsed in parse_sources(new, options, workers or settings.workers):
-                chunk.append(parsed)
-                size += len(parsed.questions)
-                if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
+        with Progress("ingest: documents", len(sources)) as progress, ExitStack() as stack:
+            # Who asks for documents to be read again wants it done, whatever others do.
+            claims = None if ledger is None or again else stack.enter_context(HeldPieces(ledger, CLAIM))
+            share = DocumentShare(claims, lambda hashes: _read_known(lake, hashes), 2 * count)
+            new = share.take(
+                _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
+            )
+            while True:
+                for chunk in _group(parse_sources(new, options, count)):
                     _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
-                    chunk, size = [], 0
-            if chunk:
-                _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
+                    share.release([str(one.path) for one in chunk])
+                if not share.has_left:
+                    break
+                new = share.take_left()
+            summary.skipped += share.landed_by_others
+            progress.advance(share.landed_by_others)
     finally:
         close_spool(spool)
     return summary
@@ -172,8 +184,8 @@ def _skip_known(
     summary: IngestSummary,
     progress: Progress | None,
     max_bytes: int,
-) -> Iterator[Source]:
-    """Only the files whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
+) -> Iterator[tuple[Source, str]]:
+    """Only the files, each with its hash, whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
 
     Of two files with the same bytes the one beside which an answer file lies is read.
     """
@@ -192,7 +204,21 @@ def _skip_known(
                     progress.advance()
                 continue
             met.add(sha256)
-            yield source
+            yield source, sha256
+
+
+def _group(documents: Iterator[ParsedDocument]) -> Iterator[list[ParsedDocument]]:
+    """The documents in chunks that land together."""
+    chunk: list[ParsedDocument] = []
+    size = 0
+    for parsed in documents:
+        chunk.append(parsed)
+        size += len(parsed.questions)
+        if len(chunk) >= DOCUMENTS_PER_LANDING or size >= QUESTIONS_PER_LANDING:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def _hash_file(path: Path, max_bytes: int) -> str:

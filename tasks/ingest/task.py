@@ -39,10 +39,10 @@ def ingest_documents(
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr)
     with ExitStack() as stack:
         stack.enter_context(open_cluster(settings))
+        ledger = stack.enter_context(open_ledger(settings.ledger_address))
         assistant = None
         if assist is not None:
-            model = read_assist_model(settings, assist)
-            assistant = Assistant(stack.enter_context(open_ledger(settings.ledger_address)), settings, model)
+            assistant = Assistant(ledger, settings, read_assist_model(settings, assist))
         summary = land_documents(
             stack.enter_context(open_lake(settings)),
             settings,
@@ -51,5 +51,6 @@ def ingest_documents(
             options=options,
             workers=workers,
             assistant=assistant,
+            ledger=ledger,
         )
     return summary.as_counts()

@@ -40,7 +40,7 @@ CALENDAR = {
     "erase": "0 4 3 * *",
 }
 # What calls models, whatever it is given.
-PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore"}
+PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "helper"}
 
 
 def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from deployments import exam_server
 from deployments.exam_server import describe_environment, find_warnings
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -121,3 +122,19 @@ def test_the_command_that_makes_the_exams_database_ready_names_it(tmp_path: Path
     refused = invoke(tmp_path, "exam", "database", "--role", "someone")
     assert refused.exit_code == 2
     assert "PostgreSQL" in refused.stderr
+
+
+def test_a_host_that_has_the_exams_role_and_the_keys_needs_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the server form, whose exam API has an empty folder for a home, and the keys elsewhere."""
+    served: list[Settings] = []
+    monkeypatch.setattr(exam_server, "leave_secrets_behind", lambda _: None)
+    monkeypatch.setattr(exam_server, "serve_exam", lambda settings, *_, **__: served.append(settings))
+    home, keys = tmp_path / "empty", {"PROCTOR_SECRETS": str(tmp_path / "secrets")}
+    refused = invoke(home, "exam", "serve", **keys)
+    assert (refused.exit_code, "holds no home" in refused.stderr, served) == (2, True, [])
+    address = "postgresql://proctor_exam:QZXW@postgres/proctor"
+    done = invoke(home, "exam", "serve", PROCTOR_EXAM_DATABASE_URL=address, **keys)
+    assert (done.exit_code, len(served)) == (0, 1), done.stderr
+    assert not home.exists()

@@ -111,7 +111,7 @@ def test_the_commands_of_the_containers_are_ours(compose: dict[str, Any]) -> Non
             assert program == "proctor"
             check_command(words)
             checked.append(line)
-    assert len(checked) == 5
+    assert len(checked) == 6
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)

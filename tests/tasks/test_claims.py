@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import StoreError
-from tasks.claims import claim_work
+from tasks.claims import claim_work, hold_if_free, hold_if_orphaned
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.claims import read_claim
@@ -108,3 +109,33 @@ def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
             time.sleep(0.4)
             with claim_work(second, "judge", "run-1", what="judging"):
                 pass
+
+
+def test_work_is_taken_over_from_whoever_was_killed_and_from_nobody_else(url: str) -> None:
+    """Who conducts a run lets go of it; a helper conducts it only in the place of one that is gone without a word."""
+    with open_ledger(url) as ledger, hold_if_orphaned(ledger, "judge", "run-1") as is_left:
+        assert not is_left, "nobody had begun it, or whoever had is done"
+    child = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == "held"
+    ended: list[float] = []
+
+    def end() -> None:
+        time.sleep(0.7)
+        ended.append(time.monotonic())
+        child.kill()
+        child.communicate()
+
+    ending = threading.Thread(target=end)
+    with open_ledger(url) as ledger:
+        with hold_if_free(ledger, "judge", "run-1") as is_ours:
+            assert not is_ours
+        ending.start()
+        with hold_if_orphaned(ledger, "judge", "run-1") as is_left:
+            assert is_left
+            assert time.monotonic() > ended[0], "it was not waited for"
+            with hold_if_free(ledger, "judge", "run-1") as is_ours:
+                assert not is_ours, "the successor holds it"
+        with hold_if_free(ledger, "judge", "run-1") as is_ours:
+            assert is_ours
+    ending.join()

@@ -1,0 +1,42 @@
+"""A worker takes a part of a month's run that another one conducts."""
+
+from __future__ import annotations
+
+from prefect import flow
+
+from tasks.calibration.task import correct_scores, watch_anchors
+from tasks.editions.task import publish_edition
+from tasks.exam.task import land_run, sit_run
+from tasks.flow_runs.success import check_judged, check_sat
+from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
+from tasks.judging.task import judge_run
+from tasks.report.task import render_reports
+from tasks.sharing.conducting import require_run, succeeding
+
+
+@flow(name="helper", flow_run_name=name_run, **RECORDED)
+def helper(run_id: str = "", month: str = "") -> dict[str, object]:
+    """Sit and judge beside the flow that conducts the run, by claims; end the run in its place if it is killed.
+
+    Args:
+        run_id: run that is planned.
+        month: month as YYYY-MM; empty for the present one.
+    """
+    require_budget()
+    require_run(run_id)
+    sat = sit_run(run_id)
+    landed = land_run(run_id)
+    judged = judge_run(run_id)
+    result = {"run_id": run_id} | sat | landed | judged
+    with succeeding(run_id) as is_left:
+        if is_left:
+            watched = watch_anchors(month)
+            edition = publish_edition(run_id, is_gate_reported=True)
+            corrected = correct_scores(run_id)
+            published = render_reports("")
+            result |= watched | edition | corrected | published
+
+    publish_summary(result)
+    check_sat(result)
+    check_judged(result)
+    return result
