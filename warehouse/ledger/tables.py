@@ -673,7 +673,7 @@ work_claims = Table(
         "kind",
         String(40),
         primary_key=True,
-        comment="Kind of work: judge, drift, errors, contamination, document, month.",
+        comment="Kind of work: judge, drift, errors, contamination.",
     ),
     Column("name", String(300), primary_key=True, comment="Which: a run, a sample."),
     Column("holder", String(40), nullable=False, comment="Drawn anew for each claim."),
