@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from sqlite3 import Cursor
-from sqlite3 import Error as SQLiteError
 from typing import Any, Final
 
-from sqlalchemy import ClauseElement, Connection, CursorResult
+from sqlalchemy import ClauseElement, Connection
 from sqlalchemy.exc import DBAPIError
 
 # SQLite allows 32,766 parameters in a statement; lists of names stay far below.
@@ -26,17 +24,13 @@ class HotStatement:
         self._statement = statement
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
-    def run(self, connection: Connection, values: Mapping[str, Any]) -> CursorResult[Any] | DriverResult:
-        """Execute it on a connection's driver; SQLite's past SQLAlchemy, whose handling of a statement costs more than it."""
+    def run(self, connection: Connection, values: Mapping[str, Any]) -> DriverResult:
+        """Execute it on a connection's driver, past SQLAlchemy, whose handling of a statement costs more than it."""
         try:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
             sql, names = self._compile(connection)
-        if connection.dialect.name == "sqlite":
-            return DriverResult(_execute(connection, sql, [values[name] for name in names or ()]))
-        if names is None:
-            return connection.exec_driver_sql(sql, dict(values))
-        return connection.exec_driver_sql(sql, tuple([values[name] for name in names]))
+        return DriverResult(_execute(connection, sql, _order(values, names)))
 
     def run_all(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Execute it once for each row, as one call of the driver."""
@@ -50,19 +44,12 @@ class HotStatement:
             connection.exec_driver_sql(sql, [tuple([row[name] for name in names]) for row in rows])
 
     def fetch_first(self, connection: Connection, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Execute a query and take its first row as a plain tuple; null when there is none.
-
-        SQLite's rows are read past SQLAlchemy, which would describe the columns again for each query.
-        """
-        if connection.dialect.name != "sqlite":
-            row = self.run(connection, values).first()
-            return None if row is None else tuple(row)
+        """Execute a query and take its first row as a plain tuple; null when there is none."""
         try:
-            sql, names = self._compiled["sqlite"]
+            sql, names = self._compiled[connection.dialect.name]
         except KeyError:
             sql, names = self._compile(connection)
-        cursor = _execute(connection, sql, [values[name] for name in names or ()])
-        first: tuple[Any, ...] | None = cursor.fetchone()
+        first: tuple[Any, ...] | None = _execute(connection, sql, _order(values, names)).fetchone()
         return first
 
     def _compile(self, connection: Connection) -> tuple[str, tuple[str, ...] | None]:
@@ -74,11 +61,11 @@ class HotStatement:
 
 
 class DriverResult:
-    """What SQLite's driver gave, with the part of SQLAlchemy's results that hot statements use; rows are plain tuples."""
+    """What the driver gave, with the part of SQLAlchemy's results that hot statements use; rows are plain tuples."""
 
     __slots__ = ("_cursor", "rowcount")
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Any) -> None:
         self._cursor = cursor
         self.rowcount: int = cursor.rowcount
 
@@ -97,21 +84,37 @@ class DriverResult:
 
 
 def send_statement(connection: Connection, sql: str) -> None:
-    """Execute a statement without values and rows, such as a savepoint; SQLite's past SQLAlchemy."""
-    if connection.dialect.name == "sqlite":
-        _execute(connection, sql, ())
-    else:
-        connection.exec_driver_sql(sql)
+    """Execute a statement without values and rows, such as a savepoint, past SQLAlchemy."""
+    _execute(connection, sql, None)
 
 
-def _execute(connection: Connection, sql: str, values: Sequence[Any]) -> Cursor:
-    """A statement on SQLite's driver; its errors are raised as SQLAlchemy's, without the values."""
+def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence[Any] | dict[str, Any]:
+    """The values as the driver takes them: by position where the statement has positions, else by name."""
+    return dict(values) if names is None else [values[name] for name in names]
+
+
+def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> Any:
+    """The driver's cursor after a statement; the driver's errors are raised as SQLAlchemy's, without the values.
+
+    A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
+    """
     driver: Any = connection.connection.dbapi_connection
+    errors = connection.dialect.loaded_dbapi.Error
     try:
-        cursor: Cursor = driver.execute(sql, values)
-    except SQLiteError as error:
-        raise DBAPIError.instance(sql, None, error, SQLiteError, hide_parameters=True) from error
-    return cursor
+        return driver.execute(sql) if values is None else driver.execute(sql, values)
+    except errors as error:
+        is_lost = connection.dialect.is_disconnect(error, driver, None)
+        if is_lost:
+            connection.invalidate(error)
+        raise DBAPIError.instance(
+            sql,
+            None,
+            error,
+            errors,
+            hide_parameters=True,
+            connection_invalidated=is_lost,
+            dialect=connection.dialect,
+        ) from error
 
 
 def parse_json(value: Any) -> Any:
