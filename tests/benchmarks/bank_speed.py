@@ -49,8 +49,8 @@ SAMPLE = 6_000
 def main(arguments: list[str] | None = None) -> None:
     """All measures at both sizes, or the one that is named."""
     given = sys.argv[1:] if arguments is None and __name__ == "__main__" else arguments or []
-    if len(given) == 2:
-        print(json.dumps(MEASURES[given[0]](int(given[1]))))
+    if len(given) >= 2:
+        print(json.dumps(MEASURES[given[0]](*map(int, given[1:]))))
         return
     for name in given or ["duplicates", "publish", "arrivals", "seal", "plan"]:
         for size in (PAPER,) if name in ("seal", "plan") else (PAPER, MILLION):
@@ -293,8 +293,8 @@ def _seal(size: int) -> dict[str, Any]:
         }
 
 
-def _plan(size: int) -> dict[str, Any]:
-    """60 candidates, 3 styles, 3 repeats of 1,000 questions: previewed and published on a bank of that size.
+def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
+    """So many candidates, 3 styles, 3 repeats of 1,000 questions: previewed and published on a bank of that size.
 
     Its bank version is sealed before, as by the run before it.
     """
@@ -305,12 +305,12 @@ def _plan(size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         _in_child(f"from tests.benchmarks.bank_speed import _fill_and_publish as f; f({folder!r}, {size})")
         settings = Settings(home=Path(folder) / "home", repeats=3)
-        settings.registry_path.write_text(_render_registry(60), "utf-8")
+        settings.registry_path.write_text(_render_registry(candidates), "utf-8")
         _in_child(f"from tests.benchmarks.bank_speed import _seal_away as f; f({folder!r})")
         with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
             before_mb, started = _peak_mb(), _clock()
             plan = preview_month(
-                ledger, lake, settings, month="2026-11", candidates=[f"m{n}" for n in range(60)]
+                ledger, lake, settings, month="2026-11", candidates=[f"m{n}" for n in range(candidates)]
             )
             assert plan is not None
             previewed = _clock()
@@ -342,13 +342,15 @@ def _seal_away(folder: str) -> None:
 
 
 def _render_registry(count: int) -> str:
-    """A registry of so many candidates of twenty organisations, the first of them the reference."""
+    """A registry of so many candidates of twenty organisations (a hundred for a thousand), the first of them the reference."""
     import yaml
+
+    owners = max(20, count // 10)
 
     models = {
         f"m{number}": {
             "provider": "own",
-            "organisation": f"Lab {number % 20}",
+            "organisation": f"Lab {number % owners}",
             "endpoint_model": f"m{number}",
             **({"roles": ["candidate", "reference"]} if not number else {}),
         }
@@ -358,7 +360,7 @@ def _render_registry(count: int) -> str:
         yaml.safe_dump(
             {
                 "providers": {"own": {"base_url": "http://127.0.0.1:9/v1"}},
-                "organisations": {f"Lab {number}": {} for number in range(20)},
+                "organisations": {f"Lab {number}": {} for number in range(owners)},
                 "models": models,
             }
         )
