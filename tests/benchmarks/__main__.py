@@ -39,6 +39,7 @@ ALL = (
     "league_speed",
     "league_simulation",
     "validity_intervals",
+    "backup_speed",
     "history_cost",
     "validity_equating",
     "validity_judges",
