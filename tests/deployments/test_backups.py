@@ -14,6 +14,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -21,6 +22,7 @@ from deployments.backups import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
+from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.encryption.keys import add_key
 from warehouse.installation import id_path
@@ -207,6 +209,9 @@ def test_an_encrypted_backup_is_checked_without_its_key_and_read_with_it(
     assert verify_backup(keyed, folder)["is_decrypted"]
     found = verify_backup(without, folder)
     assert (found["is_decrypted"], found["differences"]) == (False, [])
+    again = backup_home(keyed, tmp_path / "again", since=folder)
+    assert again["linked_count"] >= len(ARCHIVED) + len(PUBLISHED) + 2
+    assert verify_backup(keyed, tmp_path / "again")["differences"] == []
     flip_bit(folder / "files" / "000002.enc")
     for given in (keyed, without):
         assert verify_backup(given, folder)["differences"] == [
@@ -259,6 +264,7 @@ def test_unchanged_files_are_linked_and_the_new_backup_is_whole_without_the_earl
     assert not list_inodes(restored.home).keys() & list_inodes(second).keys()
 
 
+@pytest.mark.long
 def test_encrypted_files_are_linked_too_until_there_is_a_new_key(keyed: Settings, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("first", "second", "third", "fourth")]
     backup_home(keyed, folders[0])
@@ -308,6 +314,47 @@ def test_a_backup_that_cannot_serve_is_refused_before_anything_is_written(
         with pytest.raises(UsageError, match=said):
             backup_home(given, tmp_path / "new", since=tmp_path / since)
         assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.long
+@pytest.mark.service
+def test_files_of_an_object_store_are_copied_and_linked_plain_and_encrypted(
+    keyed: Settings, tmp_path: Path
+) -> None:
+    """A catalog in SQLite and files in a store; with a catalog in PostgreSQL: tests/e2e/test_server_backup.py."""
+    backup_home(keyed, tmp_path / "embedded", encrypt=False)
+    with start_object_store() as store:
+        served = keyed.model_copy(update={"home": tmp_path / "served", "lake_data": f"s3://{BUCKET}/served"})
+        restore_home(served, tmp_path / "embedded")
+        assert not (served.home / "lake" / "data").exists()
+        assert len(store.list_keys("served/")) == len(list((keyed.home / "lake" / "data").rglob("*.parquet")))
+        land(served, 3)
+        rows = read_sessions(served)
+        assert len(rows) == 3
+        for kind, encrypt in (("plain", False), ("encrypted", True)):
+            first, second = tmp_path / kind, tmp_path / f"{kind}-second"
+            backup_home(served, first, encrypt=encrypt)
+            files = len(store.list_keys("served/"))
+            land(served, 4 if not encrypt else 5)
+            done = backup_home(served, second, encrypt=encrypt, since=first)
+            assert done["linked_count"] >= files
+            shutil.rmtree(first)
+            assert verify_backup(served, second)["differences"] == []
+            embedded = elsewhere(keyed, tmp_path / f"back-{kind}")
+            other = served.model_copy(
+                update={"home": tmp_path / f"other-{kind}", "lake_data": f"s3://{BUCKET}/other-{kind}"}
+            )
+            for target in (embedded, other):
+                restore_home(target, second)
+                assert read_sessions(target) == read_sessions(served)
+                check_stores(target)
+            with pytest.raises(UsageError, match=r"Parquet files in s3://.* already"):
+                restore_home(elsewhere(other, tmp_path / f"late-{kind}"), second)
+    # What is away is said so, and nothing is left that could be taken for a backup.
+    with pytest.raises(StoreError), mock.patch.dict(os.environ, store.variables):
+        backup_home(served, tmp_path / "late", encrypt=False)
+    with pytest.raises(StoreError, match="was not finished"):
+        restore_home(elsewhere(keyed, tmp_path / "never"), tmp_path / "late")
 
 
 # --- kills ----------------------------------------------------------------------------------------------------------
