@@ -37,6 +37,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     home one of the installation that the ledger belongs to.
     """
     from deployments.encryption import encrypt_from_the_start
+    from deployments.hosts import prepare_host
     from warehouse.stores import check_stores, joining_stores
 
     home = settings.home
@@ -58,6 +59,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
             "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
             encoding="utf-8",
         )
+    prepare_host(settings)
     registry = settings.registry_path
     is_new = not registry.exists()
     if is_new:
@@ -211,6 +213,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     A finding that is not fine names the way to mend it. Rows are looked at only where their stores can be relied on.
     """
     from deployments.encryption import examine_encryption
+    from deployments.hosts import examine_hosts
     from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
@@ -246,6 +249,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         return findings
     with open_ledger(settings.ledger_address) as ledger:
         examine_clock(ledger, note)
+        examine_hosts(settings, ledger, note)
         examine_prefect(settings, ledger, note)
         examine_schedules(ledger, note)
     with open_lake(settings, read_only=True) as lake:
