@@ -81,6 +81,8 @@ def _create_stores(settings: Settings, *, joins: bool) -> None:
     open_ledger(settings.ledger_address).close()
     open_lake(settings).close()
     adopt_stores(settings, may_join=joins)
+    # Now that it is known whose they are, files elsewhere are marked, or refused as another lake's.
+    open_lake(settings).close()
 
 
 def describe_home(settings: Settings) -> dict[str, Any]:
@@ -288,6 +290,7 @@ def _examine_modes(settings: Settings, note: Note) -> None:
 def _examine_stores(settings: Settings, note: Note) -> bool:
     """Whether ledger, catalog and data files are there, whole and this home's; False where one is not."""
     from warehouse.installation import read_home_id
+    from warehouse.lake.store import open_lake
     from warehouse.store_files import WAY_BACK
     from warehouse.stores import list_store_faults
 
@@ -299,6 +302,12 @@ def _examine_stores(settings: Settings, note: Note) -> bool:
         return False
     for fault in faults:
         note(fault.store, f"{fault.path} {fault.finding}", False, WAY_BACK)
+    if not faults and (settings.lake_data is not None or settings.lake_catalog is not None):
+        try:
+            open_lake(settings, read_only=True).close()
+        except StoreError as error:
+            note("lake", error, False, "let PROCTOR_LAKE_CATALOG and PROCTOR_LAKE_DATA name this lake's")
+            return False
     if not faults:
         whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
         note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)
