@@ -91,7 +91,8 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
     embedded = Settings(home=tmp_path / "embedded")
     restore_lake(embedded, tmp_path / "backup")
     elsewhere = Settings.model_validate(
-        values | {"lake_catalog": server.new_catalog(), "lake_data": f"s3://{BUCKET}/{tmp_path.name}-elsewhere"}
+        values
+        | {"lake_catalog": server.new_catalog(), "lake_data": f"s3://{BUCKET}/{tmp_path.name}-elsewhere"}
     )
     restore_lake(elsewhere, tmp_path / "backup")
     for found in (embedded, elsewhere):
