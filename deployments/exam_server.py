@@ -10,6 +10,7 @@ from pathlib import Path
 
 from deployments.environment import read_key_variables, start_again
 from deployments.exam_api.app import LONGEST_WAIT_S, create_app
+from deployments.hosts import check_token_keys
 from deployments.http_server import check_free, serve_app
 from deployments.output import print_note
 from schemas.settings import PREFIX, Settings
@@ -40,11 +41,12 @@ def serve_exam(
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 
-    Raises UsageError when the address is taken, StoreError when the exam's database is not ready or shows more than the exam's.
+    Raises UsageError when the address is taken, or the keys of tokens are not the installation's, StoreError when the exam's database is not ready or shows more than the exam's.
     """
     check_free(_NAME, host, port)
     database = find_exam_address(settings)
     with open_exam_database(database, busy_s=LONGEST_WAIT_S) as ledger:
+        check_token_keys(settings, ledger)
         for warning in find_warnings(settings):
             print_note(f"Warning: {warning}")
         serve_app(

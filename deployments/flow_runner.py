@@ -8,6 +8,7 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from deployments.hosts import check_host
 from deployments.local_server import build_environment, create_prefect_home, read_state, start_server
 from deployments.output import print_note
 from schemas.errors import FlowError, ProctorError
@@ -29,6 +30,7 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
     """
     from warehouse.lake.sharing import share_lake
 
+    check_host(load_settings())
     try:
         with share_lake():
             if without_server or load_settings().no_server:

@@ -37,6 +37,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     home one of the installation that the ledger belongs to.
     """
     from deployments.encryption import encrypt_from_the_start
+    from deployments.hosts import prepare_host
     from warehouse.stores import check_stores, joining_stores
 
     home = settings.home
@@ -58,6 +59,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
             "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
             encoding="utf-8",
         )
+    prepare_host(settings)
     registry = settings.registry_path
     is_new = not registry.exists()
     if is_new:
@@ -79,6 +81,8 @@ def _create_stores(settings: Settings, *, joins: bool) -> None:
     open_ledger(settings.ledger_address).close()
     open_lake(settings).close()
     adopt_stores(settings, may_join=joins)
+    # Now that it is known whose they are, files elsewhere are marked, or refused as another lake's.
+    open_lake(settings).close()
 
 
 def describe_home(settings: Settings) -> dict[str, Any]:
@@ -211,6 +215,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
     A finding that is not fine names the way to mend it. Rows are looked at only where their stores can be relied on.
     """
     from deployments.encryption import examine_encryption
+    from deployments.hosts import examine_hosts
     from tasks.exam.protocol.keys import open_keys
     from warehouse.lake.checks import run_checks
     from warehouse.lake.store import open_lake
@@ -246,6 +251,7 @@ def examine_home(settings: Settings) -> list[dict[str, Any]]:
         return findings
     with open_ledger(settings.ledger_address) as ledger:
         examine_clock(ledger, note)
+        examine_hosts(settings, ledger, note)
         examine_prefect(settings, ledger, note)
         examine_schedules(ledger, note)
     with open_lake(settings, read_only=True) as lake:
@@ -284,6 +290,7 @@ def _examine_modes(settings: Settings, note: Note) -> None:
 def _examine_stores(settings: Settings, note: Note) -> bool:
     """Whether ledger, catalog and data files are there, whole and this home's; False where one is not."""
     from warehouse.installation import read_home_id
+    from warehouse.lake.store import open_lake
     from warehouse.store_files import WAY_BACK
     from warehouse.stores import list_store_faults
 
@@ -295,6 +302,12 @@ def _examine_stores(settings: Settings, note: Note) -> bool:
         return False
     for fault in faults:
         note(fault.store, f"{fault.path} {fault.finding}", False, WAY_BACK)
+    if not faults and (settings.lake_data is not None or settings.lake_catalog is not None):
+        try:
+            open_lake(settings, read_only=True).close()
+        except StoreError as error:
+            note("lake", error, False, "let PROCTOR_LAKE_CATALOG and PROCTOR_LAKE_DATA name this lake's")
+            return False
     if not faults:
         whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
         note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from deployments.hosts import check_host
 from deployments.http_server import serve_app
 from deployments.web.app import create_app
 from schemas.settings import Settings
@@ -20,10 +21,11 @@ def serve_web(
     as_json: bool = False,
     metrics_port: int | None = None,
 ) -> None:
-    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
+    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken, or this host is not like the others.
 
     With `as_json` the first line on standard output is one JSON document with the address, once it listens.
     """
+    check_host(settings)
     home = str(settings.home.resolve())
 
     def tell(address: str) -> list[str]:

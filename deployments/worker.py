@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from deployments.deploying import POOLS
 from deployments.flow_runner import prepare_prefect
+from deployments.hosts import check_host
 from deployments.local_server import WORK_POOL, read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
@@ -25,7 +26,7 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
     """Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
 
     The worker is of the server that PREFECT_API_URL names, or of this home's own. Raises UsageError where there is none, or the
-    name cannot be one, ProctorError where the server does not answer as Prefect's does.
+    name cannot be one, or this host is not like the others, ProctorError where the server does not answer as Prefect's does.
     """
     name = name or platform.node()
     if name == ALL_WORKERS or not name.strip():
@@ -35,6 +36,7 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
             "There is no Prefect server to work for. Set PREFECT_API_URL to its address (and PREFECT_API_AUTH_STRING), or start "
             "one for this home with `proctor up --no-worker`."
         )
+    check_host(settings)
     prepare_prefect()
     os.environ[WORKER_VARIABLE] = name
     _make_queue(name)

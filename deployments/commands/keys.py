@@ -49,6 +49,7 @@ def rotate(
     """
     import time
 
+    from deployments.hosts import check_host, note_new_token_keys
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.log.heads import describe_token_keys, note_keys
@@ -58,8 +59,10 @@ def rotate(
     from warehouse.ledger.engine import open_ledger, write_moment
 
     settings = load_settings()
+    check_host(settings)
     keys = rotate_keys(settings, ends_former=now, now=time.time())
     with open_ledger(settings.ledger_address) as ledger:
+        note_new_token_keys(settings, ledger)
         note_keys(ledger, settings, open_signer(settings))
         with ledger.write() as connection:
             add_entry(connection, describe_token_keys("rotate_keys", keys, name_place(settings)))
@@ -83,6 +86,7 @@ def confirm(as_json: AsJson = False) -> None:
 
     Example: proctor exam keys confirm
     """
+    from deployments.hosts import note_new_token_keys
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.log.heads import confirm_keys
@@ -91,6 +95,7 @@ def confirm(as_json: AsJson = False) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         confirm_keys(ledger, settings)
+        note_new_token_keys(settings, ledger)
     print_result(
         {"is_confirmed": True}, as_json=as_json, lines=["The audit log names the keys of this home."]
     )

@@ -66,12 +66,16 @@ def up(
 
     Example: proctor up --ui
     """
+    from deployments.hosts import check_host
     from deployments.local_server import has_page, start_server
     from deployments.output import print_result
     from schemas.errors import ProctorError
     from schemas.settings import load_settings
 
-    state = start_server(load_settings(), with_worker=with_worker, with_ui=with_ui)
+    settings = load_settings()
+    if with_worker:
+        check_host(settings)
+    state = start_server(settings, with_worker=with_worker, with_ui=with_ui)
     result = {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}
     if with_ui:
         if not has_page(state):

@@ -26,6 +26,8 @@ from tasks.flow_runs.record import StartedRun, name_deployment, note_end, note_r
 from tasks.log_lines import RunName, add_run_finder
 from tasks.progress import read_last_progress
 from warehouse.lake.provenance import landing_provenance
+from warehouse.ledger.engine import open_ledger
+from warehouse.shared_files import check_shared_files, has_hosts
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -118,6 +120,7 @@ def show_progress(function: Callable[P, T]) -> Callable[P, T]:
         context = FlowRunContext.get()
         if context is None or context.flow_run is None:
             return function(*arguments, **named)
+        _check_host()
         artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", context.flow_run.id)
         try:
             return function(*arguments, **named)
@@ -179,10 +182,30 @@ def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def signed(*arguments: P.args, **named: P.kwargs) -> T:
+        _check_host()
         with landing_provenance(flow_run.id):
             return function(*arguments, **named)
 
     return signed
+
+
+def _check_host() -> None:
+    """Pass when the host of this run, which a worker started, has what its installation shares; raises UsageError.
+
+    A run that a command started was looked at before it began.
+    """
+    context = FlowRunContext.get()
+    if context is not None and context.flow_run is not None and context.flow_run.deployment_id is not None:
+        _check_host_of(context.flow_run.id)
+
+
+@functools.lru_cache(maxsize=64)
+def _check_host_of(_flow_run_id: UUID) -> None:
+    """Once for each run."""
+    settings = load_settings()
+    if has_hosts(settings):
+        with open_ledger(settings.ledger_address) as ledger:
+            check_shared_files(settings, ledger)
 
 
 def _note_running(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:

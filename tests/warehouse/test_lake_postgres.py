@@ -12,9 +12,11 @@ from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.sample_rows import session_frame
+from warehouse.installation import write_home_id
 from warehouse.lake.backup import backup_lake, restore_lake
 from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import open_lake
+from warehouse.stores import adopt_stores
 
 pytestmark = pytest.mark.service
 
@@ -150,3 +152,24 @@ def test_a_server_that_does_not_answer_is_reported_without_its_password(tmp_path
         open_lake(Settings(home=tmp_path, lake_catalog=dsn))  # type: ignore[arg-type]
     assert "sesame" not in str(failure.value)
     assert "sesame" not in repr(failure.value.__cause__)
+
+
+def test_two_hosts_with_a_catalog_in_common_and_a_folder_each_are_not_one_lake(
+    catalog: str, tmp_path: Path
+) -> None:
+    first, second = (
+        Settings.model_validate(
+            {"home": tmp_path / name, "lake_catalog": catalog, "lake_data": str(tmp_path / name / "data")}
+        )
+        for name in ("first", "second")
+    )
+    write_home_id(second, adopt_stores(first))
+    open_lake(first).close()
+    with pytest.raises(StoreError, match="its mark and its newest file are missing"):
+        open_lake(second)
+    # The whole folder under another name, as another host may mount it, is the same lake.
+    (tmp_path / "mounted").symlink_to(first.data_address)
+    with open_lake(second.model_copy(update={"lake_data": str(tmp_path / "mounted")})) as lake:
+        lake.land("sessions", "one", session_frame(3))
+    with open_lake(first, read_only=True) as lake:
+        assert lake.units("sessions") == {"one"}

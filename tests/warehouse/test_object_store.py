@@ -91,13 +91,14 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
     embedded = Settings(home=tmp_path / "embedded")
     restore_lake(embedded, tmp_path / "backup")
     elsewhere = Settings.model_validate(
-        values | {"lake_catalog": server.new_catalog(), "lake_data": f"s3://{BUCKET}/elsewhere"}
+        values
+        | {"lake_catalog": server.new_catalog(), "lake_data": f"s3://{BUCKET}/{tmp_path.name}-elsewhere"}
     )
     restore_lake(elsewhere, tmp_path / "backup")
     for found in (embedded, elsewhere):
         with open_lake(found, read_only=True) as lake:
             assert lake.query("SELECT count(*) FROM sessions").item() == 20
-    assert any(key.endswith(".parquet") for key in store.list_keys("elsewhere/"))
+    assert any(key.endswith(".parquet") for key in store.list_keys(f"{tmp_path.name}-elsewhere/"))
 
 
 class Compacting(PlainTarget):

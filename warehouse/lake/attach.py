@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
+from warehouse.lake.data_mark import check_data_mark
 from warehouse.lake.faults import retry_opening
 from warehouse.lake.object_store import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
@@ -56,6 +57,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         connection.execute(f"USE {ALIAS}")
         if is_postgres(catalog) and home_id is not None:
             check_held_id("catalog in PostgreSQL", read_server_id(connection), home_id)
+        if home_id is not None and (is_postgres(catalog) or is_remote(data)):
+            check_data_mark(connection, ALIAS, data, home_id, read_only=read_only)
     except StoreError:
         connection.close()
         raise

@@ -56,6 +56,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "erasures": (),
         "erased_answers": (),
         "exam_installation": ("SELECT (installation_id)",),
+        "shared_files": ("SELECT",),
     }
 )
 

@@ -858,3 +858,18 @@ def _make_installation(name: str) -> Table:
 # One of each side: embedded, each of the two files says whose it is and counts its own commits.
 installation = _make_installation("installation")
 exam_installation = _make_installation("exam_installation")
+
+# On the exam's side: the exam API, too, must have the keys of its installation.
+shared_files = Table(
+    "shared_files",
+    metadata,
+    Column("name", String(40), primary_key=True, comment="`exam-keys.json`, `models.yaml`, `archive` …"),
+    Column(
+        "fingerprint",
+        String(64),
+        nullable=False,
+        comment="Digest keyed with the content itself: nobody comes from it to a key.",
+    ),
+    Column("host", String(255), nullable=False, comment="Where it was noted or accepted last."),
+    Column("noted_at", String(32), nullable=False),
+)
