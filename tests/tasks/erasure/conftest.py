@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -37,7 +37,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.attach import remember_data_path
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import calls, users
 from warehouse.ledger.engine import Ledger, open_ledger
 
@@ -119,15 +119,12 @@ def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
     land_judgements(ledger, lake, list(units.values()))
 
 
-@pytest.fixture(scope="session")
-def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home, and its run 2026-11 of alpha, beta and the reference rho with six questions each."""
-    home = tmp_path_factory.mktemp("judged") / "home"
-    settings = settings_of(home)
+def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:
+    """The run 2026-11 of alpha, beta and the reference rho with six questions each, in stores that are empty."""
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
-    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+    with open_ledger(settings.ledger_address) as ledger, open_lake_of(settings) as lake:
         plan = publish(ledger, settings, registry, bank)
         with ledger.write() as connection:
             users.add_user(connection, user_id="cora", role="admin")
@@ -140,11 +137,18 @@ def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judge(ledger, lake, list(read_put_responses(lake, sessions, [MONTH]).iter_rows(named=True)))
         disclose_closed_runs(ledger, settings)
         publish_and_keep_root(ledger, lake, settings, plan.run_id)
+
+
+@pytest.fixture(scope="session")
+def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a home with embedded stores."""
+    home = tmp_path_factory.mktemp("judged") / "home"
+    make_judged_home(settings_of(home), open_new_lake)
     return home
 
 
-def settings_of(home: Path | str) -> Settings:
-    return make_settings(Path(home), judge_ratings_gate=0, objection_days=30)
+def settings_of(home: Path | str, **values: Any) -> Settings:
+    return make_settings(Path(home), judge_ratings_gate=0, objection_days=30, **values)
 
 
 def hold_home(home: Path, copy: Path) -> Settings:
