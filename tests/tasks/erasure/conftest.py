@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.editions.roots import publish_and_keep_root
 from tasks.erasure.erase import erase_texts
 from tasks.erasure.scope import Scope
@@ -80,7 +81,7 @@ def keep_call(
         calls.finish_call(connection, done)
 
 
-def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
+def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
     """Land a judgement of each response, with its reason and its reply, as a judge's run does."""
     units: dict[str, list[dict[str, object]]] = {}
     for row in rows:
@@ -117,6 +118,33 @@ def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
         for row in own:
             keep_call(ledger, f"{unit}/{row['seq']}", "judge", str(row["run_id"]), unit, str(row["raw"]))
     land_judgements(ledger, lake, list(units.values()))
+    first = next(iter(units.values()))[0]
+    # A judgement that a rule refuses is put aside whole, its reason included.
+    refused = get_table("judgements").frame([{**first, "judge": "judge-b", "stars": 9}])
+    lake.land("judgements", name_unit(str(first["session_id"]), "judge-b"), refused)
+    label_and_anchor(ledger, lake, first)
+
+
+def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None:
+    """A failure that a model has labelled, and an anchor response that a judge was asked for again a month later."""
+    place = {name: row[name] for name in ("session_id", "seq", "model")}
+    raw = f"{QUOTED} shows a want of knowledge"
+    label = place | {"labeller": "m", "is_human": False, "error_class": "misunderstanding", "sample_size": 1}
+    label |= {"raw": raw, "parse_status": "parsed", "prompt_version": "1/en"}
+    lake.land("error_labels", f"{MONTH}/m", get_table("error_labels").frame([label]))
+    keep_call(ledger, "label", "errors", str(row["run_id"]), f"{row['session_id']}/labels/m", raw)
+    anchor = place | {
+        "anchor_set": "anchors",
+        "run_id": row["run_id"],
+        "month": MONTH,
+        "question_uuid": row["question_uuid"],
+        "discipline": "History",
+        "drawn_at": datetime.now(UTC),
+        "is_simulated": False,
+    }
+    lake.land("anchor_responses", "anchors", get_table("anchor_responses").frame([anchor]))
+    unit = f"anchors/{JUDGE}/prompt-1/2026-12/1"
+    keep_call(ledger, "anchor", "drift", "drift/anchors/2026-12", unit, raw)
 
 
 def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:

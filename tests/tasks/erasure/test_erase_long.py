@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import psycopg
@@ -13,11 +13,15 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy.exc import DBAPIError
 
+from deployments.flow_runner import run_flow
 from schemas.errors import UsageError
-from schemas.settings import Settings
+from schemas.settings import Settings, load_settings
+from tasks.erasure import scope
 from tasks.erasure.erase import finish_erasures, land_erasures
 from tasks.erasure.scope import Scope, find_due_runs
+from tasks.exam.landing import land_run
 from tasks.exam.public.verifier import verify
+from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.erasure.conftest import (
     CHECKS,
@@ -180,3 +184,59 @@ def test_nothing_is_left_in_an_encrypted_lake(tmp_path: Path) -> None:
     assert (find_marked(settings), read_faults(settings)) == ([], set())
     with open_lake(settings, read_only=True) as lake:
         assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
+
+
+def test_the_deployment_erases_what_is_due_and_nothing_without_a_policy(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A year later, as it is started by the calendar: it finishes what was begun, and is through with what is due."""
+
+    class YearLater(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return LATER
+
+    for name, value in (("HOME", str(settings.home)), ("NO_SERVER", "1")):
+        monkeypatch.setenv(f"PROCTOR_{name}", value)
+    monkeypatch.setattr(scope, "datetime", YearLater)
+    load_settings.cache_clear()
+    assert run_flow("erase", without_server=True)["due"] == 0
+    assert find_marked(settings) != []
+    monkeypatch.setenv("PROCTOR_KEEP_RAW_MONTHS", "12")
+    load_settings.cache_clear()
+    done = run_flow("erase", without_server=True)
+    assert (done["due"], done["erased"], done["answers"]) == (1, 1, 18)
+    assert run_flow("erase", without_server=True)["due"] == 0
+    assert (find_marked(settings), read_faults(settings)) == ([], set())
+
+
+def test_a_lake_that_was_lost_learns_of_the_erasure_again(settings: Settings, tmp_path: Path) -> None:
+    erase(settings)
+    elsewhere = settings.model_copy(update={"home": tmp_path / "new"})
+    with open_ledger(settings.ledger_address) as ledger, open_new_lake(elsewhere) as lake:
+        land_run(ledger, lake, RUN)
+        assert land_erasures(ledger, lake) == {"erasures": 3}
+        assert land_erasures(ledger, lake) == {}
+        rows = lake.query("select distinct response, reasoning, answer, answer_status from responses").rows()
+        assert rows == [(None, None, None, "answered")]
+        assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Settings) -> None:
+    def be_killed(step: str) -> None:
+        if step == "files":
+            raise Killed
+
+    with pytest.raises(Killed):
+        erase(settings, step=be_killed)
+    assert read_faults(settings) == set()
+    with pytest.raises(UsageError, match="no text left"):
+        erase(settings)
+    (done,) = finish_erasures(settings).erasures
+    assert done.finished_at is not None
+    assert finish_erasures(settings).erasures == ()
+    assert (find_marked(settings), read_faults(settings)) == ([], set())
