@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.editions.roots import publish_and_keep_root
 from tasks.erasure.erase import erase_texts
 from tasks.erasure.scope import Scope
@@ -37,7 +38,7 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.attach import remember_data_path
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import calls, users
 from warehouse.ledger.engine import Ledger, open_ledger
 
@@ -80,7 +81,7 @@ def keep_call(
         calls.finish_call(connection, done)
 
 
-def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
+def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
     """Land a judgement of each response, with its reason and its reply, as a judge's run does."""
     units: dict[str, list[dict[str, object]]] = {}
     for row in rows:
@@ -117,17 +118,41 @@ def judge(ledger: Ledger, lake: Any, rows: list[Mapping[str, Any]]) -> None:
         for row in own:
             keep_call(ledger, f"{unit}/{row['seq']}", "judge", str(row["run_id"]), unit, str(row["raw"]))
     land_judgements(ledger, lake, list(units.values()))
+    first = next(iter(units.values()))[0]
+    # A judgement that a rule refuses is put aside whole, its reason included.
+    refused = get_table("judgements").frame([{**first, "judge": "judge-b", "stars": 9}])
+    lake.land("judgements", name_unit(str(first["session_id"]), "judge-b"), refused)
+    label_and_anchor(ledger, lake, first)
 
 
-@pytest.fixture(scope="session")
-def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home, and its run 2026-11 of alpha, beta and the reference rho with six questions each."""
-    home = tmp_path_factory.mktemp("judged") / "home"
-    settings = settings_of(home)
+def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None:
+    """A failure that a model has labelled, and an anchor response that a judge was asked for again a month later."""
+    place = {name: row[name] for name in ("session_id", "seq", "model")}
+    raw = f"{QUOTED} shows a want of knowledge"
+    label = place | {"labeller": "m", "is_human": False, "error_class": "misunderstanding", "sample_size": 1}
+    label |= {"raw": raw, "parse_status": "parsed", "prompt_version": "1/en"}
+    lake.land("error_labels", f"{MONTH}/m", get_table("error_labels").frame([label]))
+    keep_call(ledger, "label", "errors", str(row["run_id"]), f"{row['session_id']}/labels/m", raw)
+    anchor = place | {
+        "anchor_set": "anchors",
+        "run_id": row["run_id"],
+        "month": MONTH,
+        "question_uuid": row["question_uuid"],
+        "discipline": "History",
+        "drawn_at": datetime.now(UTC),
+        "is_simulated": False,
+    }
+    lake.land("anchor_responses", "anchors", get_table("anchor_responses").frame([anchor]))
+    unit = f"anchors/{JUDGE}/prompt-1/2026-12/1"
+    keep_call(ledger, "anchor", "drift", "drift/anchors/2026-12", unit, raw)
+
+
+def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:
+    """The run 2026-11 of alpha, beta and the reference rho with six questions each, in stores that are empty."""
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
-    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+    with open_ledger(settings.ledger_address) as ledger, open_lake_of(settings) as lake:
         plan = publish(ledger, settings, registry, bank)
         with ledger.write() as connection:
             users.add_user(connection, user_id="cora", role="admin")
@@ -140,11 +165,18 @@ def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judge(ledger, lake, list(read_put_responses(lake, sessions, [MONTH]).iter_rows(named=True)))
         disclose_closed_runs(ledger, settings)
         publish_and_keep_root(ledger, lake, settings, plan.run_id)
+
+
+@pytest.fixture(scope="session")
+def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a home with embedded stores."""
+    home = tmp_path_factory.mktemp("judged") / "home"
+    make_judged_home(settings_of(home), open_new_lake)
     return home
 
 
-def settings_of(home: Path | str) -> Settings:
-    return make_settings(Path(home), judge_ratings_gate=0, objection_days=30)
+def settings_of(home: Path | str, **values: Any) -> Settings:
+    return make_settings(Path(home), judge_ratings_gate=0, objection_days=30, **values)
 
 
 def hold_home(home: Path, copy: Path) -> Settings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
@@ -23,9 +22,7 @@ from tasks.editions.basis import read_basis
 from tasks.editions.public_entries import prove_edition
 from tasks.editions.publish import freeze_edition
 from tasks.editions.verify import find_changed_editions
-from tasks.erasure.erase import finish_erasures, land_erasures
 from tasks.erasure.scope import Scope, plan_erasure
-from tasks.exam.landing import land_run
 from tasks.exam.log.check import check_log
 from tasks.exam.public.verifier import verify
 from tasks.exam.verify import find_changed_sessions
@@ -34,7 +31,6 @@ from tasks.progress import Progress
 from tasks.watching.answers import list_answers, read_answer, read_excerpts
 from tasks.watching.runs import find_run
 from tests.deployments.test_cli import invoke
-from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.erasure.conftest import (
     CHECKS,
@@ -60,9 +56,12 @@ RUN = MONTH
 
 @pytest.fixture(scope="module")
 def erased_home(judged_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home with its month erased; only read or copied."""
+    """The home with its month erased by the command; only read or copied."""
     home = tmp_path_factory.mktemp("erased") / "home"
-    erase(hold_home(judged_home, home))
+    hold_home(judged_home, home)
+    named = ("--month", MONTH, "--reason", "kept long enough", "--as", "cora", "--yes")
+    done = invoke(home, "erase", *named, PROCTOR_OBJECTION_DAYS="0")
+    assert done.exit_code == 0, done.output
     return home
 
 
@@ -80,9 +79,17 @@ def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: 
         "lake/catalog.sqlite",
         "table responses",
         "table judgements",
+        "table error_labels",
+        "table quarantine",
     }
     assert {marker for marker in MARKERS if any(marker in place for place in before)} == set(MARKERS)
     assert find_marked(erased) == []
+    with open_lake(erased, read_only=True) as lake:
+        # What was put aside is still counted, and says which row it was.
+        (aside,) = lake.query("select row_key, row_json from quarantine").rows()
+        assert aside[0] == aside[1]
+    with open_ledger(erased.ledger_address) as ledger, ledger.read() as connection:
+        assert connection.scalar(select(func.count()).where(t.llm_calls.c.reply.is_not(None))) == 0
 
 
 def test_what_was_erased_is_still_proven(erased: Settings, erased_home: Path, judged_home: Path) -> None:
@@ -166,17 +173,6 @@ def test_nothing_erased_is_judged_again_as_an_empty_answer(
         assert lake.query("select distinct judge from judgements")["judge"].to_list() == [JUDGE]
 
 
-def test_a_lake_that_was_lost_learns_of_the_erasure_again(erased: Settings) -> None:
-    elsewhere = erased.model_copy(update={"home": erased.home / "new"})
-    with open_ledger(erased.ledger_address) as ledger, open_new_lake(elsewhere) as lake:
-        land_run(ledger, lake, RUN)
-        assert land_erasures(ledger, lake) == {"erasures": 3}
-        assert land_erasures(ledger, lake) == {}
-        rows = lake.query("select distinct response, reasoning, answer, answer_status from responses").rows()
-        assert rows == [(None, None, None, "answered")]
-        assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
-
-
 Tampering = Callable[[Connection], Any]
 TAMPERED: dict[str, tuple[Tampering, str]] = {
     "a text that was put back": (
@@ -257,7 +253,7 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
         assert (run.answer_count, run.editions, set(run.tables)) == (
             18,
             (f"{RUN}/1",),
-            {"ledger", "responses", "judgements"},
+            {"ledger", "responses", "judgements", "error_labels"},
         )
         assert run.tables["responses"][0] == run.tables["judgements"][0] == 18
         with pytest.raises(GateError, match="can be objected to until"):
@@ -279,26 +275,6 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
     with pytest.raises(UsageError, match="give --reason"):
         erase(settings, reason=" ")
     assert find_marked(settings) != []
-
-
-class Killed(BaseException):
-    """The process ends here."""
-
-
-def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Settings) -> None:
-    def be_killed(step: str) -> None:
-        if step == "files":
-            raise Killed
-
-    with pytest.raises(Killed):
-        erase(settings, step=be_killed)
-    assert read_faults(settings) == set()
-    with pytest.raises(UsageError, match="no text left"):
-        erase(settings)
-    (done,) = finish_erasures(settings).erasures
-    assert done.finished_at is not None
-    assert finish_erasures(settings).erasures == ()
-    assert (find_marked(settings), read_faults(settings)) == ([], set())
 
 
 def test_only_an_admin_erases_and_only_when_told_to(
@@ -326,17 +302,15 @@ def test_only_an_admin_erases_and_only_when_told_to(
     code, said = run("--model", "alpha", "--as", "cora", "--yes")
     assert (code, "give --reason" in said) == (2, True)
     assert run("--policy")[0] == run()[0] == run("--again", "--month", MONTH)[0] == 2
-    code, said = run("--model", "alpha", "--reason", "they asked", "--as", "cora", "--yes", "--json")
-    assert code == 0
-    (erasure,) = json.loads(said)["erasures"]
-    assert (erasure["answer_count"], erasure["erased_by"], erasure["cause"]) == (6, "cora", "withdrawal")
-    audit = invoke(home, "exam", "audit")
-    assert audit.exit_code == 0
+
+
+def test_the_audit_tells_who_erased_what_and_why(
+    erased_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    audit = invoke(erased_home, "exam", "audit")
     said = audit.output + capfd.readouterr().out
-    assert f"6 answers of run {MONTH} were erased on " in said
-    assert "by cora (withdrawal): they asked" in said
-    assert invoke(home, "exam", "audit", MONTH).exit_code == 0
-    assert invoke(home, "exam", "verify").exit_code == 0
-    with open_lake(settings) as lake:
-        left = lake.query("select distinct model from responses where response is not null order by 1")
-        assert left["model"].to_list() == ["beta", "rho"]
+    assert audit.exit_code == 0
+    assert f"18 answers of run {MONTH} were erased on " in said
+    assert "by cora (policy): kept long enough" in said
+    assert invoke(erased_home, "exam", "audit", MONTH).exit_code == 0
+    assert invoke(erased_home, "exam", "verify").exit_code == 0
