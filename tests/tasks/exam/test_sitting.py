@@ -271,7 +271,7 @@ def test_a_trusted_run_may_have_several_questions_pending(
             most = max(most, self.running)
             try:
                 await asyncio.sleep(0.01)
-                return await super().complete(*asked)
+                return await super().complete(model, request)
             finally:
                 self.running -= 1
 
