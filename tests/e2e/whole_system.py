@@ -306,6 +306,7 @@ class WholeSystem:
             "secrets": shared / "secrets",
             "registry": shared / "models.yaml",
             "archive": shared / "archive",
+            "public": shared / "public",
             "budget_usd": 100.0,
             "dask": dask,
             "exam_door": "http",
