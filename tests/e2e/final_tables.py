@@ -44,6 +44,7 @@ NO_RESULT: Mapping[str, str] = {
     "provider_paces": "when the next call may go",
     "web_sessions": "who is signed in",
     "flow_runs": "which flows ran",
+    "flow_schedules": "which deployments are registered",
     "installation": "its id is drawn; commits of SQLite are counted",
     "exam_installation": "its id is drawn; commits of SQLite are counted",
 }

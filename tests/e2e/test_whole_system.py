@@ -160,6 +160,7 @@ def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) 
     gate.left = {"exam": 0, "judge": 0}
     main = system.run_deployment("monthly", host="host-1", month=MONTH)
     wait_until("both workers sit", lambda: all(system.list_holders("sit").values()), 240)
+    page = f"http://127.0.0.1:{system.ports['exam']}/openapi.json"
     for number in range(1, 4 if is_large else 2):
         let_both_work(system, embedded, "exam", number)
         system.exam.kill()
@@ -167,6 +168,7 @@ def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) 
         gate.left["exam"] = 2
         time.sleep(0.5)
         system.exam.start()
+        wait_until("the exam API answers again", lambda: system.answers(page))
     gate.left["exam"] = None
 
     wait_until("both workers judge", lambda: all(system.list_holders("judge").values()), 240)
