@@ -25,21 +25,20 @@ from tasks.exam.month import read_current_bank
 from tasks.exam.public.verifying import run_verifier
 from tasks.flow_runs.listing import list_run_states
 from tests.dask_cluster import DaskCluster, start_dask_cluster
-from tests.e2e.final_tables import Tables, find_differences, read_final_tables
-from tests.e2e.whole_system import (
+from tests.e2e.exam_form import (
     DISCIPLINES,
     JUDGE,
     MONTH,
     Exam,
     Gate,
-    WholeSystem,
     as_process_of,
     plan,
     prepare,
     review,
-    wait_until,
     write_variables,
 )
+from tests.e2e.final_tables import Tables, find_differences, read_final_tables
+from tests.e2e.whole_system import WholeSystem, wait_until
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
