@@ -15,16 +15,17 @@ from tasks.sharing.conducting import require_run, succeeding
 
 
 @flow(name="helper", flow_run_name=name_run, **RECORDED)
-def helper(run_id: str = "", month: str = "") -> dict[str, object]:
+def helper(run_id: str = "", month: str = "", sharers: int = 2) -> dict[str, object]:
     """Sit and judge beside the flow that conducts the run, by claims; end the run in its place if it is killed.
 
     Args:
         run_id: run that is planned.
         month: month as YYYY-MM; empty for the present one.
+        sharers: flows that share the run.
     """
     require_budget()
     require_run(run_id)
-    sat = sit_run(run_id)
+    sat = sit_run(run_id, sharers=sharers)
     landed = land_run(run_id)
     judged = judge_run(run_id)
     result = {"run_id": run_id} | sat | landed | judged

@@ -43,7 +43,7 @@ def monthly(
     run_id = str(planned["run_id"])
     with conducting(run_id):
         helped = ask_for_help(run_id, month)
-        sat = sit_run(run_id)
+        sat = sit_run(run_id, sharers=1 + helped["helpers"])
         overdue = close_overdue_sessions()
         landed = land_run(run_id)
         judged = judge_run(run_id)

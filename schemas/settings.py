@@ -84,6 +84,10 @@ class Settings(BaseSettings):
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under home."
     )
+    public: Path | None = Field(
+        None,
+        description="Folder of what is for publication; default `public` under home. The homes of an installation share one.",
+    )
     encryption_key_file: Path | None = Field(
         None,
         description="File with the keys that encrypt archive and backups: outside the home, its owner's alone.",
@@ -306,6 +310,11 @@ class Settings(BaseSettings):
         return self.archive or self.home / "archive"
 
     @property
+    def public_dir(self) -> Path:
+        """Where what is for publication lies: the public log, and the files that it names."""
+        return self.public or self.home / "public"
+
+    @property
     def pages_dir(self) -> Path:
         """Pictures of the originals' pages, made again when they are missing."""
         return self.home / "pages"
@@ -316,7 +325,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "registry", "secrets", "archive", "lake_data", "encryption_key_file"):
+        for name in ("home", "registry", "secrets", "archive", "public", "lake_data", "encryption_key_file"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

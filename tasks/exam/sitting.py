@@ -86,13 +86,15 @@ async def sit_sessions(
     progress: Callable[[SittingProgress], None] | None = None,
     models: Sequence[str] | None = None,
     max_sessions: int = 256,
+    sharers: int = 1,
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
 
     Sessions that another process sits are left to it, and waited for: they are sat here when that process ends without having
     closed them. A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is
     reported, and what failed is noted in the ledger. `door` defaults to the one that
-    the settings name. `models` sits only the sessions of those. Limits per provider are the client's.
+    the settings name. `models` sits only the sessions of those. Limits per provider are the client's. Where so many `sharers` sit the
+    run, each has at most its part of the sessions under way, so that something is left for those that begin later.
 
     Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """
@@ -102,7 +104,7 @@ async def sit_sessions(
     waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
     candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
     async with _open_door(ledger, settings, door) as used, SharedWork(ledger, "sit") as claims:
-        room = _Room(settings, candidates, max_sessions)
+        room = _Room(settings, candidates, min(max_sessions, max(1, -(-len(waiting) // sharers))))
         keys = open_keys(settings)
         stop = asyncio.Event()
 

@@ -82,8 +82,8 @@ def plan_month(
 @task(name="sit_run")
 @show_progress
 @hide_content
-def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
-    """Let every in-house candidate of the run answer what it has not answered yet.
+def sit_run(run_id: str, in_batches: bool = False, sharers: int = 1) -> dict[str, object]:
+    """Let every in-house candidate of the run answer what it has not answered yet, beside other flows where several share the run.
 
     `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
     """
@@ -94,7 +94,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
             report, calls = asyncio.run(
-                _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches)
+                _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches, sharers=sharers)
             )
         keep_public_log(ledger, settings)
     return {
@@ -159,7 +159,13 @@ def collect_provider_batches() -> dict[str, object]:
 
 
 async def _sit(
-    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress, *, in_batches: bool
+    ledger: Ledger,
+    run_id: str,
+    budget_usd: float | None,
+    progress: Progress,
+    *,
+    in_batches: bool,
+    sharers: int,
 ) -> tuple[SittingReport, Counter[str]]:
     settings = load_settings()
     registry = read_registry(settings.registry_path)
@@ -172,7 +178,9 @@ async def _sit(
     async with writing_progress(ledger, settings.home, run_id):
         if not in_batches:
             async with ModelClient(ledger, settings, budget=budget) as client:
-                report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
+                report = await sit_sessions(
+                    ledger, settings, registry, client, run_id, progress=count, sharers=sharers
+                )
                 return report, client.counts
         async with BatchClient(ledger, settings, budget=budget) as batching:
             return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)

@@ -22,5 +22,5 @@ def render_reports(out_dir: str = "") -> dict[str, object]:
     settings = load_settings()
     folder = Path(out_dir) if out_dir else settings.home / "reports"
     with open_lake(settings, read_only=True) as lake:
-        source = Source(lake.run_named, public_dir=settings.home / "public")
+        source = Source(lake.run_named, public_dir=settings.public_dir)
         return {"report": str(render_site(source, Issue(folder)))}

@@ -20,7 +20,7 @@ DEPLOYMENT = "helper/helper"
 
 @task(name="ask_for_help")
 @hide_content
-def ask_for_help(run_id: str, month: str = "") -> dict[str, object]:
+def ask_for_help(run_id: str, month: str = "") -> dict[str, int]:
     """Start a helper on every other worker of the pool that has a queue of its own, for the run that this flow conducts.
 
     Only a run that a deployment started asks: a command does its work where it was typed. Without such workers nobody is asked.
@@ -39,7 +39,7 @@ def ask_for_help(run_id: str, month: str = "") -> dict[str, object]:
         for name in asked:
             client.create_flow_run_from_deployment(
                 deployment.id,
-                parameters={"run_id": run_id, "month": month},
+                parameters={"run_id": run_id, "month": month, "sharers": len(asked) + 1},
                 work_queue_name=name,
                 # A flow that is tried again does not ask twice.
                 idempotency_key=f"{context.flow_run.id}-{name}",

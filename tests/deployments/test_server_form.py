@@ -266,7 +266,7 @@ def test_owner_and_exam_api_work_with_the_roles_and_files_of_the_form(
             "PROCTOR_LAKE_CATALOG": variables["PROCTOR_LAKE_CATALOG"].replace("host=postgres", f"host={folder}"),
             "PROCTOR_LAKE_DATA": f"s3://{BUCKET}/lake",
         }  # fmt: skip
-        for name in ("SECRETS", "ARCHIVE", "REGISTRY"):
+        for name in ("SECRETS", "ARCHIVE", "PUBLIC", "REGISTRY"):
             owner[f"PROCTOR_{name}"] = owner[f"PROCTOR_{name}"].replace(
                 "/srv/proctor", str(tmp_path / "shared")
             )

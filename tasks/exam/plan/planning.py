@@ -180,7 +180,7 @@ def plan_run(
         budget_usd=settings.budget_usd,
         approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         chance=chance,
-        public=settings.home / "public",
+        public=settings.public_dir,
         estimate=estimate or TokenEstimate(),
         planned_on=chance.committed_at or datetime.now(UTC),
     )

@@ -70,7 +70,7 @@ def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
     Raises StoreError where the ledger no longer has what the public log says that the run was drawn with, or has answers that
     the audit log has not.
     """
-    folder = settings.home / "public" / "runs" / run_id
+    folder = settings.public_dir / "runs" / run_id
     with ledger.read() as connection:
         if run_id not in draws.list_undisclosed(connection):
             return False

@@ -1,4 +1,4 @@
-"""The folder that is for publication, `PROCTOR_HOME/public/`: files that are only ever added to, by one process at a time."""
+"""The folder that is for publication, `PROCTOR_HOME/public/` or PROCTOR_PUBLIC: files that are only ever added to, by one process at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAFT: Final = ".part"
 
 def name_public_folder(settings: Settings) -> Path:
     """Where what is for publication lies."""
-    return settings.home / "public"
+    return settings.public_dir
 
 
 @contextmanager

@@ -18,7 +18,7 @@ _WRONGLY_CALLED: Final = 2
 
 def name_public_files(settings: Settings) -> Path:
     """The folder of this home that is for publication; raises UsageError where nothing was published yet."""
-    folder = settings.home / "public"
+    folder = settings.public_dir
     if not folder.is_dir():
         raise UsageError(
             f"{folder} is not there: nothing of this home was published yet. Name a folder to check."

@@ -38,6 +38,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger import closed, exam
+from warehouse.ledger.claims import list_claims
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.tables import access_log
 
@@ -98,6 +99,24 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
         run = exam.read_run(connection, crowd.plan.run_id)
     assert run is not None
     assert (run["status"], run["closed_at"] is not None) == ("closed", True)
+
+
+@pytest.mark.parametrize(("sharers", "most"), [(1, 12), (3, 4), (50, 1)])
+def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
+    crowd: World, sharers: int, most: int
+) -> None:
+    """A worker that begins a few seconds later finds some of them free; alone, a process takes all."""
+    held: list[int] = []
+
+    class Watching(AnsweringClient):
+        async def complete(self, *asked: Any) -> Any:
+            with crowd.ledger.read() as connection:
+                held.append(len(list_claims(connection, "sit")))
+            return await super().complete(*asked)
+
+    report = sit(crowd, Watching(delay_s=0.001), sharers=sharers)
+    assert (report.closed_count, report.answer_count) == (12, 72)
+    assert max(held) == most
 
 
 def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(crowd: World) -> None:

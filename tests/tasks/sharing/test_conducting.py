@@ -101,7 +101,7 @@ def test_every_other_worker_that_lives_and_has_a_queue_of_its_own_is_asked_once(
         assert task.ask_for_help.fn("2026-11", "2026-11") == {"helpers": 2}
     assert client.asked == [
         {
-            "parameters": {"run_id": "2026-11", "month": "2026-11"},
+            "parameters": {"run_id": "2026-11", "month": "2026-11", "sharers": 3},
             "work_queue_name": name,
             "idempotency_key": f"{run.id}-{name}",
         }

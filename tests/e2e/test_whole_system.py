@@ -1,0 +1,228 @@
+"""The server form on one machine, really running, with kills: its final tables are those of the embedded form.
+
+What takes part: PostgreSQL with three databases, a Prefect server on one of them, two homes with a worker each, exam API and web
+desk over HTTP, an object store on loopback, simulated models. `Gate` holds the models' replies back, so that a kill comes when
+both workers are at work, however fast the machine is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from deployments.flow_runner import run_flow
+from deployments.model_server.key import build_answer_key
+from deployments.model_server.server import RunningServer
+from schemas.settings import Settings
+from tasks.exam.month import read_current_bank
+from tasks.exam.public.verifying import run_verifier
+from tasks.flow_runs.listing import list_run_states
+from tests.dask_cluster import DaskCluster, start_dask_cluster
+from tests.e2e.exam_form import (
+    DISCIPLINES,
+    JUDGE,
+    MONTH,
+    Exam,
+    Gate,
+    as_process_of,
+    plan,
+    prepare,
+    review,
+    write_variables,
+)
+from tests.e2e.final_tables import Tables, find_differences, read_final_tables
+from tests.e2e.whole_system import WholeSystem, wait_until
+from tests.tasks.models.simulation import start_server
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.object_store import start_object_store
+from warehouse.lake.store import open_lake
+from warehouse.ledger.calls import read_calls
+from warehouse.ledger.engine import open_ledger
+
+pytestmark = [pytest.mark.prefect, pytest.mark.service, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the embedded form made of the exam, and the models that both forms call."""
+
+    exam: Exam
+    papers: list[str]
+    run_id: str
+    tables: Tables
+    models: RunningServer
+    gate: Gate
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+def run_embedded(exam: Exam, folder: Path, gate: Gate) -> Embedded:
+    """The same exam in one home on SQLite files, as plain Python in this process."""
+    papers = exam.write_papers(folder / "papers")
+    values = exam.settings | {"budget_usd": 100.0}
+    settings = Settings(home=folder / "embedded", **values)
+    prepare(settings, exam)
+    variables = write_variables(values) | {
+        "PROCTOR_HOME": str(settings.home),
+        "PROCTOR_NO_SERVER": "true",
+        "PROCTOR_QUIET": "1",
+    }
+    with as_process_of(variables):
+        run_flow("ingest", paths=papers, discipline_map=str(exam.write_map(folder)))
+        review(settings, folder / "workbooks")
+        run_flow("review_gate")
+    with open_lake(settings, read_only=True) as lake:
+        key = build_answer_key(read_current_bank(lake))
+    models = start_server(
+        key,
+        **{name: {"latency_ms": 0} for name in exam.names},
+        **{JUDGE: {"kind": "judge", "latency_ms": 0}},
+    )
+    run_id = plan(settings, exam, models.url)
+    with as_process_of(variables | {"PROCTOR_SIMULATED_URL": models.url}):
+        result = run_flow("monthly", month=MONTH)
+    assert (result["run_id"], result["is_published_now"]) == (run_id, True)
+    return Embedded(exam, papers, run_id, read_final_tables(settings), models, gate)
+
+
+def check_whole_system(
+    exam: Exam, folder: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    gate = Gate()
+    gate.install(monkeypatch)
+    embedded = run_embedded(exam, folder, gate)
+    before = Counter(embedded.models.state.repeats)
+    with (
+        start_object_store() as store,
+        start_dask_cluster(folder / "dask", workers=2) as cluster,
+        embedded.models,
+    ):
+        system = WholeSystem(folder / "whole", exam, postgresql, store, embedded.models, dask=cluster.address)
+        try:
+            system.start(with_all_deployments=is_large)
+            run_distributed(system, embedded, is_large=is_large)
+            settings = system.settings
+            differences = find_differences(embedded.tables, read_final_tables(settings))
+            assert not differences, "\n".join(differences)
+            check_calls(embedded, settings, before)
+            assert run_verifier(settings.public_dir), "what is for publication is not whole"
+            assert any(key.startswith("lake/") for key in store.list_keys())
+            assert count_pieces(cluster) >= len(DISCIPLINES) * exam.papers
+        except BaseException:
+            print(system.read_logs())
+            raise
+        finally:
+            system.stop()
+
+
+def count_pieces(cluster: DaskCluster) -> int:
+    """Pieces of work that the Dask cluster has computed."""
+    from distributed import Client
+
+    def count(dask_scheduler: Any) -> int:
+        return int(dask_scheduler.task_prefixes["piece"].state_counts["memory"])
+
+    with Client(cluster.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        return int(client.run_on_scheduler(count))
+
+
+def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) -> None:
+    """Papers and a month's run over both workers; the exam API is killed while both sit, a worker while both judge."""
+    settings, gate, folder = system.settings, embedded.gate, system.folder
+    hosts = list(system.homes) if is_large else ["host-2"]
+    mapped = str(folder.parent / "map.yaml")
+    ingests = [
+        system.run_deployment("ingest", host=host, paths=embedded.papers, discipline_map=mapped)
+        for host in hosts
+    ]
+    system.await_runs(*ingests)
+    assert httpx.get(f"http://127.0.0.1:{system.ports['web']}/sign-in").status_code == 200
+    (batch_id,) = review(settings, folder / "workbooks")
+    if is_large:
+        system.await_runs(system.run_deployment("review-complete", batch_id=batch_id))
+    else:
+        with as_process_of(system.homes["host-1"] | {"PROCTOR_NO_SERVER": "true"}):
+            run_flow("review_gate", batch_id=batch_id)
+    assert plan(settings, embedded.exam, embedded.models.url) == embedded.run_id
+
+    gate.left = {"exam": 0, "judge": 0}
+    main = system.run_deployment("monthly", host="host-1", month=MONTH)
+    wait_until("both workers sit", lambda: all(system.list_holders("sit").values()), 240)
+    page = f"http://127.0.0.1:{system.ports['exam']}/openapi.json"
+    for number in range(1, 4 if is_large else 2):
+        let_both_work(system, embedded, "exam", number)
+        system.exam.kill()
+        # Meanwhile whoever waits for a reply gets it, and cannot hand it in.
+        gate.left["exam"] = 2
+        time.sleep(0.5)
+        system.exam.start()
+        wait_until("the exam API answers again", lambda: system.answers(page))
+    gate.left["exam"] = None
+
+    wait_until("both workers judge", lambda: all(system.list_holders("judge").values()), 240)
+    let_both_work(system, embedded, "judge", 1)
+    system.workers["host-1"].kill()
+    gate.left["judge"] = None
+    helper = system.find_run("helper")
+    assert helper["work_queue_name"] == "host-2"
+    system.await_runs(helper["id"])
+
+    # What is left of the killed run; who made the calls; and that nothing is left to do.
+    assert system.read_run(main)["state_type"] == "RUNNING"
+    with open_ledger(settings.ledger_address) as ledger:
+        states = {one.flow_run_id: one.state for one in list_run_states(ledger, most=50)}
+    assert (states[main], states[helper["id"]]) == ("lost", "completed")
+    by_worker = system.count_calls(embedded.run_id)
+    print({name: dict(counts) for name, counts in by_worker.items()})
+    assert all(min(counts["exam"], counts["judge"]) > 0 for counts in by_worker.values()), by_worker
+
+
+def let_both_work(system: WholeSystem, embedded: Embedded, kind: str, count: int) -> None:
+    """Let replies through, one by one, until each worker has finished so many calls of the kind."""
+    gate = embedded.gate
+
+    def have_both() -> bool:
+        if all(counts[kind] >= count for counts in system.count_calls(embedded.run_id).values()):
+            return True
+        gate.left[kind] = gate.left[kind] or 1
+        return False
+
+    wait_until(f"both workers finish calls ({kind})", have_both)
+
+
+def check_calls(embedded: Embedded, settings: Settings, before: Counter[str]) -> None:
+    """The same calls as in the embedded form, each once; what was in flight at the kill of a worker, at most twice."""
+    asked = embedded.models.state.repeats - before
+    assert set(asked) == set(before)
+    again = sum(asked.values()) - len(asked)
+    assert again <= settings.call_concurrency
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        calls = read_calls(connection, run_id=embedded.run_id)
+    assert {row["status"] for row in calls} == {"done"}
+    # What was asked twice is booked at the most that it may have cost.
+    assert again <= sum(row["extra_usd"] > 0 for row in calls) <= settings.call_concurrency
+
+
+def test_a_month_over_two_workers_with_kills_ends_in_the_tables_of_the_embedded_form(
+    tmp_path: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_whole_system(Exam(), tmp_path, postgresql, monkeypatch, is_large=False)
+
+
+@pytest.mark.long
+def test_a_larger_month_from_papers_to_report_on_the_workers_with_several_kills(
+    tmp_path: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exam = Exam(papers=5, questions=12, candidates=6, set_size=24, repeats=2)
+    check_whole_system(exam, tmp_path, postgresql, monkeypatch, is_large=True)
