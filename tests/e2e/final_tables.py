@@ -47,6 +47,7 @@ NO_RESULT: Mapping[str, str] = {
     "flow_schedules": "which deployments are registered",
     "installation": "its id is drawn; commits of SQLite are counted",
     "exam_installation": "its id is drawn; commits of SQLite are counted",
+    "shared_files": "what hosts have alike; an embedded ledger has one host",
 }
 # Of the public log: a key of a host is no part of the run.
 _OF_RUN = ("commit", "draw", "open", "close", "disclose", "edition")
