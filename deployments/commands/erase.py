@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tasks.erasure.scope import RunPlan
+    from warehouse.ledger.engine import Ledger
 
+_MOST_BACKUPS = 20
 STAYS = (
     "What stays: stars, statuses, times, tokens, costs, receipts, the hash of every answer, all editions; `proctor exam verify` and "
     "`proctor exam audit` hold as before."
@@ -100,13 +102,15 @@ def _show(scope: Any, *, as_json: bool) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plans = plan_erasure(ledger, lake, settings, scope)
+        backups = _list_backups(ledger)
     result = {
         "would_erase": [asdict(plan) for plan in plans],
         "stays": STAYS,
         "lost": LOST,
         "beyond": BACKUPS,
+        "backups": backups,
     }
-    lines = [*_describe(plans), STAYS, LOST, BACKUPS]
+    lines = [*_describe(plans), STAYS, LOST, BACKUPS, *_name_backups(backups)]
     print_result(
         result,
         as_json=as_json,
@@ -128,6 +132,27 @@ def _describe(plans: Sequence[RunPlan]) -> list[str]:
     return lines
 
 
+def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
+    """The backups that this installation has made, the newest first; whether they are still there is not known."""
+    from warehouse.ledger.backups import list_backups
+
+    with ledger.read() as connection:
+        return [
+            {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}
+            for one in list_backups(connection)
+        ]
+
+
+def _name_backups(backups: Sequence[dict[str, str]]) -> list[str]:
+    if not backups:
+        return ["No backup was made by `proctor backup` of this installation."]
+    shown = [
+        f"  {one['folder']} on {one['host']}, begun {one['begun_at'][:16]}" for one in backups[:_MOST_BACKUPS]
+    ]
+    more = len(backups) - len(shown)
+    return ["Backups that were made of this installation:", *shown, *([f"  and {more} more"] if more else [])]
+
+
 def _count_sessions(count: int) -> str:
     return "1 session" if count == 1 else f"{count} sessions"
 
@@ -141,10 +166,12 @@ def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         check_may_erase(ledger, user_id)
+        backups = _list_backups(ledger)
     done = erase_texts(settings, scope, reason=reason, erased_by=user_id)
     _print(done, as_json=as_json)
     if not as_json:
-        print_note(BACKUPS)
+        for line in (BACKUPS, *_name_backups(backups)):
+            print_note(line)
 
 
 def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:

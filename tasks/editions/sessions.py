@@ -56,7 +56,8 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
         star_count=pl.col("stars").sum().cast(pl.Int64),
         pair_count=is_pair.sum().cast(pl.Int64),
         pair_stars=pl.col("stars").fill_null(0).filter(is_pair).sum().cast(pl.Float64),
-        reference_pair_stars=pl.col("reference_stars").filter(is_pair).sum(),
+        # Fractions are added in one order: an edition that is computed again has the same numbers to the last bit.
+        reference_pair_stars=pl.col("reference_stars").filter(is_pair).sort().sum(),
     )
     return (
         head.join(counts, on="session_id", how="left")
@@ -102,6 +103,7 @@ def _score_sessions(basis: Basis) -> pl.DataFrame:
         .group_by("session_id", "discipline")
         .agg(mean=pl.col("stars").fill_null(0).cast(pl.Float64).mean())
         .with_columns(weight=pl.col("discipline").replace_strict(weights, return_dtype=pl.Float64))
+        .sort("session_id", "discipline")
         .group_by("session_id")
         .agg(
             score=pl.when(pl.len() == len(weights)).then((pl.col("mean") * pl.col("weight")).sum() / 3 * 100)

@@ -48,6 +48,7 @@ from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import editions
 from warehouse.ledger import tables as t
+from warehouse.ledger.backups import Backup, note_backup
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.public_log import read_public_entries
 
@@ -286,6 +287,9 @@ def test_only_an_admin_erases_and_only_when_told_to(
         done = invoke(home, "erase", *arguments, PROCTOR_OBJECTION_DAYS=str(days))
         return done.exit_code, done.output + capfd.readouterr().out
 
+    kept = Backup("b1", "/mnt/kept/november", "host-a", "2026-11-20T10:00:00+00:00", None)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        note_backup(connection, kept)
     code, said = run("--month", MONTH, days=30)
     assert (code, "can be objected to until" in said) == (3, True)
     code, said = run("--model", "alpha")
@@ -293,6 +297,7 @@ def test_only_an_admin_erases_and_only_when_told_to(
     for words in (
         f"Run {MONTH} ({MONTH}/1): 6 answers in 1 session of alpha.",
         "judgements: 6 rows",
+        "/mnt/kept/november on host-a, begun 2026-11-20T10:00",
         "Nothing was erased",
     ):
         assert words in said
