@@ -45,6 +45,7 @@ NO_RESULT: Mapping[str, str] = {
     "web_sessions": "who is signed in",
     "flow_runs": "which flows ran",
     "flow_schedules": "which deployments are registered",
+    "shared_files": "what the hosts of one installation agree on",
     "installation": "its id is drawn; commits of SQLite are counted",
     "exam_installation": "its id is drawn; commits of SQLite are counted",
     "shared_files": "what hosts have alike; an embedded ledger has one host",
