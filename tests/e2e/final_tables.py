@@ -48,7 +48,6 @@ NO_RESULT: Mapping[str, str] = {
     "shared_files": "what the hosts of one installation agree on",
     "installation": "its id is drawn; commits of SQLite are counted",
     "exam_installation": "its id is drawn; commits of SQLite are counted",
-    "shared_files": "what hosts have alike; an embedded ledger has one host",
 }
 # Of the public log: a key of a host is no part of the run.
 _OF_RUN = ("commit", "draw", "open", "close", "disclose", "edition")
