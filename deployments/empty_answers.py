@@ -22,6 +22,7 @@ _OF_STAGE: Final[Mapping[str, str]] = {
     "calibrate": "proctor calibrate report",
     "errors": "proctor errors draw",
     "drift": "proctor drift run",
+    "erase": "proctor erase",
     "publish": "proctor publish",
     "gscore": "proctor cgeval score",
     "import": "proctor import",
