@@ -14,6 +14,7 @@ from typing import Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from warehouse.lake.catalog_door import ask_catalog
 from warehouse.ledger.sides import find_ledger_file, is_exam_file, name_exam_file
 from warehouse.secrets import create_secret_file
 from warehouse.store_files import WAY_BACK, StoreFile, find_store_fault
@@ -113,13 +114,14 @@ def catalog_file(address: str) -> StoreFile | None:
         Path(path),
         f"SELECT value FROM ducklake_metadata WHERE key = '{CATALOG_KEY}'",
         "SELECT max(snapshot_id) FROM ducklake_snapshot",
+        ask=ask_catalog,
     )
 
 
 def check_store_file(file: StoreFile | None, installation_id: str | None) -> None:
     """Raise StoreError for a file that is missing, damaged, of another installation, or older than what was acknowledged."""
     if file is not None and (fault := find_store_fault(file, installation_id)) is not None:
-        raise StoreError(f"The {fault}. {WAY_BACK}")
+        raise StoreError(f"The {fault}. {fault.remedy}")
 
 
 def check_held_id(store: str, held: str | None, expected: str | None) -> None:

@@ -11,8 +11,9 @@ import logging
 import os
 import sqlite3
 import threading
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -22,11 +23,45 @@ WAY_BACK: Final = (
     "Nothing was made in its place. Put the file back, or restore the newest backup into a new folder "
     "(PROCTOR_HOME=NEW proctor restore BACKUP) and use that one. `proctor doctor` lists all that is wrong."
 )
+ROOM_FIRST: Final = (
+    "make room on the disk that is full (see `free disk`), then run proctor doctor again: what is read before that is not to be "
+    "relied on, and nothing was lost by it"
+)
+_RESTORE: Final = (
+    "Only if that is not to be had, restore the newest backup into a new folder (PROCTOR_HOME=NEW proctor restore BACKUP), use that "
+    "one, and keep this one: what was acknowledged after the backup is in it alone."
+)
+_MISSING: Final = (
+    "Nothing was made in its place. Find out what took it away (is its disk mounted, was a folder moved?), and put it back with the "
+    f"-wal that lay beside it. {_RESTORE}"
+)
+_DAMAGED: Final = (
+    "Stop what runs (proctor down), copy the home aside as it is, and look at the disk (dmesg, smartctl) before anything else is "
+    f"written to it. {_RESTORE}"
+)
+_STRANGE: Final = (
+    "Put the home's own file in its place; `proctor init --join` makes this one the home's if it was put there on purpose. "
+    f"{_RESTORE}"
+)
+_LOST: Final = (
+    "End nothing that still runs: a process that had the file open may still hold the log. `proctor doctor --repair` looks for it, "
+    "compares the stores, says what can be proved of the missing commits and what cannot, and offers the way back. If the log or the "
+    f"newer file was moved elsewhere, put it back. {_RESTORE}"
+)
+# A file of the lake is written once: the one of that name in any backup is the same file.
+DATA_FILE_REMEDY: Final = (
+    "Put the file back, or copy the one of the same name from any backup that has it (lake/data/… there; proctor restore unpacks an "
+    f"encrypted one): a file of the lake is never changed after it is written. {_RESTORE}"
+)
+# Less than this is no room: SQLite's index of a log alone takes 32 KiB.
+_LEAST_ROOM_BYTES: Final = 256 * 1024
 _MARK_BYTES: Final = 20
 _BUSY_S: Final = 5.0
 # What SQLite answers of a file that cannot be used whatever is waited for.
 _BROKEN: Final = ("malformed", "not a database", "no such table", "no such column", "disk i/o error")
 _LOG: Final = logging.getLogger("proctor.stores")
+# Files whose missing commits a repair has looked into.
+_PARDONED: Final[set[Path]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +74,7 @@ class StoreFile:
         id_query: one value, the id of the installation it belongs to; null, or no row, for none.
         count_query: one value, how many commits it knows; null for a store that does not count.
         table: the table of the ledger that both are read from; empty for a catalog.
+        ask: the way to it (`ask_file`); a catalog, which DuckDB has open too, has its own.
     """
 
     name: str
@@ -46,6 +82,9 @@ class StoreFile:
     id_query: str
     count_query: str
     table: str = ""
+    ask: Callable[[Path, Sequence[str]], list[object]] = field(
+        default_factory=lambda: ask_file, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +95,15 @@ class Fault:
         store: `ledger`, `catalog`, `data file`.
         path: the file.
         finding: what was found, as the end of a sentence that begins with store and path.
+        remedy: what to do, in sentences; a backup is the last thing that they name.
+        is_lost_log: whether the file knows fewer commits than were acknowledged, and nothing else is wrong with it.
     """
 
     store: str
     path: str
     finding: str
+    remedy: str = _RESTORE
+    is_lost_log: bool = False
 
     def __str__(self) -> str:
         return f"{self.store} {self.path} {self.finding}"
@@ -81,32 +124,68 @@ def find_store_fault(
     if not file.path.exists():
         if installation_id is None and marked is None and not log.exists():
             return None
-        return _fault(file, "is missing")
+        return _fault(file, "is missing", _MISSING)
     try:
-        with closing(_connect(file.path)) as connection:
-            if is_thorough and (broken := _check_pages(connection)):
-                return _fault(file, f"is damaged ({broken})")
-            found = _read_value(connection, file.id_query)
-            counted = _read_value(connection, file.count_query)
+        pages = ["PRAGMA quick_check(1)"] if is_thorough else []
+        found, counted, *checked = file.ask(file.path, [file.id_query, file.count_query, *pages])
+        if checked and checked != ["ok"]:
+            return _fault(file, f"is damaged ({' '.join(str(checked[0]).split())})", _DAMAGED)
     except sqlite3.DatabaseError as error:
         if not any(word in str(error).lower() for word in _BROKEN):
             # Locked, or not to be opened by this user: who opens it says so.
             return None
-        return _fault(file, f"is damaged ({error})")
+        if not has_room(file.path.parent):
+            return _fault(file, "cannot be read while its disk is full", f"{ROOM_FIRST.capitalize()}.")
+        return _fault(file, f"is damaged ({error})", _DAMAGED)
     if installation_id is not None and found is None:
-        return _fault(file, "is not the one of this home: it belongs to no installation")
+        return _fault(file, "is not the one of this home: it belongs to no installation", _STRANGE)
     if installation_id is not None and found != installation_id:
         return _fault(
             file,
             f"is not the one of this home: it belongs to installation {str(found)[:8]}, the home to {installation_id[:8]}",
+            _STRANGE,
         )
-    if marked is not None and int(str(counted or 0)) < marked:
-        return _fault(
-            file,
-            f"lacks what was acknowledged last (it knows {counted or 0} commits, {marked} were acknowledged): its "
-            f"write-ahead log {log.name} was removed, or an older file was put in its place",
+    known = int(str(counted or 0))
+    if marked is not None and known < marked and file.path not in _PARDONED:
+        return replace(
+            _fault(
+                file,
+                f"lacks what was acknowledged last (it knows {known} commits, {marked} were acknowledged): its "
+                f"write-ahead log {log.name} was removed, or an older file was put in its place",
+                _LOST,
+            ),
+            is_lost_log=True,
         )
     return None
+
+
+def has_room(folder: Path) -> bool:
+    """Whether anything can still be written to the disk of a folder, as far as this account may."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return True
+    has_names = status.f_files == 0 or status.f_favail > 0
+    return has_names and status.f_bavail * status.f_frsize >= _LEAST_ROOM_BYTES
+
+
+@contextmanager
+def pardoning(paths: Iterable[Path]) -> Iterator[None]:
+    """Within the block, files that know fewer commits than were acknowledged are opened: for the repair alone.
+
+    Their marks stay as they are: whoever repairs writes them when all is done, and a kill before leaves the files refused.
+    """
+    added = set(paths) - _PARDONED
+    _PARDONED.update(added)
+    try:
+        yield
+    finally:
+        _PARDONED.difference_update(added)
+
+
+def count_commits(file: StoreFile) -> int:
+    """How many commits a file knows; raises sqlite3.Error for one that cannot be read."""
+    return int(str(file.ask(file.path, [file.count_query])[0] or 0))
 
 
 def read_installation_id(file: StoreFile) -> str | None:
@@ -114,11 +193,26 @@ def read_installation_id(file: StoreFile) -> str | None:
     if not file.path.exists():
         return None
     try:
-        with closing(_connect(file.path)) as connection:
-            found = _read_value(connection, file.id_query)
+        found = file.ask(file.path, [file.id_query])[0]
     except sqlite3.DatabaseError:
         return None
     return None if found is None else str(found)
+
+
+def ask_file(path: Path, queries: Sequence[str]) -> list[object]:
+    """The first value of each query on a SQLite file; None without a row, or without such a table yet.
+
+    For files that nothing but Python's SQLite opens in this process. Raises sqlite3.DatabaseError.
+    """
+    with closing(connect_to_read(path)) as connection:
+        return [_read_value(connection, query) for query in queries]
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that makes no file. Never by `open`: closing a file drops the locks that SQLite holds on it."""
+    return sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
+    )
 
 
 def read_mark(path: Path) -> int | None:
@@ -131,6 +225,8 @@ def read_mark(path: Path) -> int | None:
 
 def write_mark(path: Path, count: int) -> None:
     """Note a commit of the file `path` as acknowledged; a mark that cannot be written only guards less."""
+    if path in _PARDONED:
+        return
     try:
         descriptor = os.open(_mark_path(path), os.O_WRONLY | os.O_CREAT, 0o600)
         try:
@@ -191,6 +287,8 @@ class FileWatch:
 
         Where another process noted a later one meanwhile the mark falls back: it guards less then, and is never wrong.
         """
+        if self.path in _PARDONED:
+            return
         with self._lock:
             if self._mark is None:
                 try:
@@ -223,21 +321,8 @@ def identify_file(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _fault(file: StoreFile, finding: str) -> Fault:
-    return Fault(file.name, str(file.path), finding)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """A connection that makes no file. Never by `open`: closing a file drops the locks that SQLite holds on it."""
-    return sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
-    )
-
-
-def _check_pages(connection: sqlite3.Connection) -> str | None:
-    """What SQLite finds wrong with the pages; null for nothing."""
-    found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-    return None if found == "ok" else " ".join(found.split())
+def _fault(file: StoreFile, finding: str, remedy: str) -> Fault:
+    return Fault(file.name, str(file.path), finding, remedy)
 
 
 def _read_value(connection: sqlite3.Connection, sql: str) -> object:

@@ -16,7 +16,7 @@ from warehouse.installation import (
     read_home_id,
     write_home_id,
 )
-from warehouse.store_files import WAY_BACK, Fault, StoreFile, find_store_fault, read_installation_id
+from warehouse.store_files import Fault, StoreFile, find_store_fault, read_installation_id
 
 _MOST_NAMED = 3
 
@@ -28,7 +28,7 @@ def check_stores(settings: Settings) -> None:
     """
     faults = list_store_faults(settings)
     if faults:
-        raise StoreError(f"{_describe(faults)} {WAY_BACK}")
+        raise StoreError(f"{_describe(faults)} {faults[0].remedy} `proctor doctor` lists all that is wrong.")
     if read_home_id(settings) is None and _has_both(settings):
         adopt_stores(settings)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 SCRIPT = """
 import json, pathlib, sys, time
 import duckdb
-from warehouse.lake.attach import load_extensions
+from warehouse.lake.connecting import load_extensions
 
 catalog, stop = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 connection = duckdb.connect()

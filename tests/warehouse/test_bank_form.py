@@ -6,7 +6,7 @@ import polars as pl
 
 from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.attach import connect_duckdb
+from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import create_in_memory
 from warehouse.lake.migrations import list_updates
 

@@ -26,7 +26,7 @@ from tests.warehouse.sample_rows import (
     session_frame,
 )
 from warehouse.lake import attach
-from warehouse.lake.attach import connect_duckdb, find_extension, load_extensions
+from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.object_store import create_s3_secret
 from warehouse.lake.queries import read_queries
 from warehouse.lake.store import Batch, Lake, Landing, open_lake

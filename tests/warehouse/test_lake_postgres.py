@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import StoreError
-from schemas.settings import Settings
+from schemas.settings import GivenSettings, Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.sample_rows import session_frame
-from warehouse.installation import write_home_id
+from warehouse.installation import make_id, write_home_id
 from warehouse.lake.backup import backup_lake, restore_lake
 from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import open_lake
@@ -131,9 +131,15 @@ def test_a_unit_that_several_land_at_once_is_there_once(catalog: str, tmp_path: 
         assert reader.query("SELECT count(*) FROM landings").item() == 4
 
 
-def test_a_backup_moves_between_postgresql_and_the_embedded_lake(catalog: str, tmp_path: Path) -> None:
+def test_a_backup_moves_between_postgresql_and_the_embedded_lake_wherever_the_variables_of_the_process_point(
+    catalog: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = Settings(home=tmp_path / "served", lake_catalog=catalog)  # type: ignore[arg-type]
-    embedded = Settings(home=tmp_path / "embedded")
+    embedded = GivenSettings(home=tmp_path / "embedded")
+    write_home_id(Settings(home=tmp_path / "shared"), make_id())
+    # As every process of the server form has it: the lake of the backup has no home that these name.
+    monkeypatch.setenv("PROCTOR_SHARED", str(tmp_path / "shared"))
+    monkeypatch.setenv("PROCTOR_LAKE_DATA", str(tmp_path / "elsewhere"))
     with open_lake(served) as lake:
         lake.land("sessions", "a", session_frame(3))
         content = lake.query("SELECT * FROM sessions ORDER BY ALL")

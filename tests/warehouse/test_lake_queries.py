@@ -33,6 +33,7 @@ from warehouse.lake.trial import connect_trial
 
 # What a stage gives its reads where there is no default.
 GIVEN = {
+    "last_id": 0,
     "anchor_set": "a",
     "batch_id": "b",
     "discipline": "Law",

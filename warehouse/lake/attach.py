@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
-from importlib import import_module
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
+from warehouse.lake.catalog_door import (
+    BUSY_TIMEOUT_MS,
+    ask_catalog,
+    change_catalog,
+    create_catalog,
+    leave_to_duckdb,
+)
+from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.data_mark import check_data_mark
-from warehouse.lake.faults import retry_opening
+from warehouse.lake.faults import find_absence, retry_opening
 from warehouse.lake.object_store import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
 
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
     import duckdb
 
 ALIAS = "exam"
-BUSY_TIMEOUT_MS = 30_000
 # Beside DuckLake's own entries: what was noted, and the version of the definitions that it was noted of.
 _MARK = "proctor_contract"
 _MARKED_VERSION = "proctor_contract_of_schema_version"
@@ -47,6 +53,7 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
     encrypts = not read_only and _encrypts(settings)
     needs_httpfs = is_remote(data) or encrypts
     extensions = ["ducklake", _catalog_extension(catalog), *(["httpfs"] if needs_httpfs else [])]
+    leave_to_duckdb()
     connection = connect_duckdb(settings.home, trusted=all(find_extension(name) for name in extensions))
     try:
         load_extensions(connection, extensions)
@@ -64,6 +71,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         raise
     except duckdb.Error as error:
         connection.close()
+        if (away := find_absence(error)) is not None:
+            raise away from None
         raise StoreError(
             f"The lake whose catalog is {describe_catalog(catalog)} cannot be opened ({type(error).__name__}). "
             + (
@@ -79,56 +88,6 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
             )
         ) from None
     return connection
-
-
-def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
-    """DuckDB in memory, in UTC, that downloads nothing unasked and keeps its own files under `home`.
-
-    `trusted`: extensions are loaded without a check of their signature, a tenth of a CPU second for each. Only for files from
-    installed wheels, which are as much ours to trust as the DuckDB beside them; never for what is downloaded.
-    """
-    import duckdb
-
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "allow_unsigned_extensions": trusted,
-    }
-    if home is not None:
-        state = home.resolve() / "duckdb"
-        config["extension_directory"] = str(state / "extensions")
-        config["secret_directory"] = str(state / "secrets")
-        # DuckDB names its spill files alike in every process: each gets a folder of its own.
-        config["temp_directory"] = str(spill_path(home))
-    connection = duckdb.connect(":memory:", config=config)
-    connection.execute("SET TimeZone = 'UTC'")
-    # DuckDB would draw its own on a terminal, over ours.
-    connection.execute("SET enable_progress_bar = false")
-    return connection
-
-
-def spill_path(home: Path) -> Path:
-    """Where this process spills; a folder whose name begins with that of a dead process may be removed."""
-    return home.resolve() / "duckdb" / f"spill-{os.getpid()}"
-
-
-def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:
-    """Load extensions from their wheels by path; only one that has no wheel is installed over the network."""
-    import duckdb
-
-    for name in names:
-        path = find_extension(name)
-        if path is not None:
-            connection.execute(f"LOAD {quote_text(str(path))}")
-            continue
-        try:
-            connection.execute(f"INSTALL {name}")
-            connection.execute(f"LOAD {name}")
-        except duckdb.Error:
-            raise StoreError(
-                f"DuckDB's extension {name!r} is neither installed as a wheel nor downloadable. "
-                f"Install duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}."
-            ) from None
 
 
 def render_attach_script(settings: Settings) -> str:
@@ -174,7 +133,8 @@ def is_initialised(settings: Settings) -> bool:
 def is_lake_encrypted(settings: Settings) -> bool:
     """Whether a SQLite catalog says that the lake's Parquet files are encrypted, with keys that it holds."""
     return (
-        _read_catalog(settings, "SELECT value FROM ducklake_metadata WHERE key = ?", ("encrypted",)) == "true"
+        _read_catalog(settings.catalog_address, "SELECT value FROM ducklake_metadata WHERE key = 'encrypted'")
+        == "true"
     )
 
 
@@ -198,11 +158,10 @@ def remember_data_path(settings: Settings) -> None:
     if is_postgres(catalog):
         return
     try:
-        with closing(_open_catalog(catalog)) as connection:
-            connection.execute(
-                "UPDATE ducklake_metadata SET value = ? WHERE key = 'data_path'",
-                (_data_location(settings.data_address),),
-            )
+        location = quote_text(_data_location(settings.data_address))
+        change_catalog(
+            catalog_path(catalog), f"UPDATE ducklake_metadata SET value = {location} WHERE key = 'data_path'"
+        )
     except sqlite3.Error as error:
         raise _unwritable(catalog, error) from None
 
@@ -219,13 +178,13 @@ def give_catalog_id(settings: Settings, installation_id: str) -> None:
     """Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError."""
     catalog = settings.catalog_address
     try:
-        with closing(_open_catalog(catalog)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("DELETE FROM ducklake_metadata WHERE key = ?", (CATALOG_KEY,))
-            connection.execute(
-                "INSERT INTO ducklake_metadata (key, value) VALUES (?, ?)", (CATALOG_KEY, installation_id)
-            )
-            connection.execute("COMMIT")
+        change_catalog(
+            catalog_path(catalog),
+            "BEGIN IMMEDIATE",
+            f"DELETE FROM ducklake_metadata WHERE key = '{CATALOG_KEY}'",
+            f"INSERT INTO ducklake_metadata (key, value) VALUES ('{CATALOG_KEY}', {quote_text(installation_id)})",
+            "COMMIT",
+        )
     except sqlite3.Error as error:
         raise _unwritable(catalog, error) from None
 
@@ -233,76 +192,59 @@ def give_catalog_id(settings: Settings, installation_id: str) -> None:
 def read_stored_comment(settings: Settings, table: str) -> str | None:
     """The comment of a table as a SQLite catalog keeps it, without DuckDB; null where there is none."""
     return _read_catalog(
-        settings,
-        """
+        settings.catalog_address,
+        f"""
         SELECT tag.value
         FROM ducklake_tag AS tag
         JOIN ducklake_table AS own ON own.table_id = tag.object_id
-        WHERE own.table_name = ? AND tag.key = 'comment'
+        WHERE own.table_name = {quote_text(table)} AND tag.key = 'comment'
             AND own.end_snapshot IS NULL AND tag.end_snapshot IS NULL
         """,
-        (table,),
     )
 
 
 def read_mark(settings: Settings) -> str | None:
     """What `write_mark` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
     return _read_catalog(
-        settings,
-        """
+        settings.catalog_address,
+        f"""
         SELECT mark.value
         FROM ducklake_metadata AS mark
-        JOIN ducklake_metadata AS version ON version.key = ?
-        WHERE mark.key = ? AND version.value = (
+        JOIN ducklake_metadata AS version ON version.key = '{_MARKED_VERSION}'
+        WHERE mark.key = '{_MARK}' AND version.value = (
             SELECT CAST(schema_version AS TEXT) FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
         )
         """,
-        (_MARKED_VERSION, _MARK),
     )
 
 
 def write_mark(settings: Settings, mark: str) -> None:
     """Note something about the tables and views of a SQLite catalog as they are now; not noted where it cannot be."""
-    with suppress(sqlite3.Error), closing(_open_catalog(settings.catalog_address)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("DELETE FROM ducklake_metadata WHERE key IN (?, ?)", (_MARK, _MARKED_VERSION))
-        connection.execute("INSERT INTO ducklake_metadata (key, value) VALUES (?, ?)", (_MARK, mark))
-        connection.execute(
-            """
+    with suppress(sqlite3.Error):
+        change_catalog(
+            catalog_path(settings.catalog_address),
+            "BEGIN IMMEDIATE",
+            f"DELETE FROM ducklake_metadata WHERE key IN ('{_MARK}', '{_MARKED_VERSION}')",
+            f"INSERT INTO ducklake_metadata (key, value) VALUES ('{_MARK}', {quote_text(mark)})",
+            f"""
             INSERT INTO ducklake_metadata (key, value)
-            SELECT ?, CAST(schema_version AS TEXT) FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
+            SELECT '{_MARKED_VERSION}', CAST(schema_version AS TEXT)
+            FROM ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1
             """,
-            (_MARKED_VERSION,),
+            "COMMIT",
         )
-        connection.execute("COMMIT")
 
 
-def _read_catalog(settings: Settings, sql: str, parameters: tuple[str, ...]) -> str | None:
+def _read_catalog(catalog: str, sql: str) -> str | None:
     """The first value of a query on a SQLite catalog; None where there is no row, or no catalog yet."""
-    if not catalog_path(settings.catalog_address).exists():
+    path = catalog_path(catalog)
+    if not path.exists():
         return None  # Opening it would make one, in place of one that somebody misses.
     try:
-        with closing(_open_catalog(settings.catalog_address)) as connection:
-            row = connection.execute(sql, parameters).fetchone()
+        found = ask_catalog(path, [sql])[0]
     except sqlite3.Error:
         return None
-    return None if row is None else str(row[0])
-
-
-def find_extension(name: str) -> Path | None:
-    """The extension's file inside its wheel, for the running DuckDB; None when the wheel is missing."""
-    import duckdb
-
-    try:
-        package = import_module(f"duckdb_extension_{name}")
-    except ImportError:
-        return None
-    if package.__file__ is None:
-        return None
-    path = (
-        Path(package.__file__).parent / "extensions" / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
-    )
-    return path if path.exists() else None
+    return None if found is None else str(found)
 
 
 def check_catalog_address(catalog: str) -> None:
@@ -355,10 +297,6 @@ def _data_location(data: str) -> str:
     return (data if is_remote(data) else str(Path(data).resolve())).rstrip("/") + "/"
 
 
-def _open_catalog(catalog: str) -> sqlite3.Connection:
-    return sqlite3.connect(catalog_path(catalog), timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-
-
 def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
     return StoreError(
         f"The lake's catalog {describe_catalog(catalog)} cannot be written ({type(error).__name__}). "
@@ -368,14 +306,7 @@ def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
 
 def _stored_data_path(catalog: str) -> str | None:
     """The data path in a SQLite catalog; None where there is no catalog yet, or only a file without tables."""
-    if not catalog_path(catalog).exists():
-        return None
-    try:
-        with closing(_open_catalog(catalog)) as connection:
-            row = connection.execute("SELECT value FROM ducklake_metadata WHERE key = 'data_path'").fetchone()
-    except sqlite3.Error:
-        return None
-    return None if row is None else str(row[0])
+    return _read_catalog(catalog, "SELECT value FROM ducklake_metadata WHERE key = 'data_path'")
 
 
 def check_exists(catalog: str) -> None:
@@ -394,9 +325,7 @@ def _create_folders(catalog: str, data: str) -> None:
         if not is_postgres(catalog):
             path = catalog_path(catalog)
             path.parent.mkdir(parents=True, exist_ok=True)
-            # In WAL mode readers and the one writer do not wait for each other. The mode is kept in the file.
-            with closing(_open_catalog(catalog)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
+            create_catalog(path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"The lake cannot be created with its catalog {describe_catalog(catalog)} ({type(error).__name__}). "

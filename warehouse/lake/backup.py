@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import StoreError, UsageError
-from schemas.settings import Settings
+from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
 from warehouse.backup.targets import BackupTarget, PlainTarget
 from warehouse.installation import catalog_file
@@ -25,6 +25,7 @@ from warehouse.lake.attach import (
     remember_data_path,
 )
 from warehouse.lake.catalog_copy import check_empty_catalog, copy_server_catalog, fill_server_catalog
+from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.migrations import describe_form
 from warehouse.lake.quoting import quote_name
@@ -216,7 +217,7 @@ def _count_rows(lake: Lake) -> int:
 
 
 def _backup_settings(folder: Path) -> Settings:
-    return Settings.model_validate(
+    return GivenSettings.model_validate(
         {
             "home": folder,
             "lake_catalog": f"sqlite:{(folder / 'catalog.sqlite').resolve()}",
@@ -228,9 +229,7 @@ def _backup_settings(folder: Path) -> Settings:
 def _copy_catalog(source: Path, target: Path) -> None:
     """SQLite's own backup: consistent whatever readers do, the write-ahead log included."""
     try:
-        with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
-            origin.backup(copy)
-            copy.execute("PRAGMA journal_mode = WAL")
+        change_catalog(source, copy_to=target)
     except sqlite3.Error as error:
         raise StoreError(
             f"The lake's catalog {source} cannot be copied to {target} ({type(error).__name__}). Check free space and "

@@ -11,8 +11,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreAway, StoreError, UsageError
 from schemas.settings import Settings
+from warehouse.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, until_there
 from warehouse.lake.attach import attach_lake, catalog_path
 
 if TYPE_CHECKING:
@@ -83,15 +84,21 @@ def check_empty_catalog(settings: Settings) -> None:
 
 
 def _connect(settings: Settings) -> psycopg.Connection[Any]:
+    return until_there(lambda: _try_connect(settings), stores=(CATALOG,), wait_s=settings.store_wait_s)
+
+
+def _try_connect(settings: Settings) -> psycopg.Connection[Any]:
     import psycopg
 
+    address = settings.catalog_address.removeprefix("postgres:")
     try:
-        return psycopg.connect(settings.catalog_address.removeprefix("postgres:"), autocommit=True)
+        return psycopg.connect(address, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S)
     except psycopg.Error as error:
-        raise StoreError(
+        text = (
             f"The lake's catalog in PostgreSQL does not answer ({type(error).__name__}). Check PROCTOR_LAKE_CATALOG and that "
             "the server runs."
-        ) from None
+        )
+        raise (StoreAway(CATALOG, text) if is_postgresql_away(error) else StoreError(text)) from None
 
 
 def _match_tables(server: psycopg.Connection[Any], file: sqlite3.Connection) -> dict[str, dict[str, str]]:

@@ -26,11 +26,19 @@ class CheckResult:
 
 def run_checks(lake: Lake) -> list[CheckResult]:
     """Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value."""
-    results = []
-    for query in read_queries("checks").values():
-        settings = {
-            p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
-        }
-        rows = lake.query(query.body, bind_parameters(query, settings))
-        results.append(CheckResult(query.name, query.question, rows))
-    return results
+    return [run_check(lake, name) for name in list_checks()]
+
+
+def list_checks() -> list[str]:
+    """The names of all checks."""
+    return [query.name for query in read_queries("checks").values()]
+
+
+def run_check(lake: Lake, name: str) -> CheckResult:
+    """One check. Raises StoreError where rows that it reads cannot be read."""
+    query = next(query for query in read_queries("checks").values() if query.name == name)
+    settings = {
+        p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
+    }
+    rows = lake.query(query.body, bind_parameters(query, settings))
+    return CheckResult(query.name, query.question, rows)

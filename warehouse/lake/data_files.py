@@ -6,12 +6,16 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
+from glob import escape
 from pathlib import Path
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.lake.attach import catalog_path, is_postgres, is_remote
-from warehouse.store_files import Fault
+from warehouse.lake.attach import catalog_path, is_lake_encrypted, is_postgres, is_remote
+from warehouse.lake.catalog_door import list_catalog
+from warehouse.lake.connecting import connect_duckdb
+from warehouse.lake.quoting import quote_text
+from warehouse.store_files import DATA_FILE_REMEDY, Fault
 
 # Of every file that the present state of the lake rests on: where it lies, below which folders, how long it is.
 _FILES = """
@@ -106,6 +110,38 @@ def find_file_faults(settings: Settings) -> list[Fault]:
     return faults and _compare_files(settings)
 
 
+def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[Fault]:
+    """Files of these tables that cannot be read to their end, whatever their length; every byte of them is read.
+
+    Nothing for a lake on a server or in an object store, and for an encrypted one, whose files only the lake itself can read.
+    """
+    if (
+        is_postgres(settings.catalog_address)
+        or is_remote(settings.data_address)
+        or is_lake_encrypted(settings)
+    ):
+        return []
+    import duckdb
+
+    wanted = set(tables)
+    folder = Path(settings.data_address).resolve()
+    faults = []
+    for table, path, size in _list_named_files(settings):
+        place = folder / path
+        if table not in wanted or not place.exists() or place.stat().st_size != size:
+            continue
+        # A connection for each: a file that is garbled badly enough leaves none that can be used again.
+        with closing(connect_duckdb(settings.home)) as connection:
+            try:
+                connection.execute(
+                    f"SELECT bit_xor(hash(f)) FROM read_parquet({quote_text(escape(str(place)))}, hive_partitioning => false) AS f"
+                ).fetchall()
+            except duckdb.Error:
+                finding = f"is damaged: it cannot be read to its end; rows of {table} are in it"
+                faults.append(Fault("data file", str(place), finding, DATA_FILE_REMEDY))
+    return faults
+
+
 def has_data_files(settings: Settings) -> bool:
     """Whether there are Parquet files in the lake's folder, whatever the catalog says."""
     if is_remote(settings.data_address):
@@ -113,26 +149,30 @@ def has_data_files(settings: Settings) -> bool:
     return any(path.suffix == ".parquet" for path in _list_files(Path(settings.data_address)))
 
 
-def _compare_files(settings: Settings) -> list[Fault]:
+def _list_named_files(settings: Settings) -> list[tuple[str, str, int]]:
+    """Table, path below the lake's folder, and length of every file that the present state of the lake rests on."""
     catalog = catalog_path(settings.catalog_address)
     if not catalog.exists():
         return []
     try:
-        with closing(
-            sqlite3.connect(f"{catalog.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
-        ) as connection:
-            rows = connection.execute(_FILES).fetchall()
+        rows = list_catalog(catalog, _FILES)
+        return [(str(table), str(path), int(str(size))) for table, path, size in rows]
     except sqlite3.Error:
         # A catalog that cannot be read is found by who looks at it.
         return []
+
+
+def _compare_files(settings: Settings) -> list[Fault]:
     folder = Path(settings.data_address).resolve()
     faults = []
-    for table, path, size in rows:
+    for table, path, size in _list_named_files(settings):
         place = folder / path
         try:
             found = place.stat().st_size
         except OSError:
-            faults.append(Fault("data file", str(place), f"is missing: rows of {table} are in it"))
+            faults.append(
+                Fault("data file", str(place), f"is missing: rows of {table} are in it", DATA_FILE_REMEDY)
+            )
             continue
         if found != size:
             faults.append(
@@ -140,6 +180,7 @@ def _compare_files(settings: Settings) -> list[Fault]:
                     "data file",
                     str(place),
                     f"is damaged: it has {found:,} bytes of {size:,}; rows of {table} are in it",
+                    DATA_FILE_REMEDY,
                 )
             )
     return faults

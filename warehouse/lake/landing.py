@@ -24,7 +24,7 @@ from schemas.errors import ContractError, StoreError
 from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
-from warehouse.lake.attach import spill_path
+from warehouse.lake.connecting import spill_path
 from warehouse.lake.frames import conform_frame, hash_contents, hash_rows_of, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.quoting import quote_name, quote_text

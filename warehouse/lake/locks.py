@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from schemas.errors import StoreError
+from schemas.errors import StoreAway, StoreError
 from schemas.settings import Settings
+from warehouse.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away
 from warehouse.lake.attach import catalog_path, is_postgres
 
 LOCK_TIMEOUT_S = 120.0
@@ -66,19 +67,29 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
 
     stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
     try:
-        connection = psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True)
+        connection = psycopg.connect(
+            catalog.removeprefix("postgres:"), autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
+        )
     except psycopg.Error as error:
+        if is_postgresql_away(error):
+            raise StoreAway(
+                CATALOG, "The lake's catalog in PostgreSQL does not answer; nothing was written."
+            ) from None
         raise StoreError(
             f"The lake's catalog in PostgreSQL does not answer ({type(error).__name__}). Check PROCTOR_LAKE_CATALOG and that "
             "the server runs."
         ) from None
-    with connection:
+    with closing(connection):
         try:
             connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}".encode())
             # In one order, the same in every process: no two wait for each other.
             for stripe in stripes:
                 connection.execute("SELECT pg_advisory_lock(%s, %s)", (_CLASS, stripe))
         except psycopg.Error as error:
+            if is_postgresql_away(error):
+                raise StoreAway(
+                    CATALOG, "The lake's catalog in PostgreSQL went away; nothing was written."
+                ) from None
             raise StoreError(
                 f"Another process has been landing the same units for {timeout_s:g} s ({type(error).__name__}). Wait for it, or "
                 "end it; then run again."

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError, UsageError
 from schemas.table import MONTH_PATTERN
 from schemas.tables import TABLES
-from warehouse.lake.attach import connect_duckdb
+from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.quoting import quote_text
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from schemas.errors import StoreError
 from schemas.tables import get_table
-from warehouse.lake.attach import ALIAS, BUSY_TIMEOUT_MS, catalog_path, is_postgres
+from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
+from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.data_files import NewFiles
 from warehouse.lake.faults import translate_error
 from warehouse.lake.landing import Batch
@@ -146,16 +146,16 @@ def purge_catalog(settings: Settings, tables: Sequence[str], lock_timeout_s: flo
     with hold_writer_lock(settings, lock_timeout_s):
         path = catalog_path(settings.catalog_address)
         try:
-            with closing(
-                sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-            ) as connection:
-                connection.execute("PRAGMA secure_delete = ON")
-                connection.execute(_NARROW.format(bytewise="", tables=quote_list(tables)))
-                connection.execute("VACUUM")
-                busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            busy = change_catalog(
+                path,
+                "PRAGMA secure_delete = ON",
+                _NARROW.format(bytewise="", tables=quote_list(tables)),
+                "VACUUM",
+                "PRAGMA wal_checkpoint(TRUNCATE)",
+            )
         except sqlite3.Error as error:
             raise _held(type(error).__name__) from None
-    if busy:
+    if busy != "0":
         raise _held("its log is in use")
 
 

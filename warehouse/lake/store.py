@@ -18,6 +18,7 @@ import polars as pl
 from schemas.errors import ContractError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from warehouse.away import CATALOG, OBJECTS, until_there
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
@@ -28,7 +29,7 @@ from warehouse.lake.attach import (
 )
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.data_files import NewFiles
-from warehouse.lake.faults import CONFLICT_TRIES, is_conflict
+from warehouse.lake.faults import CONFLICT_TRIES, find_absence, is_conflict
 from warehouse.lake.landing import (
     OWN_TABLES,
     Batch,
@@ -73,6 +74,14 @@ def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: fl
     earlier version wrote. Raises StoreError when there is no lake to read, when it cannot be opened, or when another
     writer holds it too long.
     """
+    return until_there(
+        lambda: _open_lake(settings, read_only, lock_timeout_s),
+        stores=(CATALOG,),
+        wait_s=settings.store_wait_s,
+    )
+
+
+def _open_lake(settings: Settings, read_only: bool, lock_timeout_s: float) -> Lake:
     check_catalog_address(settings.catalog_address)
     if read_only:
         check_exists(settings.catalog_address)
@@ -118,6 +127,8 @@ class Lake:
         self.lock_timeout_s = lock_timeout_s
         self._lock = RLock()
         self._catalog = CatalogWatch(settings, connection)
+        # Transactions under way: a statement of one that broke off cannot be done again alone.
+        self._depth = 0
 
     def __enter__(self) -> Lake:
         return self
@@ -180,12 +191,19 @@ class Lake:
     ) -> T:
         import duckdb
 
-        with self._lock:
+        def attempt() -> T:
             try:
                 return execute_statement(self.connection, sql, params or {}, fetch)
             except duckdb.Error as error:
                 self._catalog.check()
                 raise explain_error(error, sql) from None
+
+        with self._lock:
+            return attempt() if self._depth else self._wait(attempt, CATALOG)
+
+    def _wait(self, attempt: Callable[[], T], *stores: str) -> T:
+        """What `attempt` returns; stores that are away are waited for. `stores`: those that it surely talks to."""
+        return until_there(attempt, stores=stores, wait_s=self.settings.store_wait_s)
 
     def units(self, table: str) -> set[str]:
         """The units of a table that were landed, those without rows included."""
@@ -247,7 +265,8 @@ class Lake:
         if changed:
             checked = check_rules(changed, stage)
             _refuse_holes(checked)
-            self._write(checked, flow_run_id or read_flow_run_id())
+            landing_run = flow_run_id or read_flow_run_id()
+            self._wait(lambda: self._write(checked, landing_run), CATALOG, OBJECTS)
             answers |= {one.batch.landing_unit: one.landing for one in checked}
         return [answers[batch.landing_unit] for batch in batches]
 
@@ -288,28 +307,49 @@ class Lake:
         """One write transaction under the writer lock; undone when the block raises.
 
         The files that it adds are on the disk before the catalog names them. `tables`: those that are written to, where that
-        is known; the folders of all are looked at otherwise.
+        is known; the folders of all are looked at otherwise. Raises StoreAway where catalog or object store went away; of a
+        COMMIT that nobody answered it is not known whether it was kept.
         """
+        import duckdb
+
         with self.exclusive() as connection:
             files = NewFiles(self.settings, tables)
             connection.execute("BEGIN")
+            self._depth += 1
             try:
                 yield connection
                 files.flush()
                 connection.execute("COMMIT")
+            except duckdb.Error as error:
+                roll_back(connection)
+                if (away := find_absence(error)) is not None:
+                    raise away from None
+                raise
             except BaseException:
                 roll_back(connection)
                 raise
+            finally:
+                self._depth -= 1
             self._catalog.acknowledge()
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
         """Every query of the block sees the lake as of the first one, and nothing can be written."""
+        import duckdb
+
+        def attempt() -> None:
+            try:
+                begin_reading(self.connection)
+            except duckdb.Error as error:
+                raise (find_absence(error) or error) from None
+
         with self._lock:
-            begin_reading(self.connection)
+            attempt() if self._depth else self._wait(attempt, CATALOG)
+            self._depth += 1
             try:
                 yield
             finally:
+                self._depth -= 1
                 roll_back(self.connection)
 
     def _read_landings(self, names: Iterable[str]) -> dict[str, _Landed]:
@@ -327,6 +367,7 @@ class Lake:
         }
 
     def _write(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
+        """Land what is not there yet: after an absence it may be, whoever was told what."""
         with hold_units(self.settings, [one.batch.landing_unit for one in checked], self.lock_timeout_s):
             if is_postgres(self.settings.catalog_address):
                 # Another process may have landed the same meanwhile.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from warehouse.lake.attach import connect_duckdb
+from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import create_in_memory
 from warehouse.lake.queries import Query, bind_parameters
 from warehouse.lake.quoting import quote_name

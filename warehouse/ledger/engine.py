@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
 
-from schemas.errors import ConflictError, StoreError
+from schemas.errors import ConflictError, StoreAway, StoreError
+from warehouse.away import CONNECT_TIMEOUT_S, LEDGER, until_there
 from warehouse.installation import (
     check_held_id,
     check_store_file,
@@ -25,6 +27,9 @@ from warehouse.ledger.commits import (
     check_files,
     commit,
     explain_refusal,
+    is_away,
+    mark_transaction,
+    raise_if_away,
     roll_back,
     watch_files,
 )
@@ -62,9 +67,16 @@ class Ledger:
     """
 
     def __init__(
-        self, engine: Engine, *, has_exam_attached: bool = False, busy_s: float | None = None
+        self,
+        engine: Engine,
+        *,
+        has_exam_attached: bool = False,
+        busy_s: float | None = None,
+        is_whole: bool = True,
     ) -> None:
         self.engine = engine
+        # The exam's side alone has no table in which commits are counted, and its calls are made again by who made them.
+        self._counts_commits = is_whole and busy_s is None
         self._has_exam_attached = has_exam_attached
         self._busy_s = busy_s
 
@@ -84,7 +96,12 @@ class Ledger:
         """The writer of this process; started on first use."""
         from warehouse.ledger.writer import GroupCommitWriter
 
-        return GroupCommitWriter(self.engine, self._busy_s)
+        return GroupCommitWriter(self.engine, self._busy_s, counts_commits=self._counts_commits)
+
+    @property
+    def wait_s(self) -> float | None:
+        """Seconds that a ledger on a server is waited for: those of the setting (null), or none for servers."""
+        return None if self._busy_s is None else 0.0
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -98,16 +115,16 @@ class Ledger:
 
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         try:
-            with self.engine.connect() as connection:
-                check_files(connection)
-                connection.exec_driver_sql(begin)
+            with self._begin(begin, check_files) as connection:
                 try:
                     if self._has_exam_attached:
                         connection.exec_driver_sql(_PIN).close()
                     yield connection
                 finally:
-                    connection.exec_driver_sql("ROLLBACK")
+                    if not connection.invalidated:
+                        connection.exec_driver_sql("ROLLBACK")
         except (OperationalError, TimeoutError) as error:
+            raise_if_away(error)
             raise StoreError(
                 f"The ledger cannot be read ({type(error).__name__}). Wait until it is free, and run the command again."
             ) from None
@@ -116,24 +133,28 @@ class Ledger:
     def write(self) -> Iterator[Connection]:
         """One transaction; durable when the block ends, undone when it raises.
 
-        Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone.
+        Raises ConflictError where what was to be written is there already, StoreError when the ledger's file is gone, StoreAway
+        where its server went away before anything was kept.
         """
         from sqlalchemy.exc import DBAPIError, IntegrityError
 
-        with self.engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN")
-            connection.info[PENDING_ENTRIES], connection.info[PENDING_PUBLIC] = [], []
+        begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
+        with self._begin(begin, mark_transaction if self._counts_commits else _prepare_nothing) as connection:
+            # Kept by hand: a connection that was lost gives it no more.
+            info = connection.info
+            info[PENDING_ENTRIES], info[PENDING_PUBLIC] = [], []
             try:
                 yield connection
                 write_entries(connection)
-                commit(connection)
+                commit(connection, wait_s=self.wait_s)
             except IntegrityError as error:
-                connection.exec_driver_sql("ROLLBACK")
+                roll_back(connection)
                 raise ConflictError(
                     f"Another process was first ({type(error.orig).__name__}); nothing was written. Run the command again."
                 ) from None
             except DBAPIError as error:
                 roll_back(connection)
+                raise_if_away(error)
                 if (cause := explain_refusal(error)) is None:
                     raise
                 raise StoreError(
@@ -143,13 +164,42 @@ class Ledger:
                 roll_back(connection)
                 raise
             finally:
-                del connection.info[PENDING_ENTRIES], connection.info[PENDING_PUBLIC]
+                for name in (PENDING_ENTRIES, PENDING_PUBLIC):
+                    info.pop(name, None)
+
+    def _begin(self, begin: str, prepare: Callable[[Connection], None]) -> Connection:
+        """A connection with a transaction begun; a server that does not answer is waited for."""
+        from sqlalchemy.exc import DBAPIError
+
+        def attempt() -> Connection:
+            connection = None
+            try:
+                connection = self.engine.connect()
+                if self.is_sqlite:
+                    prepare(connection)
+                    connection.exec_driver_sql(begin)
+                else:
+                    connection.exec_driver_sql(begin)
+                    prepare(connection)
+            except BaseException as error:
+                if connection is not None:
+                    connection.close()
+                if isinstance(error, DBAPIError):
+                    raise_if_away(error)
+                raise
+            return connection
+
+        return until_there(attempt, stores=(LEDGER,), wait_s=self.wait_s)
 
     def close(self) -> None:
         """Let the writer finish what it was given, then close every connection."""
         if "writer" in self.__dict__:
             self.writer.close()
         self.engine.dispose()
+
+
+def _prepare_nothing(_connection: Connection) -> None:
+    pass
 
 
 def write_entries(connection: Connection) -> None:
@@ -170,8 +220,12 @@ def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
     With `busy_s` a write that waits so long for another process's lock raises StoreError: for servers, whose callers can
     wait themselves. Without it commands wait for minutes.
 
-    Raises StoreError when it cannot be reached, was written by a newer version, or is not the ledger of its home.
+    Raises StoreError when it cannot be reached for a long time, was written by a newer version, or is not the ledger of its home.
     """
+    return until_there(partial(_open_ledger, url, busy_s), stores=(LEDGER,))
+
+
+def _open_ledger(url: str, busy_s: float | None) -> Ledger:
     expected = find_expected_id(url)
     check_store_file(ledger_file(url), expected)
     check_store_file(exam_file(url), expected)
@@ -197,6 +251,10 @@ def open_exam_database(url: str, *, busy_s: float | None = None) -> Ledger:
 
     Raises StoreError when it is not there, not at the form of the code, or shows more than the exam's side.
     """
+    return until_there(partial(_open_exam_database, url, busy_s), stores=(LEDGER,))
+
+
+def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
     file, expected = find_ledger_file(url), find_expected_id(url)
     if expected is not None:
         check_store_file(exam_file(url), expected)
@@ -218,7 +276,7 @@ def open_exam_database(url: str, *, busy_s: float | None = None) -> Ledger:
                 f"The exam database is at form {found or 'none'}, and this Proctor needs {HEAD}. Run `proctor exam database`, which "
                 "brings it there; nothing is lost."
             )
-    return Ledger(engine, busy_s=busy_s)
+    return Ledger(engine, busy_s=busy_s, is_whole=False)
 
 
 @contextmanager
@@ -236,10 +294,11 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
         raise
     except (OperationalError, sqlite3.OperationalError) as error:
         engine.dispose()
-        raise StoreError(
+        text = (
             f"The ledger at {shown} cannot be opened ({type(getattr(error, 'orig', error)).__name__}). Check PROCTOR_LEDGER_URL, or that the folder "
             "of PROCTOR_HOME can be written."
-        ) from None
+        )
+        raise (StoreAway(LEDGER, text) if is_away(error) else StoreError(text)) from None
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         raise StoreError(
@@ -275,6 +334,7 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
             address,
             hide_parameters=True,
             isolation_level="AUTOCOMMIT",
+            connect_args={} if "connect_timeout" in address.query else {"connect_timeout": CONNECT_TIMEOUT_S},
             pool_pre_ping=True,
             pool_timeout=busy_s or 30,
         )
@@ -320,11 +380,21 @@ def _attach_exam(path: Path, connection: Any, _record: Any) -> None:
 
 
 def _create_closed(path: Path) -> None:
-    """Make the file, and its folder, for its owner alone; SQLite gives its log the same mode. What is there stays."""
+    """Make the file, and its folder, for its owner alone; SQLite gives its log the same mode. What is there stays.
+
+    It comes to its name with no descriptor of ours open: a process that closes a descriptor of a file loses every lock that
+    it holds on that file, SQLite's among them, and the next process that ends takes the write-ahead log from under it.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists():
+        return
     # Who may not make it hears of it when SQLite tries.
     with suppress(OSError):
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+        os.close(descriptor)
+        with suppress(FileExistsError):
+            os.link(draft, path)
+        Path(draft).unlink()
 
 
 def _list_watched(url: str, attached: Path | None) -> list[WatchedFile]:
