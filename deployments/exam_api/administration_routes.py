@@ -24,6 +24,7 @@ from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from warehouse.ledger import exam, users
 from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.clock import read_lease_time
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         )
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
+        if outcome == "busy":
+            raise ExamError(429, "busy", "Many passwords wait to be checked. Try again in a few seconds.")
         if outcome == "wrong":
             # Whose password it was not; a name that nobody has is not written down.
             known = await run_in_threadpool(_name_known, ledger, body.user_id)
@@ -74,6 +77,8 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         )
         if outcome == "pause":
             raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
+        if outcome == "busy":
+            raise ExamError(429, "busy", "Many passwords wait to be checked. Try again in a few seconds.")
         if outcome == "wrong" or stored is None:
             known = await run_in_threadpool(_name_known, ledger, user_id)
             await note_refusal(request, "enrol_key", 401, "password_wrong", known)
@@ -241,7 +246,15 @@ def _issue(
         permissions = PERMISSIONS[user.role]
         if user.role == "candidate" and session_id is None:
             permissions = permissions - {"sit"}
-        token = issue_token(keys, user_id, session_id, permissions, settings.token_ttl_s, issued_by=issued_by)
+        token = issue_token(
+            keys,
+            user_id,
+            session_id,
+            permissions,
+            settings.token_ttl_s,
+            now=read_lease_time(connection),
+            issued_by=issued_by,
+        )
         if issued_by is not None:
             target = f"{user_id} {token.token_id}"
             add_entry(connection, Entry("issue_token", issued_by, session_id, target=target))
@@ -293,5 +306,5 @@ async def _hash(app: FastAPI, user_id: str, password: SecretStr | None) -> str |
     text = password.get_secret_value()
     if (weakness := find_weakness(text, user_id)) is not None:
         raise ExamError(422, "weak_password", weakness.sentence)
-    async with door.places:
+    async with door.places.hold():
         return await run_in_threadpool(hash_password, text)

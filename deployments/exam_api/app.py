@@ -38,7 +38,7 @@ from warehouse.ledger.sides import find_exam_address
 LARGEST_ANSWER_BYTES = 32_000_000
 # Who is told after so long that the ledger is locked sends the same call again.
 LONGEST_WAIT_S = 3.0
-_ADVICE = "Send less: a response is kept up to 1,000,000 characters."
+_ADVICE = "Send less: a response is kept up to the longest_response of the lease."
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": bodies.ErrorBody, "description": about}

@@ -111,7 +111,10 @@ class TaskBody(_Body):
 
 
 class LeaseBody(_Body):
-    """The right to sit a session; the secret is shown here only. `lease_s`: seconds that it lasts from each call."""
+    """The right to sit a session; the secret is shown here only.
+
+    `lease_s`: seconds that it lasts from each call. `longest_response`: characters that are kept of a response.
+    """
 
     session_id: str
     generation: int
@@ -123,6 +126,7 @@ class LeaseBody(_Body):
     deadline_at: str | None
     question_s: float | None
     lease_s: float | None
+    longest_response: int
     guide: GuideBody
 
 
@@ -161,7 +165,8 @@ class NextBody(_Body):
 class AnswerRequest(_Body):
     """The answer to the question at `seq`; everything but the response is the caller's own account.
 
-    A response beyond 1,000,000 characters is cut there and kept as `truncated`.
+    A response beyond the `longest_response` of the lease is cut there, with size and SHA-256 of the whole in a mark at its end, and
+    kept as `truncated`.
     """
 
     seq: int = Field(ge=1, le=_LARGEST_INT)

@@ -43,12 +43,12 @@ Held = Annotated[Lease, Depends(_read_lease)]
 
 def add_practice_routes(app: FastAPI, settings: Settings) -> None:
     """Add the practice session; before the routes of sessions, which would take its id for one of theirs."""
-    app.state.practice = PracticeRoom(settings.lease_s)
+    app.state.practice = PracticeRoom(settings.lease_s, longest_response=settings.longest_response)
 
     @app.post(f"{_PATH}/open")
     async def open_practice(candidate: Candidate, room: Room, body: bodies.OpenRequest) -> bodies.LeaseBody:
         """Open a practice session with public questions, or resume it; a finished one begins again. It counts for nothing."""
-        return describe_lease(room.open(candidate, body.lease_secret))
+        return describe_lease(room.open(candidate, body.lease_secret), settings.longest_response)
 
     @app.post(f"{_PATH}/renew")
     async def renew_practice(candidate: Candidate, room: Room, lease: Held) -> bodies.RenewedLease:

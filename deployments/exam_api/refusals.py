@@ -29,10 +29,17 @@ _FIELDS = frozenset(
 ) | {"session_id", "user_id", "run_id", "x-lease-secret", "x-lease-generation"}
 
 
+# Seconds after which a password that had no place is sent again.
+BUSY_RETRY_S = "3"
+
+
 async def refuse(_request: Request, error: Exception) -> JSONResponse:
     """A refusal of the protocol in the API's form."""
     assert isinstance(error, ExamError)
-    return _error(error.status, error.code, str(error))
+    reply = _error(error.status, error.code, str(error))
+    if error.code == "busy":
+        reply.headers["Retry-After"] = BUSY_RETRY_S
+    return reply
 
 
 async def refuse_usage(_request: Request, error: Exception) -> JSONResponse:

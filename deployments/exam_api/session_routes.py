@@ -48,7 +48,7 @@ def add_session_routes(app: FastAPI) -> None:
     ) -> bodies.LeaseBody:
         """Open a session, or resume it with its lease secret; the reply tells how it is sat and graded."""
         lease = await protocol.open_session_async(token, session_id, body.lease_secret)
-        return describe_lease(lease)
+        return describe_lease(lease, protocol.longest_response)
 
     @app.post("/sessions/{session_id}/renew")
     async def renew_lease(lease: Held, token: Token, protocol: Exam) -> bodies.RenewedLease:
@@ -85,10 +85,10 @@ def add_session_routes(app: FastAPI) -> None:
         return bodies.StatusBody(**asdict(await protocol.release_session_async(token, session_id)))
 
 
-def describe_lease(lease: Lease) -> bodies.LeaseBody:
+def describe_lease(lease: Lease, longest_response: int) -> bodies.LeaseBody:
     """A lease as it is sent, with the guide of its session."""
     guide = bodies.GuideBody.model_validate(describe_session(lease.prompt_style))
-    return bodies.LeaseBody(**asdict(lease), guide=guide)
+    return bodies.LeaseBody(**asdict(lease), longest_response=longest_response, guide=guide)
 
 
 def describe_question(put: Put | None) -> bodies.QuestionBody | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 GATES: Final = {
     "incomplete": "sessions are open or not wholly judged",
+    "answered": "too few of a candidate's questions were answered",
     "unparsed": "too many of a candidate's answers have a judgement that nobody could read",
     "reference": "answers of the reference were not judged by the judge that counts",
     "discipline": "a candidate has no question of a discipline, so that it has no S",
@@ -40,6 +41,7 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
     """Every gate that the basis does not pass, in the order of `GATES`."""
     found = [
         _check_incomplete(basis),
+        _check_answered(basis, settings.answered_gate),
         _check_unparsed(basis, settings.unparsed_gate),
         _check_reference(basis),
         _check_disciplines(basis),
@@ -79,6 +81,35 @@ def _check_incomplete(basis: Basis) -> ShutGate | None:
         f"{open_count} sessions are open and {sessions.height - open_count} not wholly judged, of "
         f"{_name(sessions['model'].unique().sort().to_list())}. `proctor judge --run {basis.run['run_id']}` judges what is "
         "left, `proctor exam close` closes what will not be answered.",
+    )
+
+
+def _check_answered(basis: Basis, least: float) -> ShutGate | None:
+    """What counts 0 because it was never answered says nothing of a candidate; the reference's own sittings are looked at, too."""
+    import polars as pl
+
+    if basis.answers.is_empty():
+        return None
+    short = (
+        basis.answers.group_by("model")
+        .agg(
+            count=pl.len(),
+            answered=(pl.col("score_status") != "unanswered").sum(),
+            share=(pl.col("score_status") != "unanswered").mean(),
+        )
+        .filter(pl.col("share") < least)
+        .sort("share", "model")
+    )
+    if short.is_empty():
+        return None
+    named = [
+        f"{row['model']} {row['answered']} of {row['count']} ({row['share']:.1%})"
+        for row in short.iter_rows(named=True)
+    ]
+    return ShutGate(
+        "answered",
+        f"below {least:.1%} of the questions were answered by {_name(named)}; what was not counts 0. A closed session is never sat again: "
+        "`proctor runs` and `proctor exam audit` tell why; `proctor evaluate --repetition NAME` examines them again.",
     )
 
 

@@ -24,6 +24,7 @@ from tasks.exam.public.sessions import CLOSE
 from warehouse.lake.rewriting import purge_catalog, purge_files, without_texts
 from warehouse.lake.store import Batch, Lake, open_lake
 from warehouse.ledger import erasures
+from warehouse.ledger.clock import Time, read_time
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.erasures import Erasure
 from warehouse.ledger.public_log import add_public_entry, read_public_entries
@@ -173,9 +174,8 @@ def _erase_run(
 ) -> Erasure:
     """Within a transaction: the texts, the proof, and the entries of both logs. What was planned is looked at again."""
     own = [session for session in list_scope(connection, scope) if session.run_id == plan.run_id]
-    refusal = (
-        find_refusal(connection, settings, plan.run_id, own, editions, now=now) if own else "It is done."
-    )
+    clock = read_time(connection) if now is None else Time(now.timestamp())
+    refusal = find_refusal(connection, settings, plan.run_id, own, editions, clock) if own else "It is done."
     if refusal is not None or [session.session_id for session in own] != list(plan.sessions):
         raise GateError(
             f"Run {plan.run_id} is not as it was when it was looked at: nothing of it was erased. {refusal or ''}"

@@ -13,6 +13,8 @@ from tasks.faults import log
 from warehouse.ledger import erasures, public_log
 from warehouse.ledger.batches import list_call_batches
 from warehouse.ledger.claims import list_claims
+from warehouse.ledger.clock import Time, check_clock, read_time
+from warehouse.ledger.engine import write_moment
 from warehouse.ledger.erasures import ErasableSession
 
 if TYPE_CHECKING:
@@ -85,12 +87,24 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
     )
 
 
-def list_due(ledger: Ledger, lake: Lake, settings: Settings) -> tuple[str, ...]:
+def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime:
+    """The moment by which the policy no longer keeps runs; raises ClockError where a leap of the clock alone would name one."""
+    check_clock(ledger)
+    with ledger.read() as connection:
+        time = read_time(connection)
+
+    def find(moment: float) -> tuple[str, ...]:
+        return find_due_runs(lake, settings, datetime.fromtimestamp(moment, UTC))
+
+    return datetime.fromtimestamp(time.settle(find), UTC)
+
+
+def list_due(ledger: Ledger, lake: Lake, settings: Settings, now: datetime | None = None) -> tuple[str, ...]:
     """Of the runs that the policy no longer keeps those that still hold texts."""
     with ledger.read() as connection:
         return tuple(
             run_id
-            for run_id in find_due_runs(lake, settings)
+            for run_id in find_due_runs(lake, settings, now)
             if erasures.list_sessions_with_texts(connection, run_id=run_id)
         )
 
@@ -100,10 +114,11 @@ def plan_erasure(
 ) -> list[RunPlan]:
     """What would be erased of each run, in the order of months; nothing is changed.
 
-    Raises UsageError where nothing is there to erase, GateError that names every run which forbids it and why. Of the runs that the
+    Raises UsageError where nothing is there to erase, ClockError where a leap of the clock alone would allow it, GateError that names every run which forbids it and why. Of the runs that the
     policy names, those that forbid it now are left, with a warning, unless they are all.
     """
     with ledger.read() as connection:
+        clock = read_time(connection) if now is None else Time(now.timestamp())
         found = list_scope(connection, scope)
         if not found:
             raise UsageError(_describe_nothing(connection, scope))
@@ -114,7 +129,7 @@ def plan_erasure(
         refusals = {
             run_id: refusal
             for run_id, own in by_run.items()
-            if (refusal := find_refusal(connection, settings, run_id, own, editions.get(run_id, ()), now=now))
+            if (refusal := find_refusal(connection, settings, run_id, own, editions.get(run_id, ()), clock))
         }
         if refusals and (scope.run_ids is None or len(refusals) == len(by_run)):
             raise GateError(f"Nothing was erased. {' '.join(refusals.values())}")
@@ -159,10 +174,12 @@ def find_refusal(
     run_id: str,
     own: Sequence[ErasableSession],
     editions: Sequence[Mapping[str, Any]],
-    *,
-    now: datetime | None = None,
+    clock: Time,
 ) -> str | None:
-    """Why texts of a run must not be erased now, as a sentence that says when they can be; null where nothing forbids it."""
+    """Why texts of a run must not be erased now, as a sentence that says when they can be; null where nothing forbids it.
+
+    Raises ClockError where a leap of the clock alone would allow it.
+    """
     if own[0].run_status != "closed" or any(session.status != "closed" for session in own):
         return f"Run {run_id} is not closed: what is under way is not erased; close it first (`proctor exam close`)."
     if not editions:
@@ -172,8 +189,9 @@ def find_refusal(
     named = {entry.kind for entry in entries}
     if _COMMIT in named and not {_DISCLOSE, _EDITION} <= named:
         return f"Run {run_id} is sealed and not disclosed yet: others could not check it any more (`proctor exam seal`, `proctor publish`)."
-    bound = max(row["published_at"] for row in editions) + timedelta(days=settings.objection_days)
-    if bound > (now or datetime.now(UTC)):
+    published_at = max(row["published_at"] for row in editions)
+    bound = published_at + timedelta(days=settings.objection_days)
+    if not clock.has_passed(write_moment(bound.timestamp()), since=write_moment(published_at.timestamp())):
         return (
             f"Edition {editions[-1]['edition_id']} can be objected to until {bound:%Y-%m-%d} (PROCTOR_OBJECTION_DAYS): until then what it "
             "rests on is kept."

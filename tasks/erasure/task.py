@@ -6,7 +6,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.erasure.erase import erase_texts, finish_erasures
-from tasks.erasure.scope import Scope, list_due
+from tasks.erasure.scope import Scope, list_due, read_policy_time
 from tasks.faults import hide_content
 from warehouse.lake.store import open_lake
 from warehouse.ledger.chain import name_account
@@ -20,7 +20,7 @@ def erase_what_is_due() -> dict[str, object]:
     settings = load_settings()
     finished = finish_erasures(settings)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        due = list_due(ledger, lake, settings)
+        due = list_due(ledger, lake, settings, read_policy_time(ledger, lake, settings))
     result: dict[str, object] = {
         "keep_raw_months": settings.keep_raw_months,
         "due": len(due),

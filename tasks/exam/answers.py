@@ -7,6 +7,7 @@ confidence the answer is null, never a guess.
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Final
 
 from tasks.questions.question import BareQuestion
@@ -31,12 +32,16 @@ _TRUE_WORDS: Final = (
 )
 _TRUTH_FIRST: Final = re.compile(rf"\W*(?:(?P<false>{_FALSE_WORDS})|(?P<true>{_TRUE_WORDS}))", re.IGNORECASE)
 _VERDICT: Final = re.compile(
-    r"(?:该|此|这一|这个|这种|本题|题中的?|上述)?\s*(?:说法|表述|命题|观点|判断|陈述|论断|结论|statement|claim|proposition)"
+    r"(?:说法|表述|命题|观点|判断|陈述|论断|结论|statement|claim|proposition)"
     r"[^\n。.;；]{0,12}?"
     rf"(?:(?P<false>{_FALSE_WORDS})|(?P<true>正确|对的|成立|\btrue\b|\bcorrect\b))",
     re.IGNORECASE,
 )
-_SEPARATOR: Final = r"\s*(?:[,，、;；/&+]|和|与|及|以及|\band\b)?\s*"
+# Nothing here gives back spaces that it took: a response of a million spaces would be tried at each of them, again and again.
+_SEPARATOR: Final = r"\s*+(?:(?:[,，、;；/&+]|和|与|及|以及|\band\b)\s*+)?"
+# An answer stands directly after its mark, and among the last ones: a response may be made of marks alone.
+_MOST_MARKS: Final = 200
+_LONGEST_TAIL: Final = 4_000
 
 
 def extract_answer(bare: BareQuestion, response: str) -> str | None:
@@ -79,16 +84,20 @@ def _extract_labels(text: str, labels: list[str]) -> str | None:
     if not labels:
         return None
     one = "(?:" + "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True)) + ")"
-    bracketed = rf"[(（\[]?\s*{one}\s*[)）\]]?"
+    bracketed = rf"[(（\[]?\s*+{one}(?:\s*+[)）\]])?"
     # A label ends where no word continues it: "A." and "A、" are labels, "Apple" and "A student" are not.
-    several = re.compile(rf"[(（\[]?\s*({bracketed}(?:{_SEPARATOR}{bracketed})*)(?![A-Za-z0-9'])(?!\s+[a-z])")
+    several = re.compile(
+        rf"[(（\[]?\s*+({bracketed}(?:{_SEPARATOR}{bracketed})*)(?![A-Za-z0-9'])(?!\s+[a-z])"
+    )
     for tail in _marked(text):
         if match := several.match(tail):
             return _join_labels(match.group(1), one, labels)
     if match := several.match(text):
         return _join_labels(match.group(1), one, labels)
     chosen = list(
-        re.finditer(rf"(?:选择|应选|故选|选|choose|select|option)\s*[:：]?\s*({several.pattern})", text, re.I)
+        re.finditer(
+            rf"(?:选择|应选|故选|选|choose|select|option)\s*+(?:[:：]\s*+)?({several.pattern})", text, re.I
+        )
     )
     if chosen:
         return _join_labels(chosen[-1].group(1), one, labels)
@@ -110,4 +119,5 @@ def _extract_final(text: str) -> str | None:
 
 def _marked(text: str) -> list[str]:
     """What stands after each mark of an answer, the last mark first."""
-    return [text[match.end() :] for match in reversed(list(_MARK.finditer(text)))]
+    ends = deque((match.end() for match in _MARK.finditer(text)), maxlen=_MOST_MARKS)
+    return [text[end : end + _LONGEST_TAIL] for end in reversed(ends)]

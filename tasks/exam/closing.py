@@ -6,7 +6,6 @@ in-house candidate had failed for good, else as unanswered.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from schemas.settings import Settings
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.public.sessions import add_closing
 from warehouse.ledger import deadlines, exam, seats
+from warehouse.ledger.clock import Time, check_clock, read_time
 from warehouse.ledger.engine import Ledger, now_text, write_moment
 from warehouse.ledger.seals import seal_closing
 
@@ -60,13 +60,16 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
 
 
 def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None) -> int:
-    """Set the deadlines of a run's sessions (of all open runs) that have none yet, counted from now; returns how many."""
+    """Set the deadlines of a run's sessions (of all open runs) that have none yet, counted from now; returns how many.
+
+    Raises ClockError where the clock cannot be believed.
+    """
     limits = Deadlines.from_settings(settings)
     with ledger.write() as connection:
         return deadlines.write_deadlines(
             connection,
             run_id=run_id,
-            deadline_at=write_moment(time.time() + limits.session_s),
+            deadline_at=write_moment(read_time(connection).now + limits.session_s),
             question_s=limits.question_s,
         )
 
@@ -93,11 +96,19 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
 
 
 def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
-    """Close the sessions of open runs whose deadline has passed, and the runs that are then finished."""
+    """Close the sessions of open runs whose deadline has passed, and the runs that are then finished.
+
+    Raises ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
+    """
+    if now is None:
+        check_clock(ledger)
     with ledger.read() as connection:
-        names = deadlines.list_unfinished(
-            connection, before=write_moment(time.time() if now is None else now)
-        )
+        clock = read_time(connection) if now is None else Time(now)
+        names = [
+            row.session_id
+            for row in deadlines.list_overdue(connection, before=write_moment(clock.now))
+            if clock.has_passed(row.deadline_at, since=row.planned_at)
+        ]
         run_ids = {deadlines.read_run_of(connection, name) for name in names}
     return _close_all(
         ledger, names, "the deadline had passed", BY_DEADLINE, sorted(name for name in run_ids if name)

@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import quote, urlencode
 
-from tasks.exam.http_calls import HttpCaller
+from tasks.exam.http_calls import PATIENCE_S, HttpCaller
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
+from warehouse.away import EXAM
 
 
 class Door(Protocol):
@@ -64,8 +65,8 @@ class HttpDoor:
         patience_s: how long a server that does not answer is tried again before DoorError.
     """
 
-    def __init__(self, url: str, *, patience_s: float = 30.0) -> None:
-        self._caller = HttpCaller(url, patience_s=patience_s)
+    def __init__(self, url: str, *, patience_s: float = PATIENCE_S) -> None:
+        self._caller = HttpCaller(url, patience_s=patience_s, noted_as=EXAM)
         self._call = self._caller.call
 
     async def __aenter__(self) -> Self:

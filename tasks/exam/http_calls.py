@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from schemas.errors import ExamError, ProctorError
 from tasks.exam.protocol.words import Lease
+from warehouse.away import note_away, note_back
 
 if TYPE_CHECKING:
     import aiohttp
 
+PATIENCE_S: Final = 30.0
+# Who was refused for so long says so: a database that is locked for a moment is worth no word.
+_NOTED_AFTER_S: Final = 5.0
 _FIRST_WAIT_S: Final = 0.1
 _LONGEST_WAIT_S: Final = 2.0
 # A server that asks for a longer pause is asked again after this one.
@@ -36,20 +40,23 @@ class HttpCaller:
         patience_s: how long a server that does not answer, or is busy, is tried again before DoorError.
         longest_wait_s: longest pause between two tries where the server asks for none.
         advice: what to do when it does not answer.
+        noted_as: its name in the log, as of a store that is away; null where the caller shows its own progress.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        patience_s: float = 30.0,
+        patience_s: float = PATIENCE_S,
         longest_wait_s: float = _LONGEST_WAIT_S,
         advice: str = _ADVICE,
+        noted_as: str | None = None,
     ) -> None:
         self._url = url.rstrip("/")
         self._patience_s = patience_s
         self._longest_wait_s = longest_wait_s
         self._advice = advice
+        self._noted_as = noted_as
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -89,7 +96,8 @@ class HttpCaller:
             headers["X-Lease-Secret"] = lease.secret
             headers["X-Lease-Generation"] = str(lease.generation)
         loop = asyncio.get_running_loop()
-        give_up_at = loop.time() + self._patience_s
+        began = loop.time()
+        give_up_at = began + self._patience_s
         wait_s = _FIRST_WAIT_S
         while True:
             wished_s = 0.0
@@ -98,6 +106,8 @@ class HttpCaller:
                     method, self._url + path, headers=headers, json=json
                 ) as reply:
                     if reply.status < 500 and reply.status not in _BUSY:
+                        if self._noted_as is not None:
+                            note_back(self._noted_as)
                         return _parse_reply(reply.status, await reply.json())
                     wished_s = _read_wish(reply.headers.get("Retry-After"))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
@@ -107,6 +117,8 @@ class HttpCaller:
             pause_s = max(wait_s * random.uniform(0.7, 1.0), wished_s * random.uniform(1.0, 1.1))
             if loop.time() + pause_s > give_up_at:
                 raise DoorError(f"The exam API at {self._url} does not answer ({reason}). {self._advice}")
+            if self._noted_as is not None and loop.time() - began > _NOTED_AFTER_S:
+                note_away(self._noted_as, self._patience_s)
             await asyncio.sleep(pause_s)
             wait_s = min(self._longest_wait_s, wait_s * 2)
 

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from schemas.errors import UsageError
 from warehouse.ledger import exam
+from warehouse.ledger.calls import read_spent_usd
 from warehouse.ledger.engine import Ledger, write_moment
 from warehouse.ledger.progress import read_call_sums, read_session_paces
 
@@ -72,7 +73,7 @@ class RunProgress:
         total: questions of the run.
         per_minute: answers a minute of late.
         left_s: seconds until the slowest candidate that moves is through; null while none moves.
-        cost_usd: what the answers have cost so far; null where no price is known.
+        cost_usd: what the run has cost so far, its judges too, as its budget counts; null where no price is known.
         candidates: each candidate, in order of name.
     """
 
@@ -96,6 +97,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         rows = read_session_paces(connection, run_id)
         calls = read_call_sums(connection, run_id, "exam")
+        spent_usd = read_spent_usd(connection, run_id)
     outside = frozenset(run["plan"]["outside"])
     found: dict[str, CandidateProgress] = {}
     for row in rows:
@@ -129,7 +131,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
         sum(one.total for one in candidates),
         sum(one.per_minute for one in candidates),
         0.0 if is_over else max(moving, default=None),
-        sum(costs.values()) if costs else None,
+        spent_usd if costs or spent_usd else None,
         candidates,
     )
 

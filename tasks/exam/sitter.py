@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -65,10 +67,12 @@ class Sitter:
         progress: Callable[[SittingProgress], None],
         note_error: Callable[[str, int, str], Awaitable[None]] | None = None,
         is_ours: Callable[[], bool] = lambda: True,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """`note_error` is told of a call that failed for good: session, position, error class.
 
-        `is_ours` says whether no other process has taken the session over; then this one leaves it.
+        `is_ours` says whether no other process has taken the session over; then this one leaves it. `clock` is the ledger's, which
+        the protocol compares tokens with.
         """
         self._door = door
         self._client = client
@@ -82,6 +86,7 @@ class Sitter:
         self._progress = progress
         self._note_error = note_error
         self._is_ours = is_ours
+        self._clock = clock
         self._token = ""
         self._lease: Lease | None = None
         self._opening = asyncio.Lock()
@@ -145,7 +150,9 @@ class Sitter:
                 done, _ = await asyncio.wait({call}, timeout=self._settings.lease_s / 3)
                 if done:
                     break
-                await self._call(self._door.renew_lease)
+                # A call that is being paid for is not broken off for it: what is refused for good, the answer is refused for too.
+                with suppress(ProctorError):
+                    await self._call(self._door.renew_lease)
         finally:
             call.cancel()
         try:
@@ -219,5 +226,6 @@ class Sitter:
                 self._session_id,
                 ["sit"],
                 self._settings.token_ttl_s,
+                now=self._clock(),
             ).text
             self._lease = await self._door.open_session(self._token, self._session_id, self._lease_secret)

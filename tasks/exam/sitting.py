@@ -19,10 +19,12 @@ from schemas.settings import Settings
 from tasks.claims import POLL_S, SharedWork
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
+from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.sitter import Client, Sitter, SittingProgress, is_pending
 from warehouse.ledger import deadlines, exam
+from warehouse.ledger.clock import clock_of
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -119,14 +121,30 @@ async def sit_sessions(
             )
 
         async def sit(row: Mapping[str, Any]) -> SittingFailure | bool:
-            """Sit a session; false when it was not begun, since another process sits it, or all stop."""
+            """Sit a session; false when another process sits it, or may have taken it over meanwhile, or all stop."""
             name: str = row["session_id"]
             model = candidates[row["model"]]
             async with room.by_limits[_name_limits(model)], room.overall:
                 if stop.is_set() or not await claims.take(name):
                     return False
+                was_lost = False
+
+                def is_ours() -> bool:
+                    nonlocal was_lost
+                    was_lost = was_lost or not claims.holds(name)
+                    return not was_lost
+
                 sitter = Sitter(
-                    used, client, settings, keys, model, row, count, note_error, lambda: claims.holds(name)
+                    used,
+                    client,
+                    settings,
+                    keys,
+                    model,
+                    row,
+                    count,
+                    note_error,
+                    is_ours,
+                    clock_of(ledger.engine),
                 )
                 try:
                     await sitter.sit(stop)
@@ -134,10 +152,13 @@ async def sit_sessions(
                     stop.set()
                     raise
                 except ProctorError as error:
+                    if was_lost:
+                        return False
                     return SittingFailure(name, row["model"], str(error), is_pending(error))
                 finally:
                     await claims.release(name)
-            return True
+            # A claim that could not be renewed is no try that failed: the session is sat again.
+            return not was_lost
 
         faults, failures = await _sit_in_rounds(ledger, run_id, waiting, sit, claims, stop)
     with ledger.read() as connection:
@@ -232,7 +253,8 @@ async def _open_door(ledger: Ledger, settings: Settings, door: Door | None) -> A
     if door is not None:
         yield door
     elif settings.exam_door == "http":
-        async with HttpDoor(settings.exam_url) as http:
+        # Where its database is away it says so, and is waited for as the database itself is.
+        async with HttpDoor(settings.exam_url, patience_s=settings.store_wait_s or PATIENCE_S) as http:
             yield http
     else:
         yield DirectDoor(make_protocol(ledger, settings, is_in_house=True))

@@ -5,7 +5,6 @@ Every function first locks the run's row, so that two processes never count the 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -14,7 +13,8 @@ from sqlalchemy import delete, func, insert, select, update
 
 from warehouse.ledger.calls import BATCH_PREFIX, read_spent_usd
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine import write_moment
 from warehouse.ledger.seals import digest_limit
 from warehouse.ledger.tables import budget_limits, budget_shares, run_budgets, runs
 
@@ -35,18 +35,14 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Share:
-    """What a process has set aside of a run's budget, and until when it is believed to be at work."""
+    """What a process has set aside of a run's budget, until when it is believed to be at work, and whether that was over."""
 
     holder: str
     host: str
     process_id: int
     reserved_usd: float
     expires_at: str
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether its holder has neither reserved nor settled for a whole lease."""
-        return self.expires_at < now_text()
+    is_expired: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ def open_share(
             host=host,
             process_id=process_id,
             reserved_usd=0.0,
-            expires_at=write_moment(time.time() + lease_s),
+            expires_at=write_moment(read_lease_time(connection) + lease_s),
         )
     )
     return known if spent is None else max(known, spent)
@@ -168,7 +164,7 @@ def reserve_usd(
         .where(budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
         .values(
             reserved_usd=budget_shares.c.reserved_usd + amount_usd,
-            expires_at=write_moment(time.time() + lease_s),
+            expires_at=write_moment(read_lease_time(connection) + lease_s),
         )
     )
     return (Answer.RESERVED if renewed.rowcount == 1 else Answer.CLOSED), spent
@@ -196,18 +192,30 @@ def settle_usd(
             update(budget_shares)
             .where(*mine)
             .values(
-                reserved_usd=max(0.0, before - reserved_usd), expires_at=write_moment(time.time() + lease_s)
+                reserved_usd=max(0.0, before - reserved_usd),
+                expires_at=write_moment(read_lease_time(connection) + lease_s),
             )
         )
 
 
 def list_shares(connection: Connection, run_id: str) -> list[Share]:
     """The shares of a run's budget."""
-    columns = (budget_shares.c[name] for name in Share.__dataclass_fields__)
+    names = ("holder", "host", "process_id", "reserved_usd", "expires_at")
+    columns = (budget_shares.c[name] for name in names)
     rows = connection.execute(
         select(*columns).where(budget_shares.c.run_id == run_id).order_by(budget_shares.c.holder)
     )
-    return [Share(*row) for row in rows]
+    return [
+        Share(
+            row.holder,
+            row.host,
+            row.process_id,
+            row.reserved_usd,
+            row.expires_at,
+            is_lapsed(connection, row.expires_at),
+        )
+        for row in rows.all()
+    ]
 
 
 def close_share(connection: Connection, run_id: str, holder: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import Connection, RowMapping, and_, select, update
 
 from warehouse.ledger.chain import Entry, add_entry
@@ -43,17 +45,30 @@ def write_deadlines(
     return len(found)
 
 
-def list_unfinished(
-    connection: Connection, *, target: str | None = None, before: str | None = None
-) -> list[str]:
-    """The sessions that are not closed: of the run or session `target`, or those whose deadline is at or before `before`."""
-    query = select(sessions.c.session_id).where(sessions.c.status != "closed")
-    if target is not None:
-        query = query.where((sessions.c.run_id == target) | (sessions.c.session_id == target))
-    if before is not None:
-        open_runs = select(runs.c.run_id).where(runs.c.status == "open")
-        query = query.where(sessions.c.run_id.in_(open_runs), sessions.c.deadline_at <= before)
+def list_unfinished(connection: Connection, *, target: str) -> list[str]:
+    """The sessions of a run, or the one session, that are not closed."""
+    query = select(sessions.c.session_id).where(
+        sessions.c.status != "closed", (sessions.c.run_id == target) | (sessions.c.session_id == target)
+    )
     return list(connection.execute(query.order_by(sessions.c.session_id)).scalars())
+
+
+class OverdueSession(NamedTuple):
+    """A session that is not closed, its deadline, and when its run was planned."""
+
+    session_id: str
+    deadline_at: str
+    planned_at: str
+
+
+def list_overdue(connection: Connection, *, before: str) -> list[OverdueSession]:
+    """The sessions of open runs that are not closed and whose deadline is at or before `before`, in order of name."""
+    query = (
+        select(sessions.c.session_id, sessions.c.deadline_at, runs.c.planned_at)
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(runs.c.status == "open", sessions.c.status != "closed", sessions.c.deadline_at <= before)
+    )
+    return [OverdueSession(*row) for row in connection.execute(query.order_by(sessions.c.session_id))]
 
 
 def read_run_of(connection: Connection, target: str) -> str | None:

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.public_log import read_public_entries
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import allocations, run_seals, runs, sessions, set_proofs
+from warehouse.ledger.tables import allocations, run_seals, runs, sessions, set_proofs, sets
 
 
 class RunSeal(NamedTuple):
@@ -87,6 +87,30 @@ def iter_set_proofs(connection: Connection, set_ids: Sequence[str]) -> Iterator[
         row = connection.execute(select(*columns).where(set_proofs.c.set_id == set_id)).first()
         if row is not None:
             yield SetProof(*row)
+
+
+def has_sealed(connection: Connection) -> bool:
+    """Whether any run or set was ever sealed."""
+    return any(
+        connection.execute(select(table.c[key]).limit(1)).first() is not None
+        for table, key in ((run_seals, "run_id"), (set_proofs, "set_id"))
+    )
+
+
+def read_any_proof(connection: Connection) -> SetProof | None:
+    """The proof of one set that is there; null where no set has one."""
+    columns = [set_proofs.c[name] for name in SetProof._fields]
+    known = set_proofs.join(sets, sets.c.set_id == set_proofs.c.set_id)
+    row = connection.execute(select(*columns).select_from(known).limit(1)).first()
+    return None if row is None else SetProof(*row)
+
+
+def list_lineages(connection: Connection, set_id: str) -> list[str]:
+    """The lineages of a set."""
+    return [
+        str(name)
+        for name in connection.execute(select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)).scalars()
+    ]
 
 
 def read_revisions(connection: Connection, set_id: str) -> dict[str, int]:

@@ -5,12 +5,12 @@ Moments are those of the ledger's clock: the database server's, or that of the o
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from warehouse.ledger.clock import read_database_clock
 from warehouse.ledger.tables import provider_paces
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def pause_provider(connection: Connection, name: str, seconds: float) -> None:
 
 def read_pauses(connection: Connection) -> dict[str, float]:
     """Seconds that the pauses still last, by provider; those that are over are left out."""
-    now = _read_clock(connection)
+    now = read_database_clock(connection)
     rows = connection.execute(select(_PACES.name, _PACES.paused_until).where(_PACES.paused_until > now))
     return {str(name): float(until) - now for name, until in rows}
 
@@ -70,10 +70,4 @@ def _lock(connection: Connection, name: str) -> _Pace:
     if row is None:
         connection.execute(_INSERT[connection.dialect.name], {"name": name})
         row = connection.execute(query).one()
-    return _Pace(_read_clock(connection), float(row[0]), float(row[1]))
-
-
-def _read_clock(connection: Connection) -> float:
-    if connection.dialect.name == "sqlite":
-        return time.time()
-    return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
+    return _Pace(read_database_clock(connection), float(row[0]), float(row[1]))

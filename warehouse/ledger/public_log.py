@@ -148,6 +148,12 @@ def read_public_line(connection: Connection, number: int) -> PublicLine | None:
     return None if row is None else PublicLine(*row)
 
 
+def read_last_public_moment(connection: Connection) -> str | None:
+    """When the last line was written (ISO text, UTC); null before the first."""
+    row = connection.execute(select(public_log.c.line).order_by(public_log.c.number.desc()).limit(1)).first()
+    return None if row is None else _parse(row.line).at
+
+
 def find_public_line(connection: Connection, size: int) -> PublicLine | None:
     """The last line that a file of `size` bytes holds as a whole; null for none."""
     query = _select_lines().where(public_log.c.ends_at <= size).order_by(public_log.c.number.desc())

@@ -57,6 +57,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "erased_answers": (),
         "exam_installation": ("SELECT (installation_id)",),
         "shared_files": ("SELECT",),
+        "clock_marks": ("SELECT", "INSERT", "UPDATE", "DELETE"),
     }
 )
 

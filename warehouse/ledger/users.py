@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from schemas.errors import UsageError
 from schemas.vocabulary import ROLES
+from warehouse.ledger.clock import read_lease_time
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.organisations import find_organisation, read_aliases
 from warehouse.ledger.seals import seal_user
@@ -146,7 +146,7 @@ def write_password_hash(connection: Connection, user_id: str, password_hash: str
     """Set or clear a password, which ends the user's web sessions and tokens; raises UsageError for an unknown user."""
     _change(connection, "set_password", user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
-    end_user_tokens(connection, user_id, time.time())
+    end_user_tokens(connection, user_id, read_lease_time(connection))
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
@@ -156,7 +156,7 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
     """
     _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
     if not is_active:
-        end_user_tokens(connection, user_id, time.time())
+        end_user_tokens(connection, user_id, read_lease_time(connection))
 
 
 def write_role(connection: Connection, user_id: str, role: str) -> None:
@@ -168,7 +168,7 @@ def write_role(connection: Connection, user_id: str, role: str) -> None:
         raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
     _change(connection, "change_role", user_id, role=role)
     delete_sessions(connection, user_id)
-    end_user_tokens(connection, user_id, time.time())
+    end_user_tokens(connection, user_id, read_lease_time(connection))
 
 
 def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:

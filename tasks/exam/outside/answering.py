@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ProctorError, UsageError
+from schemas.settings import LONGEST_RESPONSE
 from tasks.questions.prompt_styles import render_prompt
 from tasks.questions.question import BareQuestion
 
@@ -78,7 +79,14 @@ class EndpointAnswerer:
         self._model = model
         self._endpoints = Endpoints(timeout_s)
         self._pace = OwnPace(get_limiter(model, 1))
-        self._sender = Sender(Counter(), timeout_s=timeout_s, budget=None, most_attempts=most_attempts)
+        self._sender = Sender(
+            Counter(),
+            timeout_s=timeout_s,
+            # The server says what it keeps when the session is opened; the sitting cuts to that.
+            longest_reply=LONGEST_RESPONSE,
+            budget=None,
+            most_attempts=most_attempts,
+        )
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer; raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key."""

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from schemas.errors import ExamError, ProctorError
+from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.http_calls import HttpCaller
 from tasks.exam.outside.answering import Answerer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import sign_answer
 from tasks.exam.outside.state import SittingState
-from tasks.exam.protocol.words import LONGEST_RESPONSE, Lease
+from tasks.exam.protocol.words import Lease
+from tasks.long_text import cut_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -118,6 +120,7 @@ class OutsideSitter:
         self._opening = asyncio.Lock()
         self._times: list[float] = []
         self._report = OutsideReport(session_id)
+        self._longest_response = LONGEST_RESPONSE
 
     async def sit(self) -> OutsideReport:
         """Sit the session to its end.
@@ -148,7 +151,10 @@ class OutsideSitter:
             found = {
                 name: value for name, value in (await self._answer(question)).items() if value is not None
             }
-            found["response"] = _storable(found["response"])[:LONGEST_RESPONSE]
+            # Cut as the server would cut it: what is signed is the response as it is kept.
+            found["response"], whole = cut_text(_storable(found["response"]), self._longest_response)
+            if whole is not None and found.get("answer_status", "answered") == "answered":
+                found["answer_status"] = "truncated"
             self._state.keep_answer(seq, found)
             answer = {"seq": seq, **found}
         else:
@@ -243,6 +249,7 @@ class OutsideSitter:
                 reply["answered_count"],
                 lease_s=reply.get("lease_s"),
             )
+            self._longest_response = int(reply.get("longest_response", LONGEST_RESPONSE))
             self._report.question_count = reply["question_count"]
             self._report.answered_count = reply["answered_count"]
 

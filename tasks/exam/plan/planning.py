@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
 from tasks.exam.plan.bank_index import index_bank
@@ -32,7 +32,7 @@ from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
 from tasks.exam.public.bank_rows import BankRows, FrameRows
-from tasks.exam.public.blinding import read_blinding_secret
+from tasks.exam.public.blinding import find_blinding_fault, read_blinding_secret
 from tasks.models.owners import collect_owners
 from warehouse.ledger import exam as ledger_exam
 from warehouse.ledger import organisations as ledger_organisations
@@ -123,6 +123,9 @@ def plan_run(
             else None
         )
         organisations, aliases = _name_organisations(connection, registry, is_simulated=is_simulated)
+        # A key that was lost is not made again: no set that was drawn before could be disclosed with it.
+        if (lost := find_blinding_fault(connection, settings)) is not None:
+            raise StoreError(lost)
     references = [model for model in (reference, bridged) if model is not None]
     _check_kinds([*sitters, *references], is_simulated=is_simulated)
     chosen_policy = policy or ("unique" if outside else settings.set_policy)

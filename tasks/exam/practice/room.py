@@ -20,6 +20,7 @@ from typing import Final
 import yaml
 
 from schemas.errors import ExamError
+from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.answers import extract_answer
 from tasks.exam.protocol.seating import choose_lease_secret, hash_secret
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
@@ -68,7 +69,13 @@ class PracticeRoom:
         clock: seconds since 1970; tests inject one.
     """
 
-    def __init__(self, lease_s: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        lease_s: float,
+        clock: Callable[[], float] = time.time,
+        longest_response: int = LONGEST_RESPONSE,
+    ) -> None:
+        self._longest_response = longest_response
         self._lease_s = lease_s
         self._clock = clock
         self._questions = read_questions()
@@ -111,7 +118,7 @@ class PracticeRoom:
 
         Raises ExamError 409 (`already_answered`, `not_delivered`), 422, and those of a holder.
         """
-        row = answer.checked()
+        row = answer.checked(self._longest_response)
         with self._lock:
             seat = self._hold(user_id, lease)
             if seq <= seat.answered_count:

@@ -15,6 +15,7 @@ from schemas.settings import Settings
 from warehouse.ledger.engine import write_moment
 
 if TYPE_CHECKING:
+    from warehouse.ledger.clock import Clock
     from warehouse.ledger.seats import Seat
 
 _DAY_S: Final = 86_400.0
@@ -40,9 +41,9 @@ def read_answer_by(delivered_at: str | None, question_s: float | None) -> str | 
     return write_moment(datetime.fromisoformat(delivered_at).timestamp() + question_s)
 
 
-def check_deadline(seat: Seat, now: float) -> None:
-    """Pass before the session's deadline; raises ExamError 403 after it."""
-    if seat.deadline_at is not None and seat.deadline_at <= write_moment(now):
+def check_deadline(seat: Seat, clock: Clock) -> None:
+    """Pass before the session's deadline; raises ExamError 403 after it, ClockError where nothing shows whether it has passed."""
+    if seat.deadline_at is not None and clock.has_passed(seat.deadline_at):
         raise ExamError(
             403,
             "deadline_passed",

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
-from schemas.settings import Settings
+from schemas.settings import LONGEST_RESPONSE, Settings
 from tasks.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
 from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.log.signing import describe_receipt
@@ -32,6 +32,7 @@ from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus
 from warehouse.ledger import approvals, users
 from warehouse.ledger.approvals import Approval
 from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine import Ledger
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class ExamProtocol:
         keys: signing keys of the tokens.
         lease_s: seconds that a lease lasts without a call.
         is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
-        clock: seconds since 1970; tests inject one.
+        clock: seconds since 1970: the ledger's (`clock_of`); a plain function, as tests give, is believed.
         deadlines: for sessions that are opened before any were set; null sets none.
+        longest_response: characters that are kept of a response, and of the reasoning before it.
         heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
         two_persons: what needs a second person.
     """
@@ -62,20 +64,27 @@ class ExamProtocol:
         *,
         lease_s: float,
         is_in_house: bool = False,
-        clock: Callable[[], float] = time.time,
+        clock: Clock | Callable[[], float] = time.time,
         deadlines: Deadlines | None = None,
+        longest_response: int = LONGEST_RESPONSE,
         heads: HeadKeeper | None = None,
         two_persons: TwoPersons = NOBODY_ELSE,
     ) -> None:
         self._ledger = ledger
-        self._clock = clock
+        self._clock = found = clock if isinstance(clock, LedgerClock) else GivenClock(clock)
         self._two_persons = two_persons
         self._keys = keys
         self._heads = heads
         self._signer = None if heads is None or is_in_house else heads.signer
-        self._tokens = VerifiedTokens(keys, clock)
+        self._tokens = VerifiedTokens(keys, found)
+        self.longest_response = longest_response
         self._moves = Moves(
-            self._tokens, lease_s=lease_s, is_in_house=is_in_house, clock=clock, deadlines=deadlines
+            self._tokens,
+            lease_s=lease_s,
+            is_in_house=is_in_house,
+            clock=found,
+            deadlines=deadlines,
+            longest_response=longest_response,
         )
 
     # --- opening ---------------------------------------------------------------------------------------------
@@ -316,14 +325,20 @@ class ExamProtocol:
 def make_protocol(
     ledger: Ledger, settings: Settings, *, is_in_house: bool, heads: HeadKeeper | None = None
 ) -> ExamProtocol:
-    """The protocol of this installation. An in-house lease outlasts the longest call to a model."""
+    """The protocol of this installation, by the ledger's clock. An in-house lease outlasts the longest call to a model.
+
+    Raises ClockError where that clock cannot be believed.
+    """
+    check_clock(ledger)
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
     return ExamProtocol(
         ledger,
         open_keys(settings),
         lease_s=lease_s,
         is_in_house=is_in_house,
+        clock=clock_of(ledger.engine),
         deadlines=Deadlines.from_settings(settings),
+        longest_response=settings.longest_response,
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )

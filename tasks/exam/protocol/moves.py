@@ -32,6 +32,8 @@ from warehouse.ledger.seals import digest_response, digest_text, seal_closing
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from warehouse.ledger.clock import Clock
+
 T = TypeVar("T")
 
 
@@ -63,26 +65,29 @@ class Moves:
         *,
         lease_s: float,
         is_in_house: bool,
-        clock: Callable[[], float],
+        clock: Clock,
         deadlines: Deadlines | None,
+        longest_response: int,
     ) -> None:
         self._tokens = tokens
         self._lease_s = lease_s
         self._is_in_house = is_in_house
         self._clock = clock
         self._deadlines = deadlines
+        self._longest_response = longest_response
 
     def open(self, token: str, session_id: str, lease_secret: str | None) -> Move[Lease]:
         """Open a session, or resume it as its holder."""
 
         def operation(connection: Connection) -> Lease:
+            self._clock.look(connection)
             now = self._clock()
             claims = self._tokens.verify(token, connection)
             seat = read_own_seat(connection, claims, session_id)
             if seat.status == "closed":
                 raise ExamError(403, "session_closed", "The session is closed: nothing more is taken.")
             seat = self._set_deadlines(connection, claims.user_id, seat, now)
-            check_deadline(seat, now)
+            check_deadline(seat, self._clock)
             held = (
                 seat.lease_hash if seat.lease_expires_at is not None and seat.lease_expires_at > now else None
             )
@@ -121,7 +126,7 @@ class Moves:
         def operation(connection: Connection) -> Lease:
             now = self._clock()
             claims = self._tokens.read(token, connection)
-            seat = read_held_seat(connection, claims, lease, now)
+            seat = read_held_seat(connection, claims, lease, self._clock)
             seats.write_session(connection, lease.session_id, lease_expires_at=now + self._lease_s)
             log_use(connection, claims, seat, "renew")
             return Lease(
@@ -145,7 +150,7 @@ class Moves:
         def operation(connection: Connection) -> Put | None:
             now = self._clock()
             claims = self._tokens.read(token, connection)
-            seat = read_held_seat(connection, claims, lease, now)
+            seat = read_held_seat(connection, claims, lease, self._clock)
             at = now_text()
             entry = log_use(connection, claims, seat, "next", at)
             if seat.status == "closed":
@@ -198,9 +203,8 @@ class Moves:
         """Everything handed out and not answered."""
 
         def operation(connection: Connection) -> list[Put]:
-            now = self._clock()
             claims = self._tokens.read(token, connection)
-            seat = read_held_seat(connection, claims, lease, now)
+            seat = read_held_seat(connection, claims, lease, self._clock)
             log_use(connection, claims, seat, "pending")
             return [
                 self._put_again(connection, seat, seq)
@@ -222,13 +226,13 @@ class Moves:
     ) -> Accepted:
         now = self._clock()
         claims = self._tokens.read(token, connection)
-        seat = read_held_seat(connection, claims, lease, now)
+        seat = read_held_seat(connection, claims, lease, self._clock)
         if not 1 <= seq <= seat.question_count:
             raise ExamError(
                 409, "not_delivered", "There is no question at this position that could be answered."
             )
-        _check_place(connection, seat, seq, now)
-        row = answer.checked()
+        _check_place(connection, seat, seq, self._clock)
+        row = answer.checked(self._longest_response)
         answer_hash = digest_text(row["response"])
         _check_signature(seat, seq, answer_hash, answer.signature)
         row["session_id"] = lease.session_id
@@ -292,7 +296,7 @@ class Moves:
         late = [
             seq
             for seq in seats.read_pending_seqs(connection, seat.session_id, seat.next_seq)
-            if _is_late(seat, seats.read_place(connection, seat.session_id, seq), now)
+            if _is_late(seat, seats.read_place(connection, seat.session_id, seq), self._clock)
         ]
         for seq in late:
             seats.write_mark(connection, seat.session_id, seq, UNANSWERED, write_moment(now))
@@ -333,7 +337,7 @@ class Moves:
         return int(seat.pending_window) if self._is_in_house else 1
 
 
-def _check_place(connection: Connection, seat: seats.Seat, seq: int, now: float) -> None:
+def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Clock) -> None:
     """Pass for a question that may be answered now; raises ExamError 403 or 409."""
     if seat.status == "closed":
         if seats.read_place(connection, seat.session_id, seq).answer_status in GIVEN_STATUSES:
@@ -353,7 +357,7 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, now: float)
     place = seats.read_place(connection, seat.session_id, seq)
     if place.answer_status in GIVEN_STATUSES:
         raise _already_answered()
-    if place.answer_status is not None or _is_late(seat, place, now):
+    if place.answer_status is not None or _is_late(seat, place, clock):
         raise ExamError(
             409,
             "too_late",
@@ -361,9 +365,9 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, now: float)
         )
 
 
-def _is_late(seat: seats.Seat, place: seats.Place, now: float) -> bool:
+def _is_late(seat: seats.Seat, place: seats.Place, clock: Clock) -> bool:
     answer_by = read_answer_by(place.delivered_at, seat.question_s)
-    return answer_by is not None and answer_by < write_moment(now)
+    return answer_by is not None and clock.has_passed(answer_by, since=place.delivered_at)
 
 
 def name_delivery(seq: int, delivered_at: str) -> str:

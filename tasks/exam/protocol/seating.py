@@ -17,6 +17,8 @@ from warehouse.ledger.chain import Entry, add_entry
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from warehouse.ledger.clock import Clock
+
 _SHORTEST_LEASE_SECRET: Final = 32
 
 
@@ -35,7 +37,7 @@ def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> se
     return seat
 
 
-def read_held_seat(connection: Connection, claims: Claims, lease: Lease, now: float) -> seats.Seat:
+def read_held_seat(connection: Connection, claims: Claims, lease: Lease, clock: Clock) -> seats.Seat:
     """The session, for the holder of its lease; a closed one is still shown to who held it last."""
     seat = read_own_seat(connection, claims, lease.session_id)
     if (
@@ -48,8 +50,8 @@ def read_held_seat(connection: Connection, claims: Claims, lease: Lease, now: fl
         )
     if seat.status == "closed":
         return seat
-    check_deadline(seat, now)
-    if (seat.lease_expires_at or 0.0) <= now:
+    check_deadline(seat, clock)
+    if (seat.lease_expires_at or 0.0) <= clock():
         raise ExamError(
             403, "lease_expired", "The lease has expired. Open the session again with the lease secret."
         )

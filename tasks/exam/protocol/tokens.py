@@ -13,9 +13,10 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from schemas.errors import ExamError, UsageError
+from schemas.settings import LONGEST_LIFE_S
 from tasks.exam.protocol.keys import FRESH_S, KeyFile, KeySet
 from warehouse.ledger.tokens import EndedTokens, read_ended_tokens
 
@@ -26,6 +27,8 @@ ALGORITHM: Final = "HS256"
 AUDIENCE: Final = "proctor-exam"
 # Clocks of two hosts may differ by so much; a token from further in the future is not one of ours.
 LEEWAY_S: Final = 10.0
+# The year 2286.
+_END_OF_TIME: Final = 10_000_000_000
 _MOST_CACHED_TOKENS: Final = 4096
 _CLAIMS: Final = ("iss", "aud", "iat", "nbf", "exp", "jti")
 
@@ -285,25 +288,37 @@ def _parse_claims(payload: dict[str, Any], longest_s: int, ends_at: float) -> Cl
         raise _bad_token()
     permissions, moments = payload.get("permissions"), [payload[name] for name in ("iat", "nbf", "exp")]
     if (
-        isinstance(token_id, str)
-        and isinstance(user_id, str)
-        and (session_id is None or isinstance(session_id, str))
+        _is_name(token_id)
+        and _is_name(user_id)
+        and (session_id is None or _is_name(session_id))
         and isinstance(permissions, list)
         and all(isinstance(name, str) for name in permissions)
-        and all(isinstance(moment, int | float) for moment in moments)
+        and all(map(_is_moment, moments))
     ):
         issued_at, not_before, expires_at = moments
-        return Claims(
-            token_id,
-            user_id,
-            session_id,
-            frozenset(permissions),
-            issued_at,
-            not_before,
-            min(expires_at, int(issued_at) + longest_s, ends_at),
-            payload.get("issued_by"),
-        )
+        # Where the limit was lowered, what was issued before is cut to it; what no setting allows is none of ours.
+        if expires_at - issued_at <= LONGEST_LIFE_S:
+            return Claims(
+                token_id,
+                user_id,
+                session_id,
+                frozenset(permissions),
+                issued_at,
+                not_before,
+                min(expires_at, int(issued_at) + longest_s, ends_at),
+                payload.get("issued_by"),
+            )
     raise _bad_token()
+
+
+def _is_name(value: object) -> TypeGuard[str]:
+    """Whether it is a text that a ledger can look up: no character zero, no half of a surrogate pair."""
+    return isinstance(value, str) and not re.search("[\0\ud800-\udfff]", value)
+
+
+def _is_moment(value: object) -> bool:
+    """Whether it is a Unix time: JSON as Python reads it also knows Infinity, NaN and integers of any length."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _END_OF_TIME
 
 
 def _bad_token() -> ExamError:

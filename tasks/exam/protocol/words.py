@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from schemas.errors import ExamError
+from schemas.settings import LONGEST_RESPONSE
 from schemas.vocabulary import GIVEN_STATUSES
+from tasks.long_text import cut_text
 from tasks.questions.question import BareQuestion
-
-# A response longer than this is no answer to an exam question: it is cut here, and judged as far as it goes.
-LONGEST_RESPONSE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +98,23 @@ class Answer:
     call_key: str | None = None
     signature: str | None = None
 
-    def fitted(self) -> Answer:
-        """The answer within the limits: a response that is too long is cut and is then `truncated`; reasoning is cut alone."""
-        fitted = self
-        if len(self.response) > LONGEST_RESPONSE:
-            is_answer = self.answer_status == "answered"
-            fitted = replace(
-                fitted,
-                response=self.response[:LONGEST_RESPONSE],
-                answer_status="truncated" if is_answer else self.answer_status,
-            )
-        if self.reasoning is not None and len(self.reasoning) > LONGEST_RESPONSE:
-            fitted = replace(fitted, reasoning=self.reasoning[:LONGEST_RESPONSE])
-        return fitted
+    def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
+        """The answer with at most so many characters of response, and of reasoning: cut, they end in a mark that says so.
 
-    def checked(self) -> dict[str, Any]:
-        """The answer as a ledger row, within the limits; blank text is an empty answer whatever was claimed.
+        A response that is cut is `truncated`; reasoning is cut alone.
+        """
+        response, of_response = cut_text(_storable(self.response), most)
+        reasoning = None if self.reasoning is None else cut_text(_storable(self.reasoning), most)[0]
+        is_cut_answer = of_response is not None and self.answer_status == "answered"
+        return replace(
+            self,
+            response=response,
+            reasoning=reasoning,
+            answer_status="truncated" if is_cut_answer else self.answer_status,
+        )
+
+    def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
+        """The answer as a ledger row, cut as by `fitted`; blank text is an empty answer whatever was claimed.
 
         Raises ExamError 422 for a status that no candidate can give. `error` is none: a call that failed is sent again, and
         what is still unanswered when the session closes is marked by the exam itself.
@@ -126,15 +126,15 @@ class Answer:
                 f"answer_status must be one of {', '.join(GIVEN_STATUSES)}. Where your model failed, ask it again and send its "
                 "answer; without one, send an empty response.",
             )
-        return self.fitted()._row()
+        return self.fitted(most)._row()
 
     def _row(self) -> dict[str, Any]:
         status = self.answer_status
         if status == "answered" and not self.response.strip():
             status = "empty"
         return {
-            "response": _storable(self.response),
-            "reasoning": None if self.reasoning is None else _storable(self.reasoning),
+            "response": self.response,
+            "reasoning": self.reasoning,
             "answer_status": status,
             "finish_reason": _short(self.finish_reason, 40),
             "input_tokens": self.input_tokens,

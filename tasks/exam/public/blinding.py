@@ -4,18 +4,46 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
+from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.secrets import read_home_key
+from warehouse.ledger import draws
+from warehouse.secrets import LENGTH, read_home_key
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 FILE: Final = "blinding-key"
+_SHAPE: Final = re.compile(rb"[0-9a-fA-F]{%d}" % LENGTH)
 _WAY_OUT: Final = "Restore it from a backup. Without it no question that was sealed here can be proved to have been in bank and set."
 
 
 def read_blinding_secret(settings: Settings) -> bytes:
-    """The secret that names and salts are made with; made on first use, for its owner alone."""
-    return bytes.fromhex(read_home_key(settings, FILE, _WAY_OUT).decode())
+    """The secret that names and salts are made with; made on first use, for its owner alone. Raises StoreError."""
+    text = read_home_key(settings, FILE, _WAY_OUT)
+    if not _SHAPE.fullmatch(text):
+        raise StoreError(f"{settings.secrets_path / FILE} is not {LENGTH} hexadecimal digits. {_WAY_OUT}")
+    return bytes.fromhex(text.decode())
+
+
+def find_blinding_fault(connection: Connection, settings: Settings) -> str | None:
+    """Why the secret is not the one that the ledger's sets were sealed with; null where it is, or nothing was sealed."""
+    path = settings.secrets_path / FILE
+    if not draws.has_sealed(connection):
+        return None
+    if not path.exists():
+        return f"{path} is lost. {_WAY_OUT}"
+    proof = draws.read_any_proof(connection)
+    if proof is None:
+        return None
+    names = {str(item[0]) for item in proof.items}
+    secret = read_blinding_secret(settings)
+    of_set = draws.list_lineages(connection, proof.set_id)
+    if all(lineage_name(secret, lineage).hex() in names for lineage in of_set):
+        return None
+    return f"{path} is not the key that set {proof.set_id} was sealed with. {_WAY_OUT}"
 
 
 def lineage_name(secret: bytes, lineage_uuid: str) -> bytes:

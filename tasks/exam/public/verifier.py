@@ -1819,6 +1819,8 @@ class EditionCheck:
         self.said: dict[str, Any] | None = None
         self.questions = Questions()
         self.tallies: dict[tuple[str, str], Tally] = {}
+        self.question_count = 0
+        self.unanswered_count = 0
         self.seen: set[str] = set()
         self.is_read = False
 
@@ -1984,6 +1986,8 @@ class EditionCheck:
             )
             tally.is_whole = tally.is_whole and not row["is_complete"]
             return
+        self.question_count += len(stars)
+        self.unanswered_count += stars.count("u")
         for place, answer in zip(planned.order, row["answers"]):
             if place < len(stars) and (answer is None) != (stars[place] == "u"):
                 self.findings.fault(
@@ -2013,6 +2017,12 @@ class EditionCheck:
                     self.inside,
                 )
             printed[row["model"], row["style"]] = row
+        if self.unanswered_count:
+            self.findings.note(
+                "edition {}: {} of {} questions were not answered and count 0".format(
+                    self.entry.body["edition"], self.unanswered_count, self.question_count
+                )
+            )
         for key, tally in sorted(self.tallies.items()):
             row = printed.pop(key, None)
             where = "{} in style {} of edition {}".format(key[0], key[1], self.entry.body["edition"])

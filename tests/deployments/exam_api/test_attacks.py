@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -115,6 +117,16 @@ FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
     "without a user": ({"user_id": "left out"}, "token_invalid"),
     "an end of text": ({"exp": "never"}, "token_invalid"),
     "permissions of text": ({"permissions": "sit"}, "token_invalid"),
+    **{
+        f"{claim} of {value!r:.20}": ({claim: value}, "token_invalid")
+        for claim in ("iat", "nbf", "exp")
+        for value in (2**70, 10**400, float("inf"), float("nan"), True, -1, -float("inf"), None, [1], "1")
+    },
+    "a life of two years": ({"exp": int(time.time()) + 2 * 366 * 86_400}, "token_invalid"),
+    "issued before 1971 and valid now": ({"iat": 1.0}, "token_invalid"),
+    "a user with the character zero": ({"user_id": "candidate:alpha\0"}, "token_invalid"),
+    "half a surrogate pair": ({"user_id": "\ud800"}, "token_invalid"),
+    "an id with the character zero": ({"jti": "a\0"}, "token_invalid"),
     "a user of numbers": ({"user_id": 7}, "token_invalid"),
 }
 
@@ -183,6 +195,50 @@ def test_a_role_in_a_token_adds_nothing_to_that_of_the_ledger(
     assert code_of(client.get("/users", headers=bearer(narrowed))) == (403, "permission_missing")
     nobody = forge(world, session_id, user_id="nobody")
     assert code_of(client.get("/sessions", headers=bearer(nobody))) == (403, "user_unknown")
+
+
+def list_zeros(client: TestClient, session_id: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Every route with the character zero in its path, in each parameter and in each text of its body."""
+    app: Any = client.app
+    document = app.openapi()
+    calls: list[tuple[str, str, dict[str, Any]]] = []
+    for path, methods in document["paths"].items():
+        plain = re.sub(r"\{session_id\}", session_id, path)
+        plain = re.sub(r"\{\w+\}", "candidate:alpha", plain)
+        for method, about in methods.items():
+            if "{" in path:
+                calls.append((method, re.sub(r"\{\w+\}", "a%00b", path), {"json": {}}))
+            for one in about.get("parameters", ()):
+                if one["in"] == "query":
+                    calls.append((method, f"{plain}?{one['name']}=a%00b", {}))
+            content = about.get("requestBody", {}).get("content", {}).get("application/json", {})
+            fields = document["components"]["schemas"].get(
+                content.get("schema", {}).get("$ref", "").rpartition("/")[2], {}
+            )
+            for name in fields.get("properties", {}):
+                for body in ({"seq": 1, "response": "x"}, {"user_id": "nul", "role": "analyst"}, {}):
+                    text = f"{name} a\0b of twelve"
+                    for value in (text, [text]):
+                        calls.append((method, plain, {"json": body | {name: value}}))
+    return calls
+
+
+def test_the_character_zero_is_a_fault_on_no_route(client: TestClient, world: World, session_id: str) -> None:
+    _, seat = open_own(client, world, session_id)
+    admin = bearer(
+        forge(world, session_id, user_id="ada", permissions=["write_users", "issue_tokens", "read_runs"])
+    )
+    calls = list_zeros(client, session_id)
+    assert len(calls) > 60
+    faults: list[tuple[str, str]] = []
+    for method, path, arguments in calls:
+        for headers in (seat, admin):
+            client.get(f"/sessions/{session_id}/next", headers=seat)
+            body = arguments if method in ("post", "patch", "put") else {}
+            reply = client.request(method, path, headers=headers, **body)
+            if reply.status_code >= 500 or ("%00" in path and reply.status_code != 400):
+                faults.append((method, f"{path}: {reply.status_code}"))
+    assert faults == []
 
 
 # --- seats ------------------------------------------------------------------------------------------------------
@@ -397,7 +453,9 @@ def test_an_endless_answer_is_cut_and_the_session_continues(
     endless = {"seq": 1, "response": "x" * 5_000_000, "wants_next": True}
     reply = client.post(f"/sessions/{session_id}/answers", json=endless, headers=lease)
     assert (reply.status_code, reply.json()["question"]["seq"]) == (200, 2)
-    assert world.answers(session_id) == {1: "x" * 1_000_000}
+    digest = hashlib.sha256(b"x" * 5_000_000).hexdigest()
+    mark = f"\n[cut here by Proctor: the whole has 5000000 bytes, SHA-256 {digest}]"
+    assert world.answers(session_id) == {1: "x" * (1_000_000 - len(mark)) + mark}
 
 
 # --- junk and logs ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -17,7 +18,10 @@ from sqlalchemy import update
 
 from deployments.auth.passwords import hash_password
 from deployments.exam_api.app import create_app
+from deployments.web.app import create_app as create_desk
+from deployments.web.visitor import SESSION_COOKIE
 from schemas.errors import ExamError, StoreError
+from schemas.settings import load_settings
 from tasks.exam.protocol.machine import ExamProtocol
 from tests.deployments.exam_api import test_attacks as attacks
 from tests.deployments.exam_api import test_roles as roles
@@ -72,6 +76,7 @@ for _name in (
     "test_a_stranger_writes_so_many_entries_a_minute_and_no_more",
     "test_no_text_of_a_caller_is_ever_sql",
     "test_lists_come_in_pages_and_a_page_of_others_tells_nothing",
+    "test_the_character_zero_is_a_fault_on_no_route",
 ):
     globals()[_name] = getattr(attacks, _name)
 
@@ -159,6 +164,46 @@ def test_a_ledger_that_somebody_holds_is_answered_in_seconds(world: World, ledge
         assert code_of(reply) == (503, "store_unavailable")
         assert (reply.headers["retry-after"], waited_s < 8) == ("2", True)
         assert client.get(f"/sessions/{session_id}", headers=headers).status_code == 200
+
+
+def test_exam_api_and_web_desk_say_when_to_ask_again_while_the_ledger_is_away_and_recover_by_themselves(
+    server: PostgresqlServer, world: World, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "600")
+    load_settings.cache_clear()
+    session_id = str(world.sessions()[0]["session_id"])
+    role = grant_role(world.ledger, "proctor_exam")
+    there = world.settings.model_copy(
+        update={"ledger_url": SecretStr(ledger_url), "exam_database_url": SecretStr(role.address)}
+    )
+    with (
+        TestClient(create_app(there), raise_server_exceptions=False) as exam,
+        TestClient(create_desk(there), raise_server_exceptions=False) as desk,
+    ):
+        desk_app: Any = desk.app
+        desk.cookies.set(SESSION_COOKIE, desk_app.state.sessions.start("ada"))
+
+        def ask() -> list[tuple[int, str | None]]:
+            replies = [
+                exam.get(f"/sessions/{session_id}", headers=bearer(world.token(session_id))),
+                exam.post(f"/sessions/{session_id}/open", json={}, headers=bearer(world.token(session_id))),
+                desk.get("/", follow_redirects=True),
+            ]
+            return [(reply.status_code, reply.headers.get("retry-after")) for reply in replies]
+
+        there_before = ask()
+        assert [status for status, _ in there_before] == [200, 200, 200]
+        server.stop()
+        try:
+            began = time.monotonic()
+            assert ask() == [(503, "2")] * 3
+            waited_s = time.monotonic() - began
+        finally:
+            server.start()
+        assert waited_s < 60, "nobody waits for the store"
+        recovered = ask()
+        # A session is opened with one lease: the second time it is another's.
+        assert [recovered[0], recovered[2]] == [there_before[0], there_before[2]]
 
 
 def test_a_writer_outlives_connections_that_its_server_ends(ledger_url: str) -> None:

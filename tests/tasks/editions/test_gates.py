@@ -168,3 +168,52 @@ def test_a_candidate_that_breaks_its_judges_ends_last(season: Lake, settings: Se
     assert (last["model"], last["rank"], last["score"]) == (game, 6, pytest.approx(10.0))
     assert (last["question_count"], last["scored_count"], last["unparsed_count"]) == (80, 8, 72)
     assert last["rank_low"] == 6
+
+
+def test_a_candidate_that_answered_too_few_of_its_questions_shuts_the_gate(
+    basis: Basis, settings: Settings
+) -> None:
+    def without(share: int) -> Basis:
+        """East-7b without answers to the first questions of every session of forty."""
+        left_out = (pl.col("model") == "east-7b") & (pl.col("seq") <= share)
+        return with_answers(
+            basis,
+            {
+                "stars": pl.when(left_out).then(0).otherwise("stars"),
+                "score_status": pl.when(left_out).then(pl.lit("unanswered")).otherwise("score_status"),
+            },
+        )
+
+    found = shut(without(1), settings)["answered"]
+    assert found.startswith("below 98.0% of the questions were answered by east-7b 234 of 240 (97.5%);")
+    assert "answered" not in shut(without(1), settings.model_copy(update={"answered_gate": 0.975}))
+    assert "answered" not in shut(basis, settings)
+
+
+def test_every_candidate_that_answered_too_few_is_named_with_its_count(
+    basis: Basis, settings: Settings
+) -> None:
+    nobody = with_answers(basis, {"stars": pl.lit(0), "score_status": pl.lit("unanswered")})
+    found = shut(nobody, settings)["answered"]
+    for model in sorted(set(basis.answers["model"]))[:5]:
+        assert f"{model} 0 of " in found
+
+
+def test_an_edition_published_in_spite_of_unanswered_questions_says_so(
+    season: Lake, settings: Settings
+) -> None:
+    strict = settings.model_copy(update={"answered_gate": 1.0})
+    session = f"{JUNE}/east-7b/zero_shot/1"
+    responses = build_season()["responses"].filter(pl.col("session_id") == session)
+    land_frames(season, {"responses": responses.filter(pl.col("seq") > 4)})
+    with pytest.raises(
+        GateError, match=r"answered: below 100\.0% .* east-7b 236 of 240 \(98\.3%\)"
+    ) as refused:
+        publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES)
+    assert refused.value.exit_code == 3
+    forced = Revision(reason="the endpoint was gone", overridden=("answered",))
+    edition = publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES, forced)
+    head = edition.frames["editions"].row(0, named=True)
+    assert (head["overridden_gates"], head["override_reason"]) == (["answered"], "the endpoint was gone")
+    board = season.run_named("leaderboard", {"month": "2025-06"}).filter(pl.col("model") == "east-7b")
+    assert board["unanswered_count"].to_list() == [4]

@@ -192,7 +192,7 @@ def test_missing_disciplines_and_unanswered_questions_are_computed_as_they_are_d
         )
     with open_new_lake(settings) as lake:
         land_frames(lake, frames)
-        publish(lake, settings, JUNE, Revision(reason="a test", overridden=("unparsed",)))
+        publish(lake, settings, JUNE, Revision(reason="a test", overridden=("unparsed", "answered")))
         sessions = check_scores(settings, frames, lake, JUNE)
         kept = lake.query("SELECT overridden_gates AS overridden, override_reason FROM editions").row(
             0, named=True
@@ -202,7 +202,7 @@ def test_missing_disciplines_and_unanswered_questions_are_computed_as_they_are_d
     assert (
         {name: body[name] for name in kept}
         == kept
-        == {"overridden": ["unparsed"], "override_reason": "a test"}
+        == {"overridden": ["answered", "unparsed"], "override_reason": "a test"}
     )
 
 

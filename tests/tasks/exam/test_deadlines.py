@@ -12,14 +12,16 @@ import pytest
 
 from deployments.exam_api.app import create_app
 from schemas.errors import ExamError, UsageError
+from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
 from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.landing import land_closed_sessions
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.words import LONGEST_RESPONSE, Answer, Lease
+from tasks.exam.protocol.words import Answer, Lease
 from tasks.exam.sitting import sit_sessions
+from tasks.long_text import cut_text
 from tasks.models.client import CallFailed
 from tests.tasks.exam.doors import DoorToTheExam, serve_app
 from tests.tasks.exam.world import (
@@ -306,7 +308,7 @@ def test_a_reply_over_the_limit_is_kept_truncated_and_the_session_continues(
     receipt, put = door.call(lambda d: d.submit_and_next(token, lease, 1, endless))
     assert receipt.answered_count == 1
     assert put is not None
-    assert outside.answers(session_id)[1] == letter * LONGEST_RESPONSE
+    assert outside.answers(session_id)[1] == cut_text(endless.response, LONGEST_RESPONSE)[0]
     assert statuses(outside, session_id)[:2] == ["truncated", None]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from sqlalchemy import delete, update
+from sqlalchemy import delete, select, update
 
 from schemas.errors import ExamError, UsageError
 from tasks.exam.closing import force_close
@@ -28,6 +30,10 @@ from tasks.exam.log.story import tell_run
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.tokens import issue_token, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Receipt
+from tasks.exam.public import verifier
+from tasks.exam.public.check import check_public_log
+from tasks.exam.public.log_file import write_public_log
+from tasks.long_text import cut_text
 from tests.tasks.exam.world import World
 from warehouse.ledger import tables, users
 from warehouse.ledger.chain import FIRST_HASH
@@ -41,7 +47,12 @@ class Seat:
         self.world = world
         self.heads = HeadKeeper(world.ledger, world.settings)
         self.protocol = ExamProtocol(
-            world.ledger, world.keys, lease_s=world.settings.lease_s, clock=world.clock, heads=self.heads
+            world.ledger,
+            world.keys,
+            lease_s=world.settings.lease_s,
+            clock=world.clock,
+            heads=self.heads,
+            longest_response=world.settings.longest_response,
         )
         self.session_id: str = world.sessions()[0]["session_id"]
         self.token = world.token(self.session_id)
@@ -135,6 +146,41 @@ def test_a_receipt_proves_an_answer_and_a_changed_one_proves_nothing(seat: Seat,
         ):
             assert check(**change) == "signature_wrong"
         assert check(signature=None) == "unsigned"
+
+
+def test_answers_that_were_cut_are_sealed_receipted_and_verified_like_any_other(
+    world: World, tmp_path: Path
+) -> None:
+    world.settings = world.settings.model_copy(update={"longest_response": 1_000})
+    seat = Seat(world)
+    key = Ed25519PrivateKey.generate()
+    enrol(world, key)
+    long = "答" * 2_000
+    kept, whole = cut_text(long, 1_000)
+    assert whole == {"bytes": 6_000, "sha256": hashlib.sha256(long.encode()).hexdigest()}
+    assert len(kept) == 1_000 and kept.endswith(f"has 6000 bytes, SHA-256 {whole['sha256']}]")
+    # Signed is what is kept: whoever cut it before sending, and whoever sent it whole, agree on it.
+    receipts = [
+        seat.answer(seq, text, seat.sign(key, seq, kept))
+        for seq, text in enumerate((long, kept, long, kept, long, long), 1)
+    ]
+    assert world.answers(seat.session_id) == dict.fromkeys(range(1, 7), kept)
+    assert {receipt.answer_sha256 for receipt in receipts} == {digest_text(kept)}
+    file = tmp_path / "receipts.json"
+    file.write_text(json.dumps([asdict(receipt) for receipt in receipts]))
+    write_public_log(world.ledger, world.settings)
+    assert check_log(world.ledger, world.settings).findings == ()
+    assert check_public_log(world.ledger, world.settings).findings == ()
+    public_key = seat.heads.signer.public_key
+    found = verifier.verify(str(world.settings.public_dir), receipts=[str(file)], key=public_key)
+    assert {fault[0] for fault in found.faults} <= {"file_missing"}
+    with world.ledger.read() as connection:
+        for receipt in receipts:
+            assert check_receipt(asdict(receipt), public_key, connection).finding == "good"
+        assert set(connection.execute(select(tables.responses.c.answer_status)).scalars()) == {
+            "truncated",
+            "answered",
+        }
 
 
 def test_a_receipt_whose_entry_was_changed_or_taken_out_is_found(seat: Seat) -> None:

@@ -26,7 +26,14 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
+from warehouse.ledger.calls import (
+    FinishedCall,
+    NewCall,
+    add_extra_usd,
+    finish_call,
+    read_spent_usd,
+    start_call,
+)
 from warehouse.ledger.engine import Ledger, write_moment
 from warehouse.ledger.tables import allocations
 
@@ -94,6 +101,20 @@ def test_pace_time_left_cost_and_failures_are_told_by_candidate(crowd: World) ->
         ("rho", False, None),
     ]
     assert (found.done, found.total, found.status, found.cost_usd) == (3, 24, "open", 0.75)
+    # The cost is the budget's: an attempt whose bill nobody knows counts at its most.
+    with crowd.ledger.write() as connection:
+        add_extra_usd(connection, "k2", 0.125)
+        spent = read_spent_usd(connection, crowd.plan.run_id)
+    assert read_run_progress(crowd.ledger, crowd.plan.run_id, now=crowd.now).cost_usd == spent == 0.875
+    # The judges' calls are paid from the same budget, in a month as by `proctor judge`; they are no candidate's.
+    with crowd.ledger.write() as connection:
+        start_call(connection, NewCall("j1", "judge", crowd.plan.run_id, session_id, "own", "delta"))
+        finish_call(connection, FinishedCall("j1", "done", cost_usd=1.0))
+        add_extra_usd(connection, "j1", 0.5)
+        spent = read_spent_usd(connection, crowd.plan.run_id)
+    judged = read_run_progress(crowd.ledger, crowd.plan.run_id, now=crowd.now)
+    assert judged.cost_usd == spent == 2.375
+    assert judged.candidates[0].cost_usd == 0.875
     # A quarter of an hour without a question is a standstill, not a slow pace.
     later = read_run_progress(crowd.ledger, crowd.plan.run_id, now=crowd.now + 901)
     assert (later.candidates[0].per_minute, later.candidates[0].left_s) == (0.0, None)

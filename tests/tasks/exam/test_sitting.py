@@ -19,10 +19,11 @@ import pytest
 from deployments.exam_api.app import create_app
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.claims import claim_work
-from tasks.exam import sitting
+from tasks.claims import SharedWork, claim_work
+from tasks.exam import http_calls, sitting
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
+from tasks.exam.http_calls import DoorError
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.sitter import SittingProgress
@@ -37,6 +38,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
+from warehouse import away
 from warehouse.ledger import closed, exam
 from warehouse.ledger.claims import list_claims
 from warehouse.ledger.engine import Ledger, open_ledger
@@ -240,6 +242,45 @@ def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
     assert actions.count("renew") >= 6
 
 
+def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(world: World) -> None:
+    """The call is being paid for: broken off and made again it would be paid for twice."""
+    world.settings = world.settings.model_copy(update={"lease_s": 0.3})
+    door = DirectDoor(ExamProtocol(world.ledger, world.keys, lease_s=0.3, is_in_house=True))
+    refused: list[object] = []
+
+    async def refuse(*given: object) -> Any:
+        refused.append(given)
+        raise DoorError("The exam API does not answer.")
+
+    door.renew_lease = refuse  # type: ignore[method-assign]
+    client = AnsweringClient(delay_s=0.6)
+    report = sit(world, client, door=door, models=["alpha"])
+    assert (report.is_complete, report.answer_count, len(client.requests)) == (True, 6, 6)
+    assert refused
+
+
+def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_often(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger that was away for longer than a claim lasts is no failure of the session."""
+    monkeypatch.setattr(sitting, "ROUNDS", 1)
+    client = AnsweringClient()
+    holds = SharedWork.holds
+    lost: set[int] = set()
+
+    def lose_now_and_then(claims: SharedWork, name: str) -> bool:
+        if len(client.requests) % 2 == 0 and len(lost) < 3:
+            lost.add(len(lost))
+            return False
+        return holds(claims, name)
+
+    monkeypatch.setattr(SharedWork, "holds", lose_now_and_then)
+    assert sit(world, client, models=["alpha"]).is_complete
+    assert len(lost) == 3
+    assert len(client.requests) == 6
+    assert sorted(world.answers(world.sessions()[0]["session_id"])) == list(range(1, 7))
+
+
 def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: World) -> None:
     world.settings = world.settings.model_copy(update={"token_ttl_s": 1, "lease_s": 60.0})
     protocol = ExamProtocol(world.ledger, world.keys, lease_s=0.2, is_in_house=True)
@@ -411,6 +452,32 @@ def _answer_count(world: World) -> int:
     with world.ledger.read() as connection:
         rows = exam.list_sessions(connection, run_id=world.plan.run_id)
     return sum(row["answered_count"] for row in rows)
+
+
+def test_an_exam_api_that_does_not_answer_is_waited_for_as_any_store_is(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(away, "_listeners", [said.append])
+    monkeypatch.setattr(away, "_absences", {})
+    monkeypatch.setattr(http_calls, "_NOTED_AFTER_S", 0.2)
+    app = create_app(world.settings, ledger=world.ledger)
+
+    async def away_at_first(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and not said:
+            raise ConnectionAbortedError
+        await app(scope, receive, send)
+
+    client = AnsweringClient()
+    with serve_app(away_at_first) as url:
+        values = {"exam_door": "http", "exam_url": url, "store_wait_s": 60.0}
+        world.settings = world.settings.model_copy(update=values)
+        assert sit(world, client, models=["alpha"]).is_complete
+    assert [line.split(";")[0].split(" after")[0] for line in said] == [
+        "The exam API does not answer",
+        "The exam API answers again",
+    ]
+    assert len(client.requests) == 6
 
 
 def test_settings_choose_the_door(world: World) -> None:

@@ -190,6 +190,10 @@ def test_what_cannot_be_checked_is_a_note_and_no_fault(tmp_path: Path) -> None:
         "Run 2026-09: the operator alone chose the seed (no beacon, no share of a candidate).",
         "Run sim-2026-09: the operator alone chose the seed (no beacon, no share of a candidate).",
         "Run 2026-11 is not disclosed yet.",
+        "edition 2026-09/1: 26 of 200 questions were not answered and count 0",
+        "edition sim-2026-09/1: 5 of 40 questions were not answered and count 0",
+        "edition 2026-10/1: 22 of 160 questions were not answered and count 0",
+        "edition 2026-09/2: 26 of 200 questions were not answered and count 0",
         f"receipt 1 of FILE: its signature is good; the answers of session {open_run.session} are in no edition yet.",
         "runs/2026-08/plan.json is named by no entry of the log.",
     ]
