@@ -71,8 +71,23 @@ class StoreError(ProctorError):
     """The ledger or the lake cannot be opened, is from another version, or another writer holds it too long."""
 
 
+class StoreAway(StoreError):
+    """A store does not answer; nothing of the operation was kept, and it may be done again once the store is back.
+
+    `store` is what it is called in a sentence (`warehouse.away`).
+    """
+
+    def __init__(self, store: str, message: str) -> None:
+        super().__init__(message)
+        self.store = store
+
+
 class ConflictError(StoreError):
     """What was to be written is there already: somebody else was first, and nothing was written."""
+
+
+class ClockError(StoreError):
+    """The clock disagrees with what else is known of the time; what cannot be undone is not decided by it."""
 
 
 class ExamError(ProctorError):

@@ -28,6 +28,7 @@ HOME_NAME = ".proctor"
 TOML_NAME = "proctor.toml"
 # Where it lies elsewhere: set for what this home starts in the background, whose working folder is another.
 TOML_VARIABLE = "PROCTOR_CONFIG"
+SHARED_VARIABLE = "PROCTOR_SHARED"
 # Variables that the code reads and that are no settings. Names with one of the endings are free: tests read the first,
 # a model registry may name the second.
 OTHER_VARIABLES = frozenset(
@@ -47,6 +48,13 @@ FREE_SUFFIX = "_KEY"
 HOME_MARK = "proctor-home.txt"
 # One of these lies in every home that `proctor init` made, or that was restored from a backup.
 HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets", HOME_MARK)
+
+
+# What no token may outlive, whatever is set.
+LONGEST_LIFE_S = 366 * 86_400
+# Characters that are kept of a reply: a book's chapter of a model that we call, and more where a candidate sends it itself.
+LONGEST_REPLY = 262_144
+LONGEST_RESPONSE = 1_000_000
 
 
 class Settings(BaseSettings):
@@ -76,17 +84,22 @@ class Settings(BaseSettings):
         False,
         description="Make a new lake with encrypted Parquet files; their keys lie in its catalog, which belongs elsewhere.",
     )
-    registry: Path | None = Field(None, description="Model registry; default `models.yaml` under home.")
+    shared: Path | None = Field(
+        None,
+        description="Folder that the hosts of an installation share: of its registry, keys, archive and what is for publication, where "
+        "these are not set themselves; default the home.",
+    )
+    registry: Path | None = Field(None, description="Model registry; default `models.yaml` under shared.")
     secrets: Path | None = Field(
         None,
-        description="Folder of the installation's keys; default `secrets` under home. Its homes share one.",
+        description="Folder of the installation's keys; default `secrets` under shared.",
     )
     archive: Path | None = Field(
-        None, description="Folder of the archived originals; default `archive` under home."
+        None, description="Folder of the archived originals; default `archive` under shared."
     )
     public: Path | None = Field(
         None,
-        description="Folder of what is for publication; default `public` under home. The homes of an installation share one.",
+        description="Folder of what is for publication; default `public` under shared.",
     )
     encryption_key_file: Path | None = Field(
         None,
@@ -178,6 +191,12 @@ class Settings(BaseSettings):
         le=0.01,
         description="Share of a candidate's answers with unreadable judgements above which nothing is published.",
     )
+    answered_gate: float = Field(
+        0.98,
+        ge=0,
+        le=1,
+        description="Share of a candidate's questions that must be answered; below it for any candidate nothing is published.",
+    )
     judge_agreement_gate: float = Field(
         0.8,
         ge=-1,
@@ -217,6 +236,11 @@ class Settings(BaseSettings):
         (),
         description="Who is told of failed runs: `command:PROGRAM` gets JSON on its standard input, an https address a POST of it.",
     )
+    store_wait_s: float = Field(
+        600.0,
+        ge=0,
+        description="Seconds that a store which does not answer (PostgreSQL, object store, Prefect's server), or the exam API, is waited for; 0: not at all.",
+    )
     log_format: Literal["text", "json"] = Field(
         "text",
         description="Form of what servers write: lines for people, or JSON. The log in the home is JSON.",
@@ -232,6 +256,19 @@ class Settings(BaseSettings):
     batch_poll_s: float = Field(
         30.0, gt=0, description="Seconds between two looks at batches that a command waits for."
     )
+    longest_reply: int = Field(
+        LONGEST_REPLY,
+        ge=1_000,
+        le=LONGEST_RESPONSE,
+        description="Characters that are kept of a reply, and of the reasoning before it, of a model that is called; a longer one is "
+        "cut, with size and SHA-256 of the whole.",
+    )
+    longest_response: int = Field(
+        LONGEST_RESPONSE,
+        ge=1_000,
+        le=LONGEST_RESPONSE,
+        description="The same for what a candidate sends to the exam API.",
+    )
     call_concurrency: int = Field(32, ge=1, description="LLM calls in flight per provider.")
     exam_door: Literal["direct", "http"] = Field(
         "direct", description="How in-house runs reach the exam protocol."
@@ -241,7 +278,7 @@ class Settings(BaseSettings):
     token_longest_s: int = Field(
         14 * 86_400,
         ge=1,
-        le=366 * 86_400,
+        le=LONGEST_LIFE_S,
         description="Longest life of a token, in seconds, whatever was asked.",
     )
 
@@ -295,24 +332,29 @@ class Settings(BaseSettings):
         return self.lake_data or str(self.home.resolve() / "lake" / "data")
 
     @property
+    def shared_dir(self) -> Path:
+        """Where what the hosts of an installation have alike lies, unless it is set by itself."""
+        return self.shared or self.home
+
+    @property
     def registry_path(self) -> Path:
         """The registry file."""
-        return self.registry or self.home / "models.yaml"
+        return self.registry or self.shared_dir / "models.yaml"
 
     @property
     def secrets_path(self) -> Path:
         """Where the keys of the installation lie."""
-        return self.secrets or self.home / "secrets"
+        return self.secrets or self.shared_dir / "secrets"
 
     @property
     def archive_dir(self) -> Path:
         """Where originals lie by content hash, with their TXT and JSON."""
-        return self.archive or self.home / "archive"
+        return self.archive or self.shared_dir / "archive"
 
     @property
     def public_dir(self) -> Path:
         """Where what is for publication lies: the public log, and the files that it names."""
-        return self.public or self.home / "public"
+        return self.public or self.shared_dir / "public"
 
     @property
     def pages_dir(self) -> Path:
@@ -325,11 +367,31 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "registry", "secrets", "archive", "public", "lake_data", "encryption_key_file"):
+        for name in (
+            "home",
+            "shared",
+            "registry",
+            "secrets",
+            "archive",
+            "public",
+            "lake_data",
+            "encryption_key_file",
+        ):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())
         return values
+
+
+class GivenSettings(Settings):
+    """Settings of somewhere else, such as a backup: the arguments and the defaults, nothing of the environment or `proctor.toml`."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The arguments alone."""
+        return (init_settings,)
 
 
 @lru_cache(maxsize=1)
@@ -357,10 +419,14 @@ def load_settings() -> Settings:
 
 
 def find_toml() -> Path | None:
-    """The file `proctor.toml` that holds: that of PROCTOR_CONFIG, else the nearest. Raises UsageError when the named one is missing."""
+    """The file `proctor.toml` that holds: that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
+
+    Raises UsageError when the one that PROCTOR_CONFIG names is missing.
+    """
     named = os.environ.get(TOML_VARIABLE)
     if not named:
-        return find_upwards(TOML_NAME)
+        of_hosts = Path(os.environ.get(SHARED_VARIABLE, ""), TOML_NAME)
+        return find_upwards(TOML_NAME) or (of_hosts if of_hosts.is_file() else None)
     if not Path(named).is_file():
         raise UsageError(f"{TOML_VARIABLE} names {named}, which is no file. Correct it, or unset it.")
     return Path(named)

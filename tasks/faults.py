@@ -19,6 +19,7 @@ from schemas.errors import ProctorError, is_interruption
 from schemas.settings import load_settings
 from tasks.counts import render_counts
 from tasks.log_lines import LogFile
+from warehouse.away import until_there
 
 # Prefect forwards this logger to the flow run (deployments/local_server.py); our own file has every line. It never prints:
 # errors stand in the sentence of the command.
@@ -46,7 +47,8 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
     def guarded(*arguments: P.args, **named: P.kwargs) -> T:
         log.info("%s started", function.__name__)
         try:
-            result = function(*arguments, **named)
+            # Done again from its beginning where a store went away in its midst: what was acknowledged is found there.
+            result = until_there(lambda: function(*arguments, **named))
         except ProctorError as error:
             log.error("%s ended with %s", function.__name__, type(error).__name__)
             raise

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+from warehouse.away import add_listener
+
 HEARTBEAT_S = 10.0
 
 
@@ -30,6 +32,15 @@ _last: list[Progress] = []
 def read_last_progress() -> Counted | None:
     """How far the piece of work is that began last in this process, also when it is over; null before the first."""
     return _last[-1].count() if _last else None
+
+
+def say_line(text: str) -> None:
+    """A line between the lines of progress: what the work waits for."""
+    if os.environ.get("PROCTOR_QUIET") != "1":
+        print(text, file=sys.stderr, flush=True)
+
+
+add_listener(say_line)
 
 
 class Progress:

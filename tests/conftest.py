@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+# A store that a test takes away is waited for where the test says so.
+os.environ.setdefault("PROCTOR_STORE_WAIT_S", "0")
+
 # Real papers and answers are not part of the project; a clone without them beside it may leave their tests out.
 DATA_WORDS = ("PROCTOR_SHARED_DATA",)
 
@@ -17,11 +20,13 @@ _skipped: list[tuple[str, str]] = []
 
 
 @pytest.fixture(autouse=True)
-def own_settings() -> Iterator[None]:
-    """A process reads its settings once: what one test's home was is not the next one's, whichever worker runs the two."""
+def own_process() -> Iterator[None]:
+    """What a process reads once or remembers is not the next test's, whichever worker runs the two: settings, stores that were away."""
     from schemas.settings import load_settings
+    from warehouse.away import forget_absences
 
     load_settings.cache_clear()
+    forget_absences()
     yield
     load_settings.cache_clear()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import UsageError
-from schemas.settings import is_home, load_settings
+from schemas.settings import GivenSettings, Settings, is_home, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -67,8 +67,10 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name(monkeypatch: pytes
     "name", ["PROCTOR_QUIET", "PROCTOR_TEST_ANYTHING", "PROCTOR_LAB_KEY", "PROCTOR_SOFFICE"]
 )
 def test_variables_that_are_no_settings_are_let_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_settings()
     monkeypatch.setenv(name, "1")
-    load_settings()
+    load_settings.cache_clear()
+    assert load_settings() == before
 
 
 def test_every_variable_that_the_code_reads_is_known() -> None:
@@ -89,3 +91,39 @@ def test_an_empty_or_foreign_folder_is_no_home(tmp_path: Path) -> None:
     assert not is_home(tmp_path)
     (tmp_path / "ledger.sqlite").touch()
     assert is_home(tmp_path)
+
+
+def test_settings_of_somewhere_else_read_nothing_of_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = GivenSettings(home=tmp_path)
+    (tmp_path / "proctor.toml").write_text("set_size = 7\n")
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "SECRETS",
+        "SHARED",
+        "REGISTRY",
+        "ARCHIVE",
+        "PUBLIC",
+        "LAKE_DATA",
+        "LEDGER_URL",
+        "LAKE_CATALOG",
+    ):
+        monkeypatch.setenv(f"PROCTOR_{name}", "elsewhere")
+    assert Settings(home=tmp_path).secrets == Path("elsewhere")
+    assert GivenSettings(home=tmp_path) == GivenSettings.model_validate({"home": tmp_path}) == empty
+    assert empty.secrets_path == tmp_path / "secrets"
+
+
+def test_one_folder_names_all_that_hosts_share_and_their_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "proctor.toml").write_text('set_size = 7\nregistry = "models/ours.yaml"\n')
+    monkeypatch.setenv("PROCTOR_SHARED", str(shared))
+    monkeypatch.setenv("PROCTOR_PUBLIC", str(tmp_path / "public"))
+    settings = load_settings()
+    assert (settings.set_size, settings.registry_path) == (7, shared / "models/ours.yaml")
+    assert (settings.secrets_path, settings.archive_dir) == (shared / "secrets", shared / "archive")
+    assert settings.public_dir == tmp_path / "public"

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreAway, StoreError, UsageError
+from warehouse.away import CATALOG, OBJECTS, is_postgresql_away
 from warehouse.store_files import WAY_BACK
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet
 _DISK = re.compile(
     r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
 )
-# What httpfs says when the object store does not answer, or refuses who asks; a file that it does not have is a 404.
+# What httpfs says when the object store does not answer, and when it refuses who asks; a file that it does not have is a 404.
 _STORE_AWAY = re.compile(
-    r"could not connect to server|(?:connection|timeout) (?:error|was reached)|HTTP (?:code )?(?:40[0137]|5\d\d)",
+    r"could not (?:connect to|resolve) (?:server|host)|(?:connection|timeout|read|write|ssl connection) (?:error|was reached)"
+    r"|HTTP (?:code )?(?:429|5\d\d)",
     re.I,
 )
+_STORE_REFUSES = re.compile(r"HTTP (?:code )?40[0137]", re.I)
+# How DuckDB says that a query to the catalog's server broke off; its cause may be missing.
+_CATALOG_BROKE = re.compile(r"failed to execute query|failed to (?:prepare|read|copy|fetch).*postgres", re.I)
 # How long a reader tries to open a catalog that writers are closing.
 OPENING_S = 30.0
 # How often a writer that met another one tries.
@@ -41,10 +46,12 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     if isinstance(error, about_statement):
         lines = [line for line in str(error).splitlines() if not line.startswith("\t")]
         return UsageError("The statement cannot be run: " + "\n".join(lines).strip())
-    if _STORE_AWAY.search(str(error)):
+    if (away := find_absence(error)) is not None:
+        return away
+    if _STORE_REFUSES.search(str(error)):
         return StoreError(
-            "The object store of the lake's files (PROCTOR_LAKE_DATA) does not answer, or refuses the credentials of the AWS_* "
-            "variables; nothing is lost. Check both, then run again."
+            "The object store of the lake's files (PROCTOR_LAKE_DATA) refuses the credentials of the AWS_* variables, or the "
+            "request; nothing is lost. Check them, then run again."
         )
     if (file := _DATA_FILE.search(str(error))) is not None:
         return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
@@ -57,11 +64,37 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     return StoreError(f"The query failed in DuckDB ({name}). Check its types and parameters, then run again.")
 
 
+def find_absence(error: duckdb.Error) -> StoreAway | None:
+    """What to raise where DuckDB says that the object store or the catalog's server does not answer; null for any other error."""
+    text = str(error)
+    if ("postgres" in text.lower() and is_postgresql_away(error)) or _broke_off(text):
+        return StoreAway(
+            CATALOG,
+            "The lake's catalog in PostgreSQL (PROCTOR_LAKE_CATALOG) does not answer; nothing of this was written. Try again later.",
+        )
+    if _STORE_AWAY.search(text):
+        return StoreAway(
+            OBJECTS,
+            "The object store of the lake's files (PROCTOR_LAKE_DATA) does not answer; nothing is lost. Check that it runs and the "
+            "AWS_* variables, then run again.",
+        )
+    return None
+
+
+def _broke_off(text: str) -> bool:
+    """Whether a query to the catalog broke off: with a cause that says so, or, as a lost connection has it, with none."""
+    if (broken := _CATALOG_BROKE.search(text)) is None:
+        return False
+    cause = text[broken.end() :].rpartition('":')[2].strip()
+    return not cause or is_postgresql_away(RuntimeError(cause))
+
+
 def is_conflict(error: duckdb.Error) -> bool:
     """Whether two writers met, so that one of them may try again."""
     import duckdb
 
-    return isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
+    is_met = isinstance(error, duckdb.TransactionException) or "conflict" in str(error).lower()
+    return is_met and find_absence(error) is None
 
 
 def retry_opening(run: Callable[[], T]) -> T:

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.lake.attach import connect_duckdb, find_extension, is_remote, load_extensions
+from warehouse.away import OBJECTS, until_there
+from warehouse.lake.attach import is_remote
+from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
+from warehouse.lake.faults import find_absence
 from warehouse.lake.object_store import create_s3_secret
 from warehouse.lake.quoting import quote_text
 
@@ -57,6 +60,7 @@ class FileStore:
 
     def __init__(self, settings: Settings) -> None:
         self._top = settings.data_address.rstrip("/")
+        self._wait_s = settings.store_wait_s
         self._duckdb: duckdb.DuckDBPyConnection | None = None
         if is_remote(settings.data_address):
             self._duckdb = connect_duckdb(settings.home, trusted=find_extension("httpfs") is not None)
@@ -114,14 +118,17 @@ class FileStore:
     def _copy(self, connection: duckdb.DuckDBPyConnection, source: str, target: str) -> None:
         import duckdb
 
-        try:
-            connection.execute(
-                f"COPY (SELECT content FROM read_blob({quote_text(source)})) TO {quote_text(target)} (FORMAT BLOB)"
-            )
-        except duckdb.Error as error:
-            if "HTTP 404" in str(error):
-                raise FileGone(source) from None
-            raise self._explain(type(error).__name__) from None
+        def attempt() -> None:
+            try:
+                connection.execute(
+                    f"COPY (SELECT content FROM read_blob({quote_text(source)})) TO {quote_text(target)} (FORMAT BLOB)"
+                )
+            except duckdb.Error as error:
+                if "HTTP 404" in str(error):
+                    raise FileGone(source) from None
+                raise (find_absence(error) or self._explain(type(error).__name__)) from None
+
+        until_there(attempt, stores=(OBJECTS,), wait_s=self._wait_s)
 
     def _explain(self, cause: str) -> StoreError:
         return StoreError(

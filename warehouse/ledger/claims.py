@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine import write_moment
 from warehouse.ledger.tables import work_claims
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 _INSERT = {
     "sqlite": sqlite.insert(work_claims).on_conflict_do_nothing().returning(work_claims.c.name),
@@ -24,17 +24,13 @@ _INSERT = {
 
 @dataclass(frozen=True)
 class Claim:
-    """Who holds a piece of work, and until when unless it is renewed."""
+    """Who holds a piece of work, until when unless it is renewed, and whether that was over when it was read."""
 
     holder: str
     host: str
     process_id: int
     expires_at: str
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether its holder has not renewed it in time."""
-        return self.expires_at < now_text()
+    is_expired: bool = False
 
 
 def read_claim(connection: Connection, kind: str, name: str) -> Claim | None:
@@ -44,7 +40,7 @@ def read_claim(connection: Connection, kind: str, name: str) -> Claim | None:
             work_claims.c.holder, work_claims.c.host, work_claims.c.process_id, work_claims.c.expires_at
         ).where(work_claims.c.kind == kind, work_claims.c.name == name)
     ).first()
-    return None if row is None else Claim(*row)
+    return None if row is None else _read_row(connection, row)
 
 
 def list_claims(connection: Connection, kind: str) -> dict[str, Claim]:
@@ -56,7 +52,7 @@ def list_claims(connection: Connection, kind: str) -> dict[str, Claim]:
         work_claims.c.process_id,
         work_claims.c.expires_at,
     ).where(work_claims.c.kind == kind)
-    return {name: Claim(*values) for name, *values in connection.execute(query)}
+    return {row.name: _read_row(connection, row) for row in connection.execute(query).all()}
 
 
 def take_claim(
@@ -75,7 +71,7 @@ def take_claim(
         "holder": holder,
         "host": host,
         "process_id": process_id,
-        "expires_at": write_moment(time.time() + lease_s),
+        "expires_at": write_moment(read_lease_time(connection) + lease_s),
     }
     if instead_of is None:
         first = _INSERT[connection.dialect.name].values(kind=kind, name=name, **values)
@@ -125,7 +121,7 @@ def renew_claim(connection: Connection, kind: str, name: str, *, holder: str, le
     renewed = connection.execute(
         update(work_claims)
         .where(work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == holder)
-        .values(expires_at=write_moment(time.time() + lease_s))
+        .values(expires_at=write_moment(read_lease_time(connection) + lease_s))
     )
     return renewed.rowcount == 1
 
@@ -135,7 +131,7 @@ def renew_claims(connection: Connection, *, holder: str, lease_s: float) -> set[
     renewed = connection.execute(
         update(work_claims)
         .where(work_claims.c.holder == holder)
-        .values(expires_at=write_moment(time.time() + lease_s))
+        .values(expires_at=write_moment(read_lease_time(connection) + lease_s))
         .returning(work_claims.c.kind, work_claims.c.name)
     )
     return {(kind, name) for kind, name in renewed}
@@ -148,3 +144,8 @@ def release_claim(connection: Connection, kind: str, name: str, *, holder: str) 
             work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == holder
         )
     )
+
+
+def _read_row(connection: Connection, row: Row[Any]) -> Claim:
+    is_over = is_lapsed(connection, row.expires_at)
+    return Claim(row.holder, row.host, row.process_id, row.expires_at, is_over)

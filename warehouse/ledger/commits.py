@@ -8,11 +8,15 @@ asked, and a count too many is no false alarm.
 from __future__ import annotations
 
 import sqlite3
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, event
 
-from schemas.errors import StoreError
+from schemas.errors import StoreAway, StoreError
+from warehouse.away import LEDGER, is_postgresql_away, until_there
 from warehouse.store_files import FileWatch
 
 if TYPE_CHECKING:
@@ -20,6 +24,22 @@ if TYPE_CHECKING:
 
     from sqlalchemy.exc import DBAPIError
 
+# The name of a connection to PostgreSQL and the number of its last transaction, kept with it.
+_COUNT: Final = "count"
+_COUNT_ON_SERVER: Final = """
+    INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, %s, %s)
+    ON CONFLICT (connection) DO UPDATE SET commit_count = excluded.commit_count, counted_at = excluded.counted_at
+"""
+# Counts of connections that ended long ago; nobody waits here for another one who does the same.
+_FORGET: Final = """
+    DELETE FROM commit_counts WHERE connection IN
+        (SELECT connection FROM commit_counts WHERE counted_at < %s LIMIT 100 FOR UPDATE SKIP LOCKED)
+"""
+_ASK_FIRST: Final = """
+    INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, 0, '') ON CONFLICT DO NOTHING
+"""
+_ASK: Final = "SELECT commit_count FROM commit_counts WHERE connection = %s FOR UPDATE"
+_KEPT_S: Final = 7 * 86_400.0
 # What is kept with a connection to SQLite.
 _WATCHED: Final = "files"
 _CHANGES: Final = "changes"
@@ -65,12 +85,52 @@ def check_files(connection: Connection) -> None:
         file.watch.check()
 
 
-def commit(connection: Connection) -> None:
+def mark_transaction(connection: Connection) -> None:
+    """Count the transaction that was begun, within itself: by that it is known later whether the server kept it.
+
+    Not by the server's own number of it: after a crash another transaction may be given the same.
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    info = connection.info
+    name, count = info.get(_COUNT, (None, 0))
+    if name is None:
+        name = str(uuid4())
+        before = datetime.fromtimestamp(time.time() - _KEPT_S, UTC).isoformat(timespec="microseconds")
+        connection.exec_driver_sql(_FORGET, (before,))
+    info[_COUNT] = (name, count + 1)
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1, now))
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error of SQLAlchemy says that PostgreSQL does not answer."""
+    driver_error = getattr(error, "orig", None)
+    if driver_error is None or isinstance(driver_error, sqlite3.Error):
+        return False
+    return bool(getattr(error, "connection_invalidated", False)) or is_postgresql_away(driver_error)
+
+
+def raise_if_away(error: BaseException) -> None:
+    """Raise StoreAway for an error of SQLAlchemy that says that PostgreSQL does not answer; pass for any other."""
+    if is_away(error):
+        raise StoreAway(
+            LEDGER,
+            "The ledger's server (PostgreSQL) does not answer; nothing of this was written. Try again later.",
+        ) from None
+
+
+def commit(connection: Connection, *, wait_s: float | None = None) -> None:
     """COMMIT, and return only when it lies where everybody else finds it.
 
+    A server that goes away meanwhile is waited for, up to `wait_s` (null: as the setting says), and asked what became of the
+    transaction, where `mark_transaction` noted it: so nothing is done twice, and nothing that was kept is reported as lost.
+
     Raises StoreError when the files of an embedded ledger were deleted or replaced: what this transaction wrote is lost with
-    them, and nobody may be told otherwise.
+    them, and nobody may be told otherwise. Raises the error of the driver where nothing was written.
     """
+    from sqlalchemy.exc import DBAPIError
+
     check_files(connection)
     try:
         counted = _count_commit(connection)
@@ -79,7 +139,13 @@ def commit(connection: Connection) -> None:
         raise StoreError(
             f"The ledger could not commit: {cause}. Nothing of this was written; mend that, then run the command again."
         ) from None
-    connection.exec_driver_sql("COMMIT")
+    engine, counted_as = connection.engine, connection.info.get(_COUNT)
+    try:
+        connection.exec_driver_sql("COMMIT")
+    except DBAPIError as error:
+        if counted_as is None or not is_away(error) or not _was_committed(engine, *counted_as, wait_s=wait_s):
+            raise
+        return
     check_files(connection)
     for watch, count in counted:
         watch.acknowledge(count)
@@ -87,7 +153,11 @@ def commit(connection: Connection) -> None:
 
 def roll_back(connection: Connection) -> None:
     """Undo a transaction; one that is over already has nothing to undo."""
-    if connection.connection.dbapi_connection is None or not _is_in_transaction(connection):
+    if (
+        connection.invalidated
+        or connection.connection.dbapi_connection is None
+        or not _is_in_transaction(connection)
+    ):
         return
     connection.exec_driver_sql("ROLLBACK")
 
@@ -95,6 +165,26 @@ def roll_back(connection: Connection) -> None:
 def explain_refusal(error: DBAPIError) -> str | None:
     """Why an embedded ledger takes nothing, where waiting mends nothing; null for anything else."""
     return _name_refusal(error.orig)
+
+
+def _was_committed(engine: Engine, name: str, number: int, *, wait_s: float | None) -> bool:
+    """Whether the server kept a transaction whose COMMIT nobody answered; raises StoreError where it cannot be asked."""
+    from sqlalchemy.exc import DBAPIError
+
+    def ask() -> bool:
+        try:
+            with engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN")
+                # Both wait for the transaction where the server has not noticed yet that nobody listens to it.
+                connection.exec_driver_sql(_ASK_FIRST, (name,))
+                found = connection.exec_driver_sql(_ASK, (name,)).scalar_one()
+                connection.exec_driver_sql("ROLLBACK")
+        except DBAPIError as error:
+            raise_if_away(error)
+            raise
+        return bool(found == number)
+
+    return until_there(ask, stores=(LEDGER,), wait_s=wait_s)
 
 
 def _name_refusal(error: BaseException | None) -> str | None:

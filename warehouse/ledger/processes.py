@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, update
 
-from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine import write_moment
 from warehouse.ledger.tables import process_leases
 
 if TYPE_CHECKING:
@@ -20,37 +20,38 @@ _KEPT_S = 86_400.0
 
 @dataclass(frozen=True)
 class ProcessLease:
-    """A process that makes calls, and until when unless it renews."""
+    """A process that makes calls, until when unless it renews, and whether that was over when it was read."""
 
     holder: str
     host: str
     process_id: int
     expires_at: str
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether it has not renewed in time."""
-        return self.expires_at < now_text()
+    is_expired: bool = False
 
 
 def read_lease(connection: Connection, holder: str) -> ProcessLease | None:
     """The lease of a process; null for one that ended, or never began."""
-    columns = (process_leases.c[name] for name in ProcessLease.__dataclass_fields__)
+    columns = (process_leases.c[name] for name in ("holder", "host", "process_id", "expires_at"))
     row = connection.execute(select(*columns).where(process_leases.c.holder == holder)).first()
-    return None if row is None else ProcessLease(*row)
+    if row is None:
+        return None
+    return ProcessLease(
+        row.holder, row.host, row.process_id, row.expires_at, is_lapsed(connection, row.expires_at)
+    )
 
 
 def open_lease(connection: Connection, holder: str, *, host: str, process_id: int, lease_s: float) -> None:
     """Begin a lease; those of processes that were killed long ago are removed."""
+    now = read_lease_time(connection)
     connection.execute(
-        delete(process_leases).where(process_leases.c.expires_at < write_moment(time.time() - _KEPT_S))
+        delete(process_leases).where(process_leases.c.expires_at < write_moment(now - _KEPT_S))
     )
     connection.execute(
         insert(process_leases).values(
             holder=holder,
             host=host,
             process_id=process_id,
-            expires_at=write_moment(time.time() + lease_s),
+            expires_at=write_moment(now + lease_s),
         )
     )
 
@@ -60,7 +61,7 @@ def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
     connection.execute(
         update(process_leases)
         .where(process_leases.c.holder == holder)
-        .values(expires_at=write_moment(time.time() + lease_s))
+        .values(expires_at=write_moment(read_lease_time(connection) + lease_s))
     )
 
 

@@ -53,14 +53,19 @@ def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
 
 
 def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[RowMapping]:
-    """Calls of a run for a purpose by model, status and error: how many, and what they cost (null: unknown)."""
+    """Calls of a run for a purpose by model, status and error: how many, and what they cost (null: unknown).
+
+    The cost is that which the budget counts (`calls.read_spent_usd`): with attempts of unknown bill, and replies that came second.
+    """
+    extra = llm_calls.c.extra_usd
+    cost = case((extra > 0, func.coalesce(llm_calls.c.cost_usd, 0.0) + extra), else_=llm_calls.c.cost_usd)
     query = (
         select(
             llm_calls.c.model,
             llm_calls.c.status,
             llm_calls.c.error,
             func.count().label("call_count"),
-            func.sum(llm_calls.c.cost_usd).label("cost_usd"),
+            func.sum(cost).label("cost_usd"),
         )
         .where(llm_calls.c.run_id == run_id, llm_calls.c.purpose == purpose)
         .group_by(llm_calls.c.model, llm_calls.c.status, llm_calls.c.error)

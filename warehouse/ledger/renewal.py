@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from schemas.errors import ProctorError
+from warehouse.away import not_waiting
 
 
 class Renewal:
@@ -43,7 +44,10 @@ class Renewal:
         while not self._ended.wait(pause_s):
             begun = time.monotonic()
             try:
-                if not self._renew():
+                # Whoever ends the work must not have to wait for this thread.
+                with not_waiting():
+                    is_held = self._renew()
+                if not is_held:
                     self._lost = True
                     return
                 self._renewed_at, pause_s = begun, self._lease_s / 3

@@ -8,6 +8,7 @@ they lock run in the order of those rows, the same in every process, so that no 
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import time
@@ -19,9 +20,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, is_interruption
+from warehouse.away import LEDGER, until_there
 from warehouse.ledger.chain import CALLER, Caller, name_caller
-from warehouse.ledger.commits import commit, explain_refusal
+from warehouse.ledger.commits import commit, explain_refusal, mark_transaction, raise_if_away
 from warehouse.ledger.engine import PENDING_ENTRIES, PENDING_PUBLIC, write_entries
 from warehouse.ledger.statements import send_statement
 from warehouse.ledger.wakeups import await_done
@@ -81,13 +83,17 @@ class _Work:
 class GroupCommitWriter:
     """Runs operations on one thread and commits them together."""
 
-    def __init__(self, engine: Engine, busy_s: float | None = None) -> None:
+    def __init__(self, engine: Engine, busy_s: float | None = None, *, counts_commits: bool = True) -> None:
+        self._counts_commits = counts_commits
         self._engine = engine
         self._busy_s = busy_s
         self._connection: Connection | None = None
         self._is_sqlite = engine.dialect.name == "sqlite"
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._closed = False
+        # Set by a caller that was interrupted: a server that is away is waited for no longer.
+        self._given_up = threading.Event()
+        self._is_trying = False
         self._thread = threading.Thread(target=self._serve, name="ledger-writer", daemon=True)
         self._thread.start()
 
@@ -104,11 +110,21 @@ class GroupCommitWriter:
 
     def run(self, operation: Operation[T]) -> T:
         """Run one operation and wait until it is durable."""
-        return self.submit(operation).result()
+        future = self.submit(operation)
+        try:
+            return future.result()
+        except BaseException as error:
+            if is_interruption(error):
+                self._give_up()
+            raise
 
     async def run_async(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> T:
         """The same for a coroutine: other coroutines' operations join the same commit."""
-        return await await_done(self.submit(operation, row))
+        try:
+            return await await_done(self.submit(operation, row))
+        except asyncio.CancelledError:
+            self._give_up()
+            raise
 
     def close(self) -> None:
         """Finish what was queued and stop the thread."""
@@ -148,35 +164,50 @@ class GroupCommitWriter:
         """
         for item in work:
             item.future.set_running_or_notify_cancel()
+        wait_s = None if self._busy_s is None else 0.0
+        self._is_trying = True
+        try:
+            outcomes = until_there(
+                lambda: self._try_commit(work), stores=(LEDGER,), wait_s=wait_s, ended=self._given_up
+            )
+        except BaseException as error:  # the thread must outlive any fault, and every caller must hear of it
+            self._roll_back()
+            _tell(work, [(True, error)] * len(work))
+            return error if isinstance(error, StoreError) else None
+        finally:
+            self._is_trying = False
+        # Whoever was interrupted is gone, or only one piece of the work was: the next absence is waited for again.
+        self._given_up.clear()
+        _tell(work, outcomes)
+        return None
+
+    def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
+        """What came of each operation; raises StoreAway where the server went away and kept nothing, StoreError for a refusal."""
         began = time.monotonic()
-        for attempt in range(1, MOST_TRIES + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
-                outcomes = self._run_batch(self._connect(), work)
-                break
+                return self._run_batch(self._connect(), work)
             except DBAPIError as error:
                 self._roll_back()
+                raise_if_away(error)
                 cause, waited_s = explain_refusal(error), time.monotonic() - began
                 if cause is None and not isinstance(error, OperationalError):
-                    _tell(work, [(True, error)] * len(work))
-                    return None
+                    raise
                 is_last = attempt == MOST_TRIES or (self._busy_s is not None and waited_s >= self._busy_s)
                 if cause is not None or is_last:
                     cause = cause or f"it failed {attempt} times ({type(error.orig).__name__})"
-                    failure = StoreError(
+                    raise StoreError(
                         f"The ledger could not commit: {cause}. Nothing of the last operations was kept; mend that, then run "
                         "the command again."
-                    )
-                    _tell(work, [(True, failure)] * len(work))
-                    return failure
+                    ) from None
                 time.sleep(0.05 * 2**attempt)
-            except (
-                BaseException
-            ) as error:  # the thread must outlive any fault, and every caller must hear of it
-                self._roll_back()
-                _tell(work, [(True, error)] * len(work))
-                return None
-        _tell(work, outcomes)
-        return None
+
+    def _give_up(self) -> None:
+        """A caller was interrupted: a server that is away is waited for no longer, and what follows is told at once."""
+        if self._is_trying:
+            self._given_up.set()
 
     def _connect(self) -> Connection:
         """The connection of this thread; a new one where the last was lost with its server."""
@@ -209,6 +240,9 @@ class GroupCommitWriter:
     def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
         connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        wait_s = None if self._busy_s is None else 0.0
+        if self._counts_commits:
+            mark_transaction(connection)
         entries: list[Any] = []
         connection.info[PENDING_ENTRIES] = entries
         connection.info[PENDING_PUBLIC] = public = list[Any]()
@@ -231,7 +265,7 @@ class GroupCommitWriter:
                     name_caller(entries[count:], item.caller)
             send_statement(connection, "RELEASE SAVEPOINT op")
         write_entries(connection)
-        commit(connection)
+        commit(connection, wait_s=wait_s)
         return outcomes
 
 

@@ -27,6 +27,20 @@ class PostgresqlServer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def stop(self) -> None:
+        """Stop it as a crash does: nobody is waited for, and nothing is written down."""
+        _run(self.folder, *self._control, "-m", "immediate", "stop")
+
+    def start(self) -> None:
+        """Start it again where it was, with what it held."""
+        log = str(self.folder / "log")
+        _run(self.folder, *self._control, "-w", "-l", log, "-o", _write_options(self.folder, "off"), "start")
+
+    @property
+    def _control(self) -> list[str]:
+        programs, as_postgres = _find_programs()
+        return [*as_postgres, str(programs / "pg_ctl"), "-D", str(self.folder / "db")]
+
     def make_template(self) -> None:
         """The database that every ledger is a copy of."""
         self._create("ledger_template")
@@ -89,13 +103,16 @@ def _run_server(data: Path, *, is_copy: bool = True, fsync: str = "off") -> Iter
         _run(folder, *as_postgres, "cp", "-r", str(data), str(folder / "db"))
         data = folder / "db"
     control = [*as_postgres, str(programs / "pg_ctl"), "-D", str(data)]
-    options = f"-c listen_addresses='' -k {folder} -c fsync={fsync}"
-    _run(folder, *control, "-w", "-l", str(folder / "log"), "-o", options, "start")
+    _run(folder, *control, "-w", "-l", str(folder / "log"), "-o", _write_options(folder, fsync), "start")
     try:
         yield folder
     finally:
         _run(folder, *control, "-m", "immediate" if is_copy else "fast", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_options(folder: Path, fsync: str) -> str:
+    return f"-c listen_addresses='' -k {folder} -c fsync={fsync}"
 
 
 @functools.cache
