@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tasks.claims import is_dead
+from tasks.flow_runs.lost import is_lost
 from warehouse.ledger.flow_runs import FlowRun, list_flow_runs
 
 if TYPE_CHECKING:
@@ -51,11 +51,10 @@ def list_run_states(ledger: Ledger, *, most: int, flow: str | None = None) -> li
     """The runs that began last, the newest first."""
     with ledger.read() as connection:
         found = list_flow_runs(connection, most=most, flow=flow)
-    return [_describe(run) for run in found]
+        return [_describe(run, is_lost=is_lost(connection, run)) for run in found]
 
 
-def _describe(run: FlowRun) -> FlowRunState:
-    is_lost = run.state == "running" and is_dead(run.host, run.process_id)
+def _describe(run: FlowRun, *, is_lost: bool) -> FlowRunState:
     took = None
     if run.ended_at is not None:
         span = datetime.fromisoformat(run.ended_at) - datetime.fromisoformat(run.started_at)

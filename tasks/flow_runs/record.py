@@ -7,20 +7,25 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from schemas.errors import ProctorError, is_interruption
 from schemas.settings import is_home, load_settings
-from tasks.claims import name_host
+from tasks.claims import LEASE_S, name_host
 from tasks.counts import compute_counts
 from tasks.log_lines import RunName, find_run, running
+from tasks.notices.delivery import deliver
 from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run, note_flow_counts
+from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run, note_flow_counts, renew_flow_run
+from warehouse.ledger.renewal import Renewal
 
 log = logging.getLogger("proctor.runs")
 # A process that was asked for a run of a deployment; Prefect knows nothing of it there.
 _asked: list[str] = []
+# What says, as long as this process lives, that its runs are under way.
+_renewals: dict[str, Renewal] = {}
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ def note_start(run: StartedRun) -> None:
     log.info("%s began, started by %s", run.name, run.started_by)
     with suppress(ProctorError), _writing() as connection:
         if connection is not None:
-            begin_flow_run(connection, **vars(run), host=name_host(), process_id=os.getpid())
+            begin_flow_run(connection, **vars(run), host=name_host(), process_id=os.getpid(), lease_s=LEASE_S)
+            _renewals[run.flow_run_id] = Renewal(f"run-{run.name}", partial(_renew, run.flow_run_id), LEASE_S)
 
 
 def note_result(result: dict[str, object]) -> None:
@@ -65,9 +71,19 @@ def note_result(result: dict[str, object]) -> None:
 def note_end(run: RunName, state: str) -> None:
     """Note how a run ended: `completed`, `failed`, `crashed` or `cancelled`."""
     log.log(logging.INFO if state == "completed" else logging.ERROR, "%s %s", run.name, state)
+    if (renewal := _renewals.pop(run.flow_run_id, None)) is not None:
+        renewal.end()
     with suppress(ProctorError), _writing() as connection:
         if connection is not None:
             end_flow_run(connection, run.flow_run_id, state)
+    if state == "failed":
+        # Of a crash the next one tells who looks after runs: whoever pressed Ctrl-C does not wait for a web hook.
+        deliver()
+
+
+def _renew(flow_run_id: str) -> bool:
+    with _writing() as connection:
+        return connection is not None and renew_flow_run(connection, flow_run_id, lease_s=LEASE_S)
 
 
 @contextmanager

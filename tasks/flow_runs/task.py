@@ -19,11 +19,12 @@ from prefect.client.schemas.objects import FlowRun, State, TaskRun
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
-from schemas.errors import BudgetError, ConflictError, StoreError
+from schemas.errors import BudgetError, ClockError, ConflictError, StoreError
 from schemas.settings import load_settings
 from tasks.counts import render_markdown
 from tasks.flow_runs.record import StartedRun, name_deployment, note_end, note_result, note_start
 from tasks.log_lines import RunName, add_run_finder
+from tasks.orchestrator.task import wait_for_server
 from tasks.progress import read_last_progress
 from warehouse.lake.provenance import landing_provenance
 from warehouse.ledger.engine import open_ledger
@@ -48,8 +49,6 @@ def render_name(name: str, given: dict[str, Any]) -> str:
     if "paths" in given:
         count = sum(_count_files(Path(path)) for path in given["paths"])
         return f"{name}-{count}-file{'' if count == 1 else 's'}"
-    if "failed_run" in given:
-        return f"{name}-{given['failed_run']}"
     if "replay_id" in given:
         return f"{name}-{given['replay_id']}"
     if "league_id" in given:
@@ -101,7 +100,7 @@ def require_budget(budget_usd: float | None = None) -> None:
 
 def may_pass(task: object, run: TaskRun, state: State[Any]) -> bool:
     """Whether a task that failed is worth another try: a store that was locked or away. What a gate refused stays refused."""
-    return isinstance(state.data, StoreError) and not isinstance(state.data, ConflictError)
+    return isinstance(state.data, StoreError) and not isinstance(state.data, ConflictError | ClockError)
 
 
 # For tasks that end the same however often they are done, and whose stores or disks may be away for a moment.
@@ -248,6 +247,7 @@ def _find_run() -> RunName | None:
 
 
 add_run_finder(_find_run)
+wait_for_server()
 
 
 def _count_files(path: Path) -> int:

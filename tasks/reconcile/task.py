@@ -9,6 +9,7 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.reconcile.reconcile import reconcile
 from warehouse.lake.store import open_lake
+from warehouse.ledger.clock import check_clock
 from warehouse.ledger.engine import open_ledger
 
 
@@ -16,7 +17,11 @@ from warehouse.ledger.engine import open_ledger
 @hide_content
 @sign_landings
 def reconcile_stores() -> None:
-    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind."""
+    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind.
+
+    Every flow that decides begins with it, and so with a look at the clock: raises ClockError.
+    """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        check_clock(ledger)
         reconcile(ledger, lake)

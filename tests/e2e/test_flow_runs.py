@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from deployments.local_server import read_state
+from deployments.prefect_lines import fetch_run_lines
+from schemas.errors import ProctorError
 from schemas.settings import Settings
 from tests.e2e.conftest import BIN, Home
 
@@ -118,6 +120,30 @@ def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(hom
         environment = Path(f"/proc/{process.pid}/environ").read_bytes()
         assert b"PREFECT_SERVER_API_AUTH_STRING=" in environment
         assert b"QZXW" not in environment
+
+
+def test_the_lines_of_a_run_are_read_from_the_server_where_another_host_has_its_file(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.run("ingest", str(write_papers(home.work / "logged", 2, 3)))
+    run = home.read_json("runs", "list")["runs"][0]
+    own = home.read_json("logs", run["flow_run_id"])
+    state = read_state(Settings(home=home.path))
+    assert state is not None
+    monkeypatch.setenv("PREFECT_API_URL", state.api_url)
+    monkeypatch.setenv("PREFECT_API_AUTH_STRING", state.auth)
+
+    def keep(lines: list[dict[str, Any]]) -> list[tuple[str, str]]:
+        return [(one["level"], one["event"]) for one in lines]
+
+    served = keep(fetch_run_lines(run["flow_run_id"]))
+    assert len(served) > 3
+    assert set(served) <= set(keep(own))
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+    with pytest.raises(ProctorError, match="does not give the lines"):
+        fetch_run_lines(run["flow_run_id"])
+    monkeypatch.delenv("PREFECT_API_URL")
+    assert fetch_run_lines(run["flow_run_id"]) == []
 
 
 def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) -> None:

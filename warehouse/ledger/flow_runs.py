@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.clock import read_lease_time
+from warehouse.ledger.engine import now_text, write_moment
+from warehouse.ledger.notices import add_notice, forget_notice
 from warehouse.ledger.tables import flow_runs, flow_schedules
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ class FlowRun:
     process_id: int
     started_at: str
     ended_at: str | None
+    alive_until: str | None
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class FlowSchedule:
     deployed_at: str = ""
 
 
+# Ends that somebody is told of, and what they are called there.
+BAD_ENDS: Final = {"failed": "Failed", "crashed": "Crashed"}
 _RUN_COLUMNS = tuple(flow_runs.c[name] for name in FlowRun.__dataclass_fields__)
 
 
@@ -61,11 +67,21 @@ def begin_flow_run(
     due_at: str | None,
     host: str,
     process_id: int,
+    lease_s: float | None = None,
 ) -> None:
-    """Note that a run has begun; one that begins again (after a restart of its worker) runs again."""
+    """Note that a run has begun; one that begins again (after a restart of its worker) runs again.
+
+    With `lease_s` its process renews so often that it lives; how the run ended before is told no more, and how it ends is.
+    """
+    alive_until = None if lease_s is None else write_moment(read_lease_time(connection) + lease_s)
     known = update(flow_runs).where(flow_runs.c.flow_run_id == flow_run_id)
-    again = connection.execute(known.values(state="running", host=host, process_id=process_id, ended_at=None))
+    again = connection.execute(
+        known.values(
+            state="running", host=host, process_id=process_id, ended_at=None, alive_until=alive_until
+        )
+    )
     if again.rowcount:
+        forget_notice(connection, flow_run_id)
         return
     connection.execute(
         insert(flow_runs).values(
@@ -79,8 +95,19 @@ def begin_flow_run(
             host=host,
             process_id=process_id,
             started_at=now_text(),
+            alive_until=alive_until,
         )
     )
+
+
+def renew_flow_run(connection: Connection, flow_run_id: str, *, lease_s: float) -> bool:
+    """Note that the run's process still lives; whether the run is still under way."""
+    renewed = connection.execute(
+        update(flow_runs)
+        .where(flow_runs.c.flow_run_id == flow_run_id, flow_runs.c.state == "running")
+        .values(alive_until=write_moment(read_lease_time(connection) + lease_s))
+    )
+    return renewed.rowcount == 1
 
 
 def note_flow_counts(connection: Connection, flow_run_id: str, counts: Mapping[str, str]) -> None:
@@ -91,12 +118,45 @@ def note_flow_counts(connection: Connection, flow_run_id: str, counts: Mapping[s
 
 
 def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
-    """Note how a run ended."""
-    connection.execute(
+    """Note how a run ended; a bad end is to be told, in the same transaction."""
+    ended = connection.execute(
         update(flow_runs)
         .where(flow_runs.c.flow_run_id == flow_run_id)
         .values(state=state, ended_at=now_text())
+        .returning(flow_runs.c.name)
+    ).first()
+    if ended is not None and state in BAD_ENDS:
+        add_notice(connection, flow_run_id, ended.name, BAD_ENDS[state])
+
+
+def end_lost_run(connection: Connection, run: FlowRun) -> bool:
+    """Note that a run crashed whose process is gone; false where it renewed, or somebody else noted it, since it was read."""
+    ended = connection.execute(
+        update(flow_runs)
+        .where(
+            flow_runs.c.flow_run_id == run.flow_run_id,
+            flow_runs.c.state == "running",
+            flow_runs.c.process_id == run.process_id,
+            flow_runs.c.alive_until.is_not_distinct_from(run.alive_until),
+        )
+        .values(state="crashed", ended_at=now_text())
     )
+    if ended.rowcount:
+        add_notice(connection, run.flow_run_id, run.name, BAD_ENDS["crashed"])
+    return ended.rowcount == 1
+
+
+def list_unended_runs(connection: Connection) -> list[FlowRun]:
+    """The runs that are under way, or whose process is gone without a word."""
+    query = select(*_RUN_COLUMNS).where(flow_runs.c.state == "running")
+    return [FlowRun(**row) for row in connection.execute(query).mappings()]
+
+
+def read_flow_runs(connection: Connection, flow_run_ids: Sequence[str]) -> dict[str, FlowRun]:
+    """The runs of these ids that the ledger knows, by id."""
+    query = select(*_RUN_COLUMNS).where(flow_runs.c.flow_run_id.in_(flow_run_ids))
+    found = [FlowRun(**row) for row in connection.execute(query).mappings()]
+    return {run.flow_run_id: run for run in found}
 
 
 def list_flow_runs(connection: Connection, *, most: int, flow: str | None = None) -> list[FlowRun]:
@@ -122,8 +182,10 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
     return [FlowRun(**row) for row in connection.execute(query).mappings()]
 
 
-def has_run_since(connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool) -> bool:
-    """Whether the deployment has run since a moment, however it ended.
+def list_run_starts(
+    connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
+) -> list[tuple[datetime, datetime | None]]:
+    """When runs of the deployment began since a moment, however they ended, and when each was due; null where nobody waited for it.
 
     Where it is the only one of its flow (`is_only`), a command's run that completed stands for it.
     """
@@ -133,12 +195,13 @@ def has_run_since(connection: Connection, schedule: FlowSchedule, since: str, *,
         & (flow_runs.c.started_by == "command")
         & (flow_runs.c.state == "completed")
     )
-    query = (
-        select(flow_runs.c.flow_run_id)
-        .where(flow_runs.c.started_at >= since, or_(by_deployment, by_command) if is_only else by_deployment)
-        .limit(1)
+    query = select(flow_runs.c.started_at, flow_runs.c.due_at).where(
+        flow_runs.c.started_at >= since, or_(by_deployment, by_command) if is_only else by_deployment
     )
-    return connection.execute(query).first() is not None
+    return [
+        (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due))
+        for started, due in connection.execute(query)
+    ]
 
 
 def count_flow_runs(connection: Connection) -> list[tuple[str, str, int]]:

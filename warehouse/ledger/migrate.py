@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0035"
+HEAD = "0038"
 
 
 def upgrade_ledger(engine: Engine) -> None:

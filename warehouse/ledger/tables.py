@@ -737,6 +737,9 @@ flow_runs = Table(
     Column("process_id", Integer, nullable=False),
     Column("started_at", String(32), nullable=False),
     Column("ended_at", String(32)),
+    Column(
+        "alive_until", String(32), comment="Renewed by its process; null for runs of before that was noted."
+    ),
     CheckConstraint("started_by in ('schedule','event','person','command')", name="started_by"),
     CheckConstraint("state in ('running','completed','failed','crashed','cancelled')", name="state"),
     Index("ix_flow_runs_started_at", "started_at"),
@@ -756,6 +759,35 @@ flow_schedules = Table(
         nullable=False,
         comment="Since when it has had this time; nothing was due before.",
     ),
+)
+
+run_notices = Table(
+    "run_notices",
+    metadata,
+    Column(
+        "flow_run_id",
+        String(36),
+        primary_key=True,
+        comment="A run that ended badly, as the ledger or Prefect says.",
+    ),
+    Column("name", String(200), nullable=False, comment="What the run is for."),
+    Column("ending", String(20), nullable=False, comment="Failed, Crashed, TimedOut."),
+    Column("found_at", String(32), nullable=False),
+    Column("told_at", String(32), comment="When everybody had been told; null before."),
+    Column(
+        "next_at", String(32), nullable=False, comment="Nobody else tells of it, and nobody again, before."
+    ),
+    Column("tries", Integer, nullable=False, comment="How often somebody set out to tell."),
+    Column("told", JSON, nullable=False, comment="Names of those who have been told."),
+    Index("ix_run_notices_told_at", "told_at"),
+)
+
+commit_counts = Table(
+    "commit_counts",
+    metadata,
+    Column("connection", String(36), primary_key=True, comment="Drawn for each connection to a server."),
+    Column("commit_count", Integer, nullable=False, comment="Its last transaction that was kept."),
+    Column("counted_at", String(32), nullable=False),
 )
 
 backups = Table(
@@ -872,4 +904,25 @@ shared_files = Table(
     ),
     Column("host", String(255), nullable=False, comment="Where it was noted or accepted last."),
     Column("noted_at", String(32), nullable=False),
+)
+
+# On the exam's side: the exam API decides on deadlines, too.
+clock_marks = Table(
+    "clock_marks",
+    metadata,
+    Column(
+        "boot_id",
+        String(80),
+        primary_key=True,
+        comment="Start of a host that a process of this installation ran on; empty where the host names none.",
+    ),
+    Column("moment", Float, nullable=False, comment="The clock when it was last looked at, Unix time."),
+    Column("uptime_s", Float, nullable=False, comment="Seconds since that start, at that moment."),
+    Column(
+        "leap_s",
+        Float,
+        nullable=False,
+        comment="Seconds before that start that nothing but the clock shows; 0 once a person has confirmed them.",
+    ),
+    Column("found_at", Float, nullable=False, comment="The clock when they were found, Unix time."),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,14 +13,18 @@ from typing import Any
 
 import pytest
 
+from deployments.metrics import render_run_metrics
 from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.settings import Settings, load_settings
 from tasks.faults import hide_content
+from tasks.flow_runs import record
 from tasks.flow_runs.listing import list_run_states
-from tasks.flow_runs.missed import find_missed_runs
+from tasks.flow_runs.lost import end_lost_runs
+from tasks.flow_runs.missed import MissedRun, find_missed_runs, select_unmade
 from tasks.flow_runs.record import as_deployment, note_result, recorded_run
 from tasks.flow_runs.task import may_pass, render_name, require_budget
 from tasks.log_lines import iter_run_lines
+from warehouse import away
 from warehouse.ledger.backup import restore_ledger
 from warehouse.ledger.engine import Ledger, open_ledger
 from warehouse.ledger.flow_runs import (
@@ -29,6 +34,7 @@ from warehouse.ledger.flow_runs import (
     list_flow_schedules,
     write_flow_schedules,
 )
+from warehouse.ledger.notices import take_notices
 
 MARKER = "机密题干 QZXW"
 NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)
@@ -131,6 +137,43 @@ def test_a_run_whose_process_was_killed_is_lost_and_one_on_another_host_may_stil
     }
 
 
+def test_a_run_of_another_host_that_renews_no_more_is_ended_once_and_told_once(ledger: Ledger) -> None:
+    begin(ledger, "a", lease_s=-1.0)
+    begin(ledger, "b", lease_s=60.0)
+    begin(ledger, "c")
+
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+    assert end_lost_runs(ledger) == []
+
+    assert {run.flow_run_id: run.state for run in list_run_states(ledger, most=9)} == {
+        "a": "crashed",
+        "b": "running",
+        "c": "running",
+    }
+    with ledger.write() as connection:
+        assert [one.flow_run_id for one in take_notices(connection, lease_s=60)] == ["a"]
+        assert take_notices(connection, lease_s=60) == []
+
+
+def test_no_run_is_ended_as_long_as_its_host_may_not_have_renewed_after_an_absence_of_the_ledger(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(ledger, "a", lease_s=-1.0)
+    monkeypatch.setattr(away, "_ledger_back_at", time.monotonic())
+    assert end_lost_runs(ledger) == []
+    monkeypatch.setattr(away, "_ledger_back_at", time.monotonic() - away.GRACE_S)
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+
+
+def test_the_process_of_a_run_renews_that_it_lives(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "LEASE_S", 0.3)
+    with recorded_run("seal", "seal-x"):
+        (first,) = _find(ledger, "seal-x")
+        time.sleep(1.0)
+        (later,) = _find(ledger, "seal-x")
+    assert later.alive_until > first.alive_until
+
+
 def test_the_log_of_a_run_has_its_lines_and_no_content(home: Path, ledger: Ledger) -> None:
     @hide_content
     def read_paper() -> dict[str, object]:
@@ -181,7 +224,7 @@ def test_a_scheduled_run_that_did_not_happen_is_missed_with_the_command_that_mak
     begin(ledger, "s", deployment="seal", started_by="schedule")
     move(ledger, "s", NOW - timedelta(minutes=56), "completed")
 
-    found = find_missed_runs(ledger, now=NOW)
+    found = list_unmade(ledger)
 
     # A run that failed happened; that of the seal at 02:05 is the last one due more than the grace ago.
     assert [(one.deployment, one.describe(), one.remedy) for one in found] == [
@@ -189,9 +232,42 @@ def test_a_scheduled_run_that_did_not_happen_is_missed_with_the_command_that_mak
     ]
     begin(ledger, "m", flow="monthly", deployment="monthly", started_by="person")
     move(ledger, "m", NOW - timedelta(minutes=1), "running")
-    assert find_missed_runs(ledger, now=NOW) == []
-    assert [one.deployment for one in find_missed_runs(ledger, now=NOW + timedelta(hours=2))] == ["seal"]
+    assert list_unmade(ledger) == []
+    assert [one.deployment for one in list_unmade(ledger, NOW + timedelta(hours=2))] == ["seal"]
     assert find_missed_runs(ledger, now=NOW + timedelta(hours=2), left_out=["seal"]) == []
+
+
+def list_unmade(ledger: Ledger, now: datetime = NOW) -> list[MissedRun]:
+    return select_unmade(find_missed_runs(ledger, now=now))
+
+
+def test_times_that_were_missed_are_named_for_a_week_though_a_later_run_made_up_for_them(
+    ledger: Ledger,
+) -> None:
+    """Five runs were late when the worker came back: one ran, and the limit of one cancelled the others."""
+    schedule(ledger, SEAL, since=(NOW - timedelta(hours=7, minutes=30)).isoformat())
+    first = datetime(2026, 12, 1, 20, 5, tzinfo=UTC)
+    for number, hours in enumerate((0, 5, 6)):
+        due = first + timedelta(hours=hours)
+        begin(ledger, f"s{number}", deployment="seal", started_by="schedule", due_at=due.isoformat())
+        # The one that was due at 01:05 began late, together with the next.
+        move(ledger, f"s{number}", first + timedelta(hours=6 if hours else 0, minutes=1))
+
+    (found,) = find_missed_runs(ledger, now=NOW)
+
+    assert (found.count, found.due_at.hour, found.is_made_up) == (4, 0, True)
+    assert found.describe() == (
+        "seal did not run at 2026-12-02 00:05 UTC, nor 3 times before it in a week; it has run since"
+    )
+    assert find_missed_runs(ledger, now=NOW + timedelta(days=9))[0].is_made_up is False
+
+
+def test_the_metrics_count_the_times_that_were_missed(ledger: Ledger) -> None:
+    schedule(ledger, SEAL, since=(datetime.now(UTC) - timedelta(hours=4, minutes=30)).isoformat())
+    (line,) = [
+        one for one in render_run_metrics(ledger).splitlines() if one.startswith("proctor_missed_runs{")
+    ]
+    assert line in (f'proctor_missed_runs{{deployment="seal"}} {count}.0' for count in (4, 5))
 
 
 def test_a_command_stands_for_a_schedule_only_where_it_is_the_flows_only_one(ledger: Ledger) -> None:
@@ -199,7 +275,7 @@ def test_a_command_stands_for_a_schedule_only_where_it_is_the_flows_only_one(led
     for run_id, flow in (("1", "monthly"), ("2", "seal")):
         begin(ledger, run_id, flow=flow)
         move(ledger, run_id, NOW - timedelta(minutes=5))
-    assert [one.deployment for one in find_missed_runs(ledger, now=NOW)] == ["monthly", "newcomers"]
+    assert [one.deployment for one in list_unmade(ledger)] == ["monthly", "newcomers"]
 
 
 def test_what_was_due_before_it_was_deployed_is_not_missed(ledger: Ledger) -> None:
@@ -250,7 +326,6 @@ def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_ag
         ("evaluate", {"month": "", "run_id": "2026-12-a"}, "evaluate-2026-12-a"),
         ("judge", {"run_id": ""}, "judge-all"),
         ("league", {"league_id": ""}, "league-season"),
-        ("notify", {"failed_run": "monthly-2026-12"}, "notify-monthly-2026-12"),
     ],
 )
 def test_a_run_is_named_for_what_it_does(flow: str, given: dict[str, Any], name: str) -> None:

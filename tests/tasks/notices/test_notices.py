@@ -6,15 +6,18 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
-from schemas.errors import FlowError, UsageError
+from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.notices.delivery import deliver_notices
 from tasks.notices.notices import Notice, read_recipients, send_notice
-from tasks.notices.task import send_notices
+from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
 
@@ -61,18 +64,56 @@ def test_a_program_and_a_web_hook_are_told_whoever_else_fails(
     }  # fmt: skip
 
 
-def test_a_notice_that_cannot_be_given_fails_and_is_not_told_of_itself(
-    hook: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path))
+    load_settings.cache_clear()
+    with open_ledger(load_settings().ledger_address) as opened:
+        yield opened
+
+
+def name_recipients(monkeypatch: pytest.MonkeyPatch, *recipients: str) -> None:
+    monkeypatch.setenv("PROCTOR_NOTIFY", json.dumps(recipients))
+    load_settings.cache_clear()
+
+
+def end_badly(ledger: Ledger, run_id: str) -> None:
+    with ledger.write() as connection:
+        begin_flow_run(
+            connection, flow_run_id=run_id, flow="seal", name="seal-x", deployment=None, started_by="command", due_at=None,
+            host="here", process_id=1,
+        )  # fmt: skip
+        end_flow_run(connection, run_id, "failed")
+
+
+def test_a_bad_end_is_told_once_whoever_looks_and_however_often(
+    hook: tuple[str, list[bytes]], ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, told = hook
-    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path))
-    monkeypatch.setenv("PROCTOR_NOTIFY", json.dumps([f"{url}/no"]))
-    load_settings.cache_clear()
-    with pytest.raises(FlowError, match=r"1 of 1 could not be told of monthly-2026-12: 127\.0\.0\.1"):
-        send_notices.fn("monthly-2026-12", "prefect.flow-run.Crashed", "prefect.flow-run.0b1c")
-    assert json.loads(told[0])["ending"] == "Crashed"
-    assert send_notices.fn("notify-monthly-2026-12", "prefect.flow-run.Failed", "x") == {"told": 0}
-    assert len(told) == 1
+    name_recipients(monkeypatch, f"{url}/yes")
+    end_badly(ledger, "a")
+    with ThreadPoolExecutor(4) as pool:
+        counts = list(pool.map(lambda _: deliver_notices(ledger), range(8)))
+    assert sum(counts) == 1
+    assert [json.loads(one)["flow_run_id"] for one in told] == ["a"]
+    # It begins again, and ends badly again: that is another failure.
+    end_badly(ledger, "a")
+    deliver_notices(ledger)
+    assert len(told) == 2
+
+
+def test_who_could_not_be_told_is_told_later_and_nobody_else_twice(
+    hook: tuple[str, list[bytes]], ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, told = hook
+    name_recipients(monkeypatch, f"{url}/no", f"{url}/yes")
+    end_badly(ledger, "a")
+    assert deliver_notices(ledger) == 0
+    assert (len(told), deliver_notices(ledger)) == (2, 0)
+    with ledger.write() as connection:
+        connection.exec_driver_sql("UPDATE run_notices SET next_at = found_at")
+    assert deliver_notices(ledger) == 0
+    assert len(told) == 3, "the one that answered is not told again"
 
 
 @pytest.mark.parametrize(

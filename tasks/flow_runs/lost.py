@@ -1,0 +1,39 @@
+"""Runs whose process is gone without a word are ended by whoever finds them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from tasks.claims import is_dead
+from warehouse.ledger.clock import is_lapsed
+from warehouse.ledger.flow_runs import FlowRun, end_lost_run, list_unended_runs
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.ledger.engine import Ledger
+
+log = logging.getLogger("proctor.runs")
+
+
+def is_lost(connection: Connection, run: FlowRun) -> bool:
+    """Whether a run's process is gone: on this host it is looked for, on another one it has not renewed in time."""
+    if run.state != "running":
+        return False
+    return is_dead(run.host, run.process_id) or (
+        run.alive_until is not None and is_lapsed(connection, run.alive_until)
+    )
+
+
+def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
+    """Note runs as crashed whose process is gone; returns those that nobody else had noted."""
+    with ledger.read() as connection:
+        lost = [run for run in list_unended_runs(connection) if is_lost(connection, run)]
+    ended = []
+    for run in lost:
+        with ledger.write() as connection:
+            if end_lost_run(connection, run):
+                ended.append(run)
+                log.error("%s crashed: its process %d on %s is gone", run.name, run.process_id, run.host)
+    return ended
