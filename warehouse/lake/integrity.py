@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from schemas.errors import StoreError
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows
@@ -27,45 +28,67 @@ class Integrity:
         checked: landings whose rows were hashed.
         unhashed: landings of an earlier version, which kept no hash.
         changed: `table/unit` of landings whose rows are others, or missing.
+        unreadable: tables of which rows cannot be read, with the first refusal; the others were looked at.
     """
 
     checked: int = 0
     unhashed: int = 0
     changed: list[str] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
 
 
 def check_landings(lake: Lake, step: Callable[[int], None] = lambda _: None) -> Integrity:
-    """Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows."""
+    """Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows.
+
+    A table whose files cannot be read is named, and the others are looked at.
+    """
     found = Integrity()
+    for name in _OWN_TABLES:
+        # They keep no hash of their own, but can be read or not.
+        try:
+            lake.query(f"SELECT bit_xor(hash(own)) FROM {quote_name(name)} AS own")
+        except StoreError as error:
+            found.unreadable[name] = str(error)
+    if "landings" in found.unreadable:
+        return found
+    landed = set(lake.query("SELECT DISTINCT table_name FROM landings")["table_name"])
     for table in TABLES.values():
-        if table.name in _OWN_TABLES:
+        if table.name not in landed:
             continue
-        kept = lake.query(
-            "SELECT landing_unit, unit, row_count, rows_hash FROM landings WHERE table_name = $table",
-            {"table": table.name},
-        )
-        found.unhashed += kept["rows_hash"].null_count()
-        hashes = {
-            row["unit"]: row["rows_hash"]
-            for row in kept.iter_rows(named=True)
-            if row["rows_hash"] is not None and row["row_count"]
-        }
-        if not hashes:
-            continue
-        found.checked += len(hashes)
-        seen: set[str] = set()
-        for frame in _read_parts(lake, table):
-            step(frame.height)
-            for (unit,), rows in frame.partition_by(LANDING_UNIT.name, as_dict=True).items():
-                name = str(unit)
-                if name in hashes:
-                    is_same = name not in seen and hash_rows(rows.drop(LANDING_UNIT.name)) == hashes[name]
-                    seen.add(name)
-                    if not is_same:
-                        found.changed.append(f"{table.name}/{name}")
-        found.changed += [f"{table.name}/{unit}" for unit in sorted(set(hashes) - seen)]
+        try:
+            _check_table(lake, table, found, step)
+        except StoreError as error:
+            found.unreadable[table.name] = str(error)
     found.changed = sorted(set(found.changed))
     return found
+
+
+def _check_table(lake: Lake, table: Table, found: Integrity, step: Callable[[int], None]) -> None:
+    kept = lake.query(
+        "SELECT landing_unit, unit, row_count, rows_hash FROM landings WHERE table_name = $table",
+        {"table": table.name},
+    )
+    found.unhashed += kept["rows_hash"].null_count()
+    hashes = {
+        row["unit"]: row["rows_hash"]
+        for row in kept.iter_rows(named=True)
+        if row["rows_hash"] is not None and row["row_count"]
+    }
+    if not hashes:
+        return
+    found.checked += len(hashes)
+    seen: set[str] = set()
+    changed = []
+    for frame in _read_parts(lake, table):
+        step(frame.height)
+        for (unit,), rows in frame.partition_by(LANDING_UNIT.name, as_dict=True).items():
+            name = str(unit)
+            if name in hashes:
+                is_same = name not in seen and hash_rows(rows.drop(LANDING_UNIT.name)) == hashes[name]
+                seen.add(name)
+                if not is_same:
+                    changed.append(f"{table.name}/{name}")
+    found.changed += [*changed, *(f"{table.name}/{unit}" for unit in sorted(set(hashes) - seen))]
 
 
 def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -> pl.DataFrame:

@@ -1,0 +1,280 @@
+"""What the doctor looks at in ledger and lake: rows as they were landed, logs as they were written, editions as published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from deployments.doctor.findings import Findings, Note, name_some
+from schemas.errors import ProctorError
+from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+    from warehouse.ledger.engine import Ledger
+
+_SHOWN_MONTHS: Final = 5
+_FROM_ONE: Final = (
+    "proctor exam audit names the entries; compare with the newest backup (PROCTOR_HOME=NEW proctor restore BACKUP) before anything "
+    "is changed, and restore ledger and lake from one backup if it is the one that is right"
+)
+
+
+def examine_checks(lake: Lake, note: Note) -> None:
+    """Every check of warehouse/sql/checks, each for itself."""
+    from warehouse.lake.checks import list_checks, run_check
+
+    for name in list_checks():
+        try:
+            count = len(run_check(lake, name).offending)
+        except ProctorError as error:
+            note(f"check {name}", f"could not be run: {error}", False, "mend the data files first")
+            continue
+        note(
+            f"check {name}",
+            "passes" if count == 0 else f"{count} offending rows",
+            count == 0,
+            f"warehouse/sql/checks/{name}.sql selects the rows",
+        )
+
+
+def examine_rows(settings: Settings, lake: Lake, note: Note) -> None:
+    """Whether every file can be read, and rows are as they were landed."""
+    from tasks.progress import Progress
+    from warehouse.lake.data_files import find_garbled_files
+    from warehouse.lake.integrity import check_landings
+
+    with Progress("doctor: rows") as progress:
+        integrity = check_landings(lake, progress.advance)
+    garbled = find_garbled_files(settings, integrity.unreadable)
+    for fault in garbled:
+        note(fault.store, f"{fault.path} {fault.finding}", False, fault.remedy)
+    for table, refusal in integrity.unreadable.items():
+        if not any(f"rows of {table} are" in fault.finding for fault in garbled):
+            note(f"rows of {table}", refusal, False, "mend the data files first")
+    unread = f"; not compared: {name_some(sorted(integrity.unreadable))}" if integrity.unreadable else ""
+    note(
+        "contents of landings",
+        (
+            f"{len(integrity.changed)} of {integrity.checked} are not as they were landed: {name_some(integrity.changed)}"
+            if integrity.changed
+            else f"{integrity.checked} as they were landed"
+            + (f"; {integrity.unhashed} of an earlier version keep no hash" if integrity.unhashed else "")
+        )
+        + unread,
+        not integrity.changed and not integrity.unreadable,
+        "somebody changed files of the lake past Proctor: copy those that hold these units from a backup (their names never change), "
+        "or land the units again; else restore the newest backup that passes",
+    )
+
+
+def examine_backups(ledger: Ledger, note: Note) -> None:
+    """When the newest backup was begun."""
+    from warehouse.ledger.backups import list_backups
+
+    with ledger.read() as connection:
+        backups = list_backups(connection)
+    note(
+        "backups",
+        f"newest begun {backups[0].begun_at[:16]} UTC: {backups[0].host}:{backups[0].folder}; {len(backups)} in all"
+        if backups
+        else "none was begun (proctor backup)",
+        True,
+    )
+
+
+def examine_sides(ledger: Ledger, note: Note) -> None:
+    """Whether the ledger and the exam's database are of one moment."""
+    from warehouse.ledger.integrity import find_strays
+
+    with ledger.read() as connection:
+        strays = find_strays(connection)
+    note(
+        "ledger against the exam's database",
+        f"not of one moment: {name_some(strays)}" if strays else "of one moment",
+        not strays,
+        "one of the two files was put back without the other: put back the one that belongs to it, with its -wal; else restore both "
+        "from one backup",
+    )
+
+
+def examine_months(ledger: Ledger, lake: Lake, note: Note) -> None:
+    """Whether the lake has the rows of each month that the ledger has closed."""
+    from tasks.validation.stores import find_month_differences
+
+    months = find_month_differences(ledger, lake, may_wait=True)
+    note(
+        "rows by month",
+        "; ".join(one.describe() for one in months[:_SHOWN_MONTHS])
+        or "none in the lake that the ledger has not closed",
+        not months,
+        "an older ledger was put in place, or the lake's is another's: put back the newer ledger with its -wal; else restore ledger and "
+        "lake from one backup",
+    )
+
+
+def examine_sessions(ledger: Ledger, lake: Lake, note: Note) -> None:
+    """Whether the ledger says of closed sessions what was landed."""
+    from tasks.exam.verify import find_changed_sessions
+    from tasks.progress import Progress
+
+    with Progress("doctor: rows of the ledger") as progress:
+        differing = find_changed_sessions(ledger, lake, progress.advance)
+    note(
+        "ledger against lake",
+        f"{len(differing)} sessions or sets are not what was landed: {name_some(differing)}"
+        if differing
+        else "says what was landed",
+        not differing,
+        _FROM_ONE,
+    )
+
+
+def examine_audit_log(settings: Settings, ledger: Ledger, note: Note) -> None:
+    """Whether the audit log is as it was written."""
+    from tasks.exam.log.check import check_log
+    from tasks.progress import Progress
+
+    with Progress("doctor: audit log"):
+        log = check_log(ledger, settings)
+    note(
+        "audit log",
+        f"{len(log.findings)} findings: {name_some(sorted({found.name for found in log.findings}))} (proctor exam audit)"
+        if log.findings
+        else f"{log.entry_count} entries as they were written",
+        not log.findings,
+        _FROM_ONE,
+    )
+
+
+def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
+    """Whether the public folder is there, and the public log as it was written."""
+    from tasks.exam.public.check import check_public_log
+    from tasks.exam.public.heads import SIGN
+    from tasks.exam.public.log_file import name_log_file
+    from tasks.progress import Progress
+    from warehouse.ledger.access import iter_targets
+    from warehouse.ledger.public_log import read_public_head
+
+    with ledger.read() as connection:
+        written = read_public_head(connection).number
+        # Until then the next command makes the folder: the exam API names its keys in the ledger, and may not write here.
+        was_signed = any(True for _ in iter_targets(connection, (SIGN,)))
+    path = name_log_file(settings)
+    if was_signed and not path.exists():
+        note(
+            "public folder",
+            f"{path if path.parent.exists() else path.parent} is gone, and {written} entries are public",
+            False,
+            "mount or put back the folder (PROCTOR_PUBLIC), or copy public/ out of the newest backup, or from whoever mirrors it. "
+            "proctor exam seal then adds the lines that its log lacks; the log itself it writes again from the ledger even without a "
+            "copy, but signed heads and files of editions and runs are nowhere else",
+        )
+    with Progress("doctor: public log"):
+        public = check_public_log(ledger, settings)
+    note(
+        "public log",
+        f"{len(public.findings)} findings: {name_some(sorted({found.name for found in public.findings}))} (proctor exam audit)"
+        if public.findings
+        else f"{public.entry_count} entries as they were written, {public.signed_count} signed heads",
+        not public.findings,
+        "docs/data-engineer.md, Witnesses, says what each means; keep the files as they are under another name",
+    )
+
+
+def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
+    """Whether closed runs can be disclosed."""
+    from tasks.exam.public.disclosing import find_refused_runs
+
+    refused = find_refused_runs(ledger, settings)
+    note(
+        "disclosure of closed runs",
+        " ".join(refused) or "nothing stands in its way",
+        not refused,
+        "put back what the line above names, else restore ledger and secrets from one backup, and the next proctor evaluate discloses "
+        "it; until then everybody sees that it is not",
+    )
+
+
+def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
+    """Whether editions are as they were published."""
+    from tasks.editions.verify import find_changed_editions
+    from warehouse.ledger.editions import read_roots
+
+    with ledger.read() as connection:
+        roots = read_roots(connection)
+    faults = find_changed_editions(lake, roots)
+    note(
+        "editions",
+        "; ".join(f"{fault.edition_id}: {fault.finding}" for fault in faults)
+        or f"{len(roots)} as they were published",
+        not faults,
+        "the public folder has every edition's files: proctor exam verify compares; mend the data files that other lines name, else "
+        "restore the newest backup that passes",
+    )
+
+
+def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note) -> None:
+    """How long texts of answers are kept, what is due, and whether an erasure was interrupted."""
+    from tasks.erasure.scope import list_due
+    from warehouse.ledger.erasures import list_erasures
+
+    with ledger.read() as connection:
+        unfinished = list_erasures(connection, is_unfinished=True)
+    if unfinished:
+        note(
+            "texts of answers",
+            f"{len(unfinished)} erasures are not finished: files may still hold what was erased",
+            False,
+            "proctor erase --again --yes --as ADMIN",
+        )
+        return
+    if settings.keep_raw_months is None:
+        note("texts of answers", "kept for ever (PROCTOR_KEEP_RAW_MONTHS)", True)
+        return
+    due = len(list_due(ledger, lake, settings))
+    note(
+        "texts of answers",
+        f"kept for {settings.keep_raw_months} months; "
+        + (f"{due} runs are due (proctor erase --policy)" if due else "none is due"),
+        True,
+    )
+
+
+def examine_quarantine(lake: Lake, note: Note) -> None:
+    """How many rows were put aside."""
+    count = int(lake.read("quarantined_count").item())
+    note("quarantine", f"{count} rows (proctor sql quarantine_by_rule)", True)
+
+
+def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:
+    """Status → how many papers have it; nothing where that cannot be read."""
+    counts: dict[str, int] = {}
+
+    def read(store: Lake, _note: Note) -> None:
+        counts.update((str(status), int(count)) for status, count in store.read("papers_by_status").rows())
+
+    if lake is not None:
+        findings.look("papers", read, lake)
+    return counts
+
+
+def examine_stores(settings: Settings, note: Note) -> set[str]:
+    """Which of `ledger` and `lake` cannot be relied on; every file of them is looked at."""
+    from warehouse.installation import read_home_id
+    from warehouse.stores import list_store_faults
+
+    home_id = read_home_id(settings)
+    faults = list_store_faults(settings, is_thorough=True)
+    for fault in faults:
+        note(fault.store, f"{fault.path} {fault.finding}", False, fault.remedy)
+    if not faults:
+        whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
+        note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)
+    sides = {"catalog": "lake", "data file": ""}
+    return {side for fault in faults if (side := sides.get(fault.store, "ledger"))}
+
+
+def name_object_store(settings: Settings, note: Note) -> None:
+    """An object store that was opened answers."""
+    if settings.data_address.startswith("s3://"):
+        note("object store", f"{settings.data_address} answers", True)

@@ -1,0 +1,218 @@
+"""What the doctor asks of others: Prefect's server and its workers, a Dask cluster, and what the schedules came to."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from deployments.doctor.findings import Findings, Note
+from schemas.errors import ProctorError
+from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from deployments.local_server import ServerState
+    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.flow_runs import FlowSchedule
+
+_PATIENCE_S: Final = 5.0
+# A worker that was taken away for good stays in Prefect's list: after so long it is named, and is no fault.
+_FORGOTTEN: Final = timedelta(days=7)
+
+
+def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
+    """Whether server and workers are well, and what is scheduled can run within a budget."""
+    from deployments.local_server import read_started, read_state
+    from warehouse.ledger.flow_runs import list_flow_schedules
+
+    with ledger.read() as connection:
+        schedules = list_flow_schedules(connection)
+    named = os.environ.get("PREFECT_API_URL")
+    state, started = read_state(settings), read_started(settings)
+    if named:
+        _examine_named(named, schedules, note)
+    elif state is not None:
+        _examine_own(state, schedules, note)
+    elif started is not None:
+        note(
+            "Prefect server",
+            f"the one that was started (process {started.server_pid}, port {started.port}) is gone, and nobody ended it by proctor down"
+            + (f": {len(schedules)} scheduled deployments wait" if schedules else ""),
+            False,
+            f"{settings.home}/prefect/server.log says why it ended; proctor up starts another, and runs continue where they were",
+        )
+    else:
+        note(
+            "Prefect server",
+            f"none runs: {len(schedules)} scheduled deployments wait"
+            if schedules
+            else "none runs; commands start one",
+            not schedules,
+            "proctor up",
+        )
+    if schedules:
+        note(
+            "budget of scheduled runs",
+            "none is set: they are refused"
+            if settings.budget_usd is None
+            else f"${settings.budget_usd:.2f} a run",
+            settings.budget_usd is not None,
+            "set PROCTOR_BUDGET_USD for the worker",
+        )
+        told = len(settings.notify)
+        note("told of failed runs", f"{told} (PROCTOR_NOTIFY)" if told else "nobody (PROCTOR_NOTIFY)", True)
+
+
+def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Findings) -> None:
+    from deployments.local_server import has_worker, is_healthy
+
+    is_well = is_healthy(state)
+    note(
+        "Prefect server",
+        f"answers at {state.api_url}"
+        if is_well
+        else f"does not answer at {state.api_url}, although its process {state.server_pid} is there",
+        is_well,
+        "wait a minute if it was just started; otherwise proctor down, then proctor up: runs continue where they were",
+    )
+    if state.worker_pid is not None and not has_worker(state):
+        note(
+            "worker",
+            f"the one that was started with the server (process {state.worker_pid}) is gone"
+            + (f": {len(schedules)} deployments wait" if schedules else ""),
+            False,
+            "proctor up starts another; prefect/worker.log in the home says why it ended",
+        )
+    elif is_well and (schedules or state.worker_pid is not None):
+        _examine_workers(state.api_url, f"Basic {_encode(state.auth)}", schedules, "proctor up", note)
+    elif schedules and state.worker_pid is None:
+        note("worker", f"none runs: {len(schedules)} deployments wait", False, "proctor up")
+
+
+def _examine_named(named: str, schedules: Sequence[FlowSchedule], note: Findings) -> None:
+    """The server that PREFECT_API_URL names, which may hold a password: it is shown without."""
+    parts = urlsplit(named)
+    shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    auth, key = os.environ.get("PREFECT_API_AUTH_STRING"), os.environ.get("PREFECT_API_KEY")
+    authorization = f"Bearer {key}" if key else f"Basic {_encode(auth)}" if auth else ""
+    fix = "start it, or correct PREFECT_API_URL; without that variable Proctor starts a server of its own"
+    try:
+        _ask(named, authorization, "admin/version")
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403):
+            fix = "set PREFECT_API_AUTH_STRING (or PREFECT_API_KEY) as the server has it"
+        note("Prefect server", f"{shown} (PREFECT_API_URL) answers {error.code}", False, fix)
+    except (OSError, ValueError) as error:
+        note(
+            "Prefect server",
+            f"{shown} (PREFECT_API_URL) does not answer ({type(getattr(error, 'reason', error)).__name__})",
+            False,
+            fix,
+        )
+    else:
+        note("Prefect server", f"{shown} answers, as PREFECT_API_URL says", True)
+        fix = "proctor worker --name NAME, on each host that is to run something"
+        _examine_workers(named, authorization, schedules, fix, note)
+
+
+def _examine_workers(
+    url: str, authorization: str, schedules: Sequence[FlowSchedule], fix: str, note: Findings
+) -> None:
+    """Workers that the server has heard of: whether one is there for what is scheduled, and which have gone."""
+    from tasks.flow_runs import WORK_POOL
+
+    try:
+        found = _ask(url, authorization, f"work_pools/{WORK_POOL}/workers/filter", {"limit": 200})
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            raise
+        found = []  # Nothing was deployed to this server.
+    online = sorted(str(one["name"]) for one in found if one["status"] == "ONLINE")
+    now = datetime.now(UTC)
+    gone = [
+        (str(one["name"]), now - datetime.fromisoformat(one["last_heartbeat_time"]))
+        for one in found
+        if one["status"] != "ONLINE" and one["last_heartbeat_time"]
+    ]
+    recent = [(name, since) for name, since in gone if since < _FORGOTTEN]
+    if recent or (schedules and not online):
+        words = [f"{name}, not heard of for {_describe(since)}" for name, since in sorted(recent)]
+        waits = f"; {len(schedules)} deployments wait" if schedules and not online else ""
+        note("workers", f"gone: {'; '.join(words)}{waits}" if words else f"none runs{waits}", False, fix)
+    elif online:
+        note("workers", ", ".join(online), True)
+
+
+def _describe(since: timedelta) -> str:
+    minutes = int(since.total_seconds() // 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"
+
+
+def _ask(url: str, authorization: str, path: str, body: object = None) -> Any:
+    """What Prefect's API answers; raises OSError, or ValueError for what is no answer of it."""
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise ValueError("no address of a server")
+    request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
+        f"{url.rstrip('/')}/{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"}
+        | ({"Authorization": authorization} if authorization else {}),
+    )
+    # A proxy of the environment is for addresses outside, and a server of this machine is not.
+    is_near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_near else []))
+    with opener.open(request, timeout=_PATIENCE_S) as answer:
+        return json.loads(answer.read())
+
+
+def _encode(auth: str) -> str:
+    return base64.b64encode(auth.encode()).decode()
+
+
+def examine_cluster(settings: Settings, note: Note) -> None:
+    """Whether the Dask cluster that the settings name has workers, and whether they run this code; nothing where they name none."""
+    from tasks.spreading import connect, describe_code
+
+    if not settings.dask:
+        return
+    fix = f"dask scheduler, and on each host dask worker {settings.dask}; or leave PROCTOR_DASK empty"
+    try:
+        client = connect(settings.dask, patience_s=5)
+    except ProctorError as error:
+        note("Dask", error, False, fix)
+        return
+    try:
+        threads = client.nthreads()
+        asked = [client.submit(describe_code, workers=[worker], pure=False) for worker in threads]
+        others = 0
+        for answer in asked:
+            try:
+                others += answer.result(timeout=10) != describe_code()
+            except Exception:
+                # One that hangs or cannot even read the question is no worker for this code.
+                others += 1
+    finally:
+        client.close()
+    found = f"{len(threads)} workers with {sum(threads.values())} threads at {settings.dask}"
+    if others:
+        found += f"; {others} of them run other code than this, or do not answer"
+        fix = "start them again from this version of Proctor"
+    note("Dask", found, bool(threads) and not others, fix)
+
+
+def examine_schedules(ledger: Ledger, note: Note) -> None:
+    """Scheduled runs that did not happen, one finding each."""
+    from tasks.flow_runs.missed import find_missed_runs
+
+    missed = find_missed_runs(ledger)
+    for one in missed:
+        note(f"schedule of {one.deployment}", one.describe(), one.is_made_up, one.remedy)
+    if not missed:
+        note("schedules", "every run that was due happened", True)

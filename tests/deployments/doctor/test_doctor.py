@@ -1,0 +1,388 @@
+"""What the doctor sees: each fault made for real, in a home that is fine otherwise, and every other line still there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployments.doctor import contents, examine_home
+from deployments.home import create_home
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.sitting import sit_sessions
+from tasks.reconcile.reconcile import reconcile
+from tests.deployments.test_cli import PROCTOR, invoke
+from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
+from tests.tasks.repair.writer import PayingClient, make_candidates
+from warehouse.lake.store import Batch, open_lake
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.public_log import read_public_head
+
+pytestmark = pytest.mark.slow
+Found = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a month that was sat and landed, sealed and signed, and a row in quarantine."""
+    settings = make_settings(tmp_path_factory.mktemp("made") / "home")
+    create_home(settings)
+    registry = make_candidates()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        plan = publish(ledger, settings, registry, make_bank())
+        asyncio.run(sit_sessions(ledger, settings, registry, PayingClient(ledger), plan.run_id))
+        refused = get_table("quarantine").frame([make_refused_row()])
+        lake.land_together([Batch("documents", "papers", make_document("parsed"), refused)])
+        reconcile(ledger, lake)
+        reconcile(ledger, lake)
+    close(settings.home)
+    return settings.home
+
+
+def make_document(status: str) -> Any:
+    row = {column.name: None for column in get_table("documents").own_columns}
+    row |= {
+        "document_id": "00000000-0000-4000-8000-000000000001",
+        "sha256": "0" * 64,
+        "document_name": "paper.doc",
+        "source_path": "paper.doc",
+        "size_bytes": 10,
+        "media_type": "doc",
+        "status": status,
+        "question_count": 0,
+        "warnings": [],
+        "ingested_at": datetime(2026, 11, 1, tzinfo=UTC),
+    }
+    return get_table("documents").frame([row])
+
+
+def make_refused_row() -> dict[str, object]:
+    return {
+        "table_name": "documents",
+        "unit": "papers",
+        "stage": "ingest",
+        "row_key": "{}",
+        "rule": "a_rule",
+        "row_json": "{}",
+        "quarantined_at": datetime(2026, 11, 1, tzinfo=UTC),
+    }
+
+
+def close(home: Path) -> None:
+    for path in (home, *home.rglob("*")):
+        path.chmod(path.stat().st_mode & 0o700)
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "home")
+    return tmp_path / "home"
+
+
+def examine(home: Path, **variables: str) -> tuple[int, Found]:
+    done = invoke(home, "doctor", "--json", **variables)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    findings = json.loads(done.stdout)["findings"]
+    found = {one["what"]: one for one in findings}
+    # A store that is named twice is shown by what is wrong with it.
+    found |= {one["what"]: one for one in findings if one["severity"] == "wrong"}
+    return done.exit_code, found
+
+
+def list_wrong(found: Found) -> set[str]:
+    return {what for what, one in found.items() if one["severity"] == "wrong"}
+
+
+def test_a_home_that_is_fine_is_fine(home: Path) -> None:
+    code, found = examine(home)
+    assert (code, list_wrong(found)) == (0, set())
+    assert {one["severity"] for one in found.values()} <= {"fine", "note"}
+    assert all(one["fix"] for one in found.values() if one["severity"] != "fine")
+    text = invoke(home, "doctor")
+    assert (text.exit_code, "BAD" in text.stdout) == (0, False)
+
+
+def test_a_check_that_raises_is_a_finding_and_the_others_are_made(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a row's text")
+
+    whole = {one.what for one in examine_home(Settings(home=home))}
+    for name in ("examine_audit_log", "examine_rows"):
+        monkeypatch.setattr(contents, name, fail)
+    found = {one.what: one for one in examine_home(Settings(home=home))}
+
+    assert set(found) == whole
+    for what in ("audit log", "contents of landings"):
+        assert (found[what].severity, found[what].found) == (
+            "wrong",
+            "could not be looked at: ZeroDivisionError",
+        )
+    assert {what for what, one in found.items() if one.severity == "wrong"} == {
+        "audit log",
+        "contents of landings",
+    }
+
+
+# --- the lake's files ---------------------------------------------------------------------------------------------
+
+GARBLED = ("sessions", "responses", "landings", "quarantine", "access_log", "documents", "sets")
+
+
+@pytest.mark.parametrize("table", GARBLED)
+def test_a_garbled_file_of_any_table_is_named_and_all_else_is_looked_at(home: Path, table: str) -> None:
+    path = max(
+        (home / "lake" / "data" / "main" / table).rglob("*.parquet"), key=lambda one: one.stat().st_size
+    )
+    data = bytearray(path.read_bytes())
+    data[4 : len(data) - 8] = random.Random(table).randbytes(len(data) - 12)
+    path.write_bytes(data)
+
+    code, found = examine(home)
+
+    assert code == 1
+    assert found["data file"]["severity"] == "wrong"
+    assert str(path) in found["data file"]["found"]
+    fix = found["data file"]["fix"]
+    assert fix.index("the one of the same name from any backup") < fix.index("proctor restore BACKUP")
+    for what in ("audit log", "public log", "blinding key", "schedules", "stores", "clock", "checks"):
+        assert what not in list_wrong(found), what
+    assert {"audit log", "public log", "editions", "rows by month", "quarantine"} <= set(found)
+
+
+def test_a_file_of_another_length_keeps_no_other_line_from_the_report(home: Path) -> None:
+    path = next((home / "lake" / "data" / "main" / "responses").rglob("*.parquet"))
+    os.truncate(path, path.stat().st_size // 2)
+    code, found = examine(home)
+    assert (code, str(path) in found["data file"]["found"]) == (1, True)
+    assert found["audit log"]["severity"] == "fine"
+    assert found["check no_question_uuid_twice_in_a_bank_version"]["severity"] == "fine"
+
+
+def test_a_ledger_that_is_broken_keeps_no_line_of_the_lake_from_the_report(home: Path) -> None:
+    (home / "ledger.sqlite").write_bytes(b"notes" * 500)
+    code, found = examine(home)
+    assert (code, found["ledger"]["severity"]) == (1, "wrong")
+    assert "copy the home aside" in found["ledger"]["fix"].partition("proctor restore")[0]
+    assert found["contents of landings"]["severity"] == "fine"
+    assert found["quarantine"]["severity"] == "fine"
+
+
+# --- keys ---------------------------------------------------------------------------------------------------------
+
+
+def write(text: str, mode: int = 0o600) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        path.write_text(text)
+        path.chmod(mode)
+
+    return change
+
+
+SHAPES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "half a blinding key": ("blinding-key", write("5e" * 16)),
+    "a blinding key that is no number": ("blinding-key", write("zz" * 32)),
+    "a blinding key that others may read": ("blinding-key", lambda path: path.chmod(0o644)),
+    "token keys that are no JSON": ("exam-keys.json", write("{")),
+    "token keys without a key": ("exam-keys.json", write('{"issuer": "x", "lease_secret": "", "keys": []}')),
+    "a log key that is none": ("log-key.json", write('{"private_key": "AAAA"}')),
+    "a short key of cookies": ("web-cookie.key", write("short")),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_key_of_the_wrong_shape_is_named_and_its_content_is_not(home: Path, name: str) -> None:
+    file, change = SHAPES[name]
+    change(home / "secrets" / file)
+    code, found = examine(home)
+    assert (code, found[f"key {file}"]["severity"]) == (1, "wrong")
+    assert "backup" in found[f"key {file}"]["fix"]
+    assert all(key not in json.dumps(found) for key in ("5e" * 16, "zz" * 32))
+    assert found["contents of landings"]["severity"] == "fine"
+
+
+def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_without_it(home: Path) -> None:
+    path = home / "secrets" / "blinding-key"
+    path.unlink()
+    code, found = examine(home)
+    assert (code, list_wrong(found)) == (1, {"blinding key"})
+    assert f"{path} is lost" in found["blinding key"]["found"]
+
+    settings = make_settings(home)
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        pytest.raises(Exception, match="blinding-key is lost"),
+    ):
+        plan_run(
+            ledger, settings, make_candidates(), make_bank(), month="2026-12", is_simulated=False, seed=SEED
+        )
+    assert not path.exists()
+
+
+def test_another_blinding_key_is_not_taken_for_the_one_that_sealed(home: Path) -> None:
+    write("5e" * 32)(home / "secrets" / "blinding-key")
+    code, found = examine(home)
+    assert (code, list_wrong(found)) == (1, {"blinding key"})
+    assert "is not the key that set" in found["blinding key"]["found"]
+
+
+def test_a_lost_log_key_is_named(home: Path) -> None:
+    (home / "secrets" / "log-key.json").unlink()
+    # The place of a key is its home: this copy is told that it made the one of the log.
+    settings = make_settings(home)
+    from warehouse.ledger.access import LogKey, write_log_key
+
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        from tasks.exam.log.signing import name_place
+
+        write_log_key(connection, LogKey("00", "AA", name_place(settings)), "2026-11-01")
+    _, found = examine(home)
+    assert found["log key"]["severity"] == "wrong"
+
+
+# --- the clock ----------------------------------------------------------------------------------------------------
+
+
+def test_a_clock_behind_what_was_written_is_named(home: Path) -> None:
+    later = datetime.now(UTC) + timedelta(hours=3)
+    with open_ledger(Settings(home=home).ledger_address) as ledger, ledger.write() as connection:
+        add_entry(connection, Entry("token", accessed_at=later.isoformat(timespec="microseconds")))
+    code, found = examine(home)
+    assert (code, list_wrong(found)) == (1, {"clock"})
+    assert "s behind what was written last, in the ledger" in found["clock"]["found"]
+
+
+def test_a_clock_behind_the_time_of_a_file_is_named(home: Path) -> None:
+    later = (datetime.now(UTC) + timedelta(hours=3)).timestamp()
+    os.utime(home / "public" / "log.jsonl", (later, later))
+    code, found = examine(home)
+    assert (code, list_wrong(found)) == (1, {"clock"})
+    assert "log.jsonl" in found["clock"]["found"]
+
+
+# --- folders and disks --------------------------------------------------------------------------------------------
+
+
+def test_a_public_folder_that_is_gone_is_named(home: Path) -> None:
+    shutil.rmtree(home / "public")
+    code, found = examine(home)
+    assert (code, found["public folder"]["severity"]) == (1, "wrong")
+    assert str(home / "public") in found["public folder"]["found"]
+    assert "proctor exam seal" in found["public folder"]["fix"]
+    assert not (home / "public").exists()
+
+
+def test_a_public_folder_that_nobody_has_written_yet_is_not_missed(tmp_path: Path) -> None:
+    """The exam API, which may not write there, names its keys in the public log as soon as it starts."""
+    settings = make_settings(tmp_path)
+    create_home(settings)
+    with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
+        with ledger.read() as connection:
+            assert read_public_head(connection).number == 1
+    close(settings.home)
+    code, found = examine(settings.home)
+    assert not (settings.home / "public").exists()
+    assert (code, list_wrong(found)) == (0, set())
+
+
+FULL = """
+set -e
+mount -t tmpfs -o size=48m tmpfs {disk}
+cp -a {home} {disk}/home
+{before}
+dd if=/dev/zero of={disk}/filler bs=64k 2>/dev/null || true
+dd if=/dev/zero of={disk}/filler2 bs=1 2>/dev/null || true
+PROCTOR_HOME={disk}/home exec {proctor} doctor {options}
+"""
+
+
+def can_mount() -> bool:
+    done = (
+        subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False)
+        if shutil.which("unshare")
+        else None
+    )
+    return done is not None and done.returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="a mount of one's own is not allowed here")
+@pytest.mark.parametrize(
+    "before", ["true", "rm -f {disk}/home/ledger.sqlite-shm {disk}/home/ledger.sqlite-wal"]
+)
+def test_a_full_disk_is_named_and_no_backup_is_advised(home: Path, tmp_path: Path, before: str) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    script = FULL.format(
+        disk=disk, home=home, before=before.format(disk=disk), proctor=PROCTOR, options="--json"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_"))}
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    found = {one["what"]: one for one in json.loads(done.stdout)["findings"]}
+    assert found["free disk"]["severity"] == "wrong"
+    assert "full" in found["free disk"]["found"]
+    assert "make room" in found["free disk"]["fix"]
+    assert "restore" not in done.stdout.lower()
+    assert {"Python", "keys", "folders of the home"} <= set(found)
+
+
+# --- programs -----------------------------------------------------------------------------------------------------
+
+OFFICE = "LibreOffice (for .doc, .rtf, .wps)"
+
+
+def test_libreoffice_that_no_paper_waits_for_is_a_note(home: Path) -> None:
+    code, found = examine(home, PATH=str(Path(sys.executable).parent), PROCTOR_SOFFICE="")
+    assert (code, found[OFFICE]["severity"]) == (0, "note")
+    assert "install libreoffice-writer" in found[OFFICE]["fix"]
+
+
+def test_libreoffice_that_a_setting_names_in_vain_or_papers_wait_for_is_a_fault(home: Path) -> None:
+    code, found = examine(home, PROCTOR_SOFFICE="/nowhere/soffice")
+    assert (code, list_wrong(found)) == (1, {OFFICE})
+    with open_lake(Settings(home=home)) as lake:
+        lake.land("documents", "papers", make_document("needs_libreoffice"))
+    close(home)
+    code, found = examine(home, PATH=str(Path(sys.executable).parent), PROCTOR_SOFFICE="")
+    assert (code, list_wrong(found)) == (1, {OFFICE})
+    assert "papers that wait for it: 1" in found[OFFICE]["found"]
+
+
+# --- what runs ----------------------------------------------------------------------------------------------------
+
+
+def test_an_address_of_a_server_that_does_not_answer_is_named_without_its_password(home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    code, found = examine(home, PREFECT_API_URL=f"http://who:hidden@127.0.0.1:{port}/api")
+    assert (code, list_wrong(found)) == (1, {"Prefect server"})
+    assert (
+        f"http://127.0.0.1:{port}/api (PREFECT_API_URL) does not answer" in found["Prefect server"]["found"]
+    )
+    assert "hidden" not in json.dumps(found)
