@@ -143,6 +143,9 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         if place.exists():
             target.add_tree(place, name, is_fixed=name == "archive")
             copied.append(name)
+    for path in _list_own_keys(settings):
+        if path.exists() and path.parent != settings.secrets_path:
+            target.add_file(path, f"secrets/{path.name}")
     public = name_public_folder(settings)
     copy_logs(public, target.staging / "public")
     copied += backup_ledger(settings.ledger_address, target.staging / "ledger.sqlite")
@@ -155,6 +158,14 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         target.add_file(settings.registry_path, "models.yaml")
         copied.append("models.yaml")
     return _name_stores(settings), copied
+
+
+def _list_own_keys(settings: Settings) -> list[Path]:
+    """What signs the audit log on this host alone: in the home, wherever the keys of the installation lie."""
+    from tasks.exam.log.heads import name_heads_file
+    from tasks.exam.log.signing import name_key_file
+
+    return [name_key_file(settings), name_heads_file(settings)]
 
 
 def _name_stores(settings: Settings) -> dict[str, str]:
@@ -274,14 +285,23 @@ def _restore_encrypted(settings: Settings, folder: Path) -> dict[str, Any]:
 
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy what lies in a plain backup to its places; raises StoreError when its public log is not what its ledger has."""
+    from deployments.home import mark_home
     from tasks.exam.public.folder import name_public_folder
     from warehouse.lake.backup import check_empty_lake, restore_lake
     from warehouse.ledger.backup import restore_ledger
     from warehouse.ledger.server_backup import fill_server_ledger
     from warehouse.ledger.sides import find_ledger_file
 
-    # Before anything is written to a server.
+    places = {
+        "archive": settings.archive_dir,
+        "secrets": settings.secrets_path,
+        "public": name_public_folder(settings),
+        "models.yaml": settings.registry_path,
+    }
+    # Before anything is written to a server, or to a folder that other hosts share.
     check_empty_lake(settings)
+    for name, place in places.items():
+        _check_unlike_none(folder / name, place)
     settings.home.mkdir(parents=True, exist_ok=True)
     settings.home.chmod(0o700)
     ledger = find_ledger_file(settings.ledger_address)
@@ -293,18 +313,35 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
         ledger.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         restore_ledger(folder / "ledger.sqlite", ledger)
     restore_lake(settings, folder / "lake")
-    places = (
-        ("archive", settings.archive_dir),
-        ("secrets", settings.secrets_path),
-        ("public", name_public_folder(settings)),
-    )
-    for name, place in places:
-        if (folder / name).exists():
+    for name, place in places.items():
+        if (folder / name).is_dir():
             shutil.copytree(folder / name, place, dirs_exist_ok=True)
-    if (folder / "models.yaml").exists():
-        shutil.copy2(folder / "models.yaml", settings.home / "models.yaml")
+        elif (folder / name).exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(folder / name, place)
+    for path in _list_own_keys(settings):
+        held = settings.secrets_path / path.name
+        if held.exists() and held != path:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            held.replace(path)
+    mark_home(settings)
     _restore_logs(settings)
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
+
+
+def _check_unlike_none(copied: Path, place: Path) -> None:
+    """Raise UsageError where a file of the backup would replace another one: keys, originals, a registry of somebody else."""
+    import filecmp
+
+    if not place.exists() or not copied.exists():
+        return
+    inside = [path.relative_to(copied) for path in copied.rglob("*") if path.is_file()] or [Path()]
+    for inner in inside:
+        if (place / inner).exists() and not filecmp.cmp(copied / inner, place / inner, shallow=False):
+            raise UsageError(
+                f"{place / inner} is there already, and is not what the backup holds. Let PROCTOR_SHARED (or the setting of this "
+                "folder) name an empty place, or put what lies there elsewhere, then restore again."
+            )
 
 
 def _restore_logs(settings: Settings) -> None:

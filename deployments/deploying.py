@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from deployments.environment import list_plain_variables
-from deployments.local_server import WORK_POOL, ServerState, build_environment, prefect_home, read_state
+from deployments.local_server import ServerState, build_environment, prefect_home, read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
+from tasks.flow_runs import WORK_POOL
 
 PoolKind = Literal["process", "docker", "kubernetes"]
 POOL_KINDS: Final[tuple[PoolKind, ...]] = get_args(PoolKind)
@@ -27,6 +28,8 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 # Where images have the source of Proctor; a worker on a host uses this checkout.
 SOURCE_IN_IMAGE: Final = "/opt/proctor"
 PAID: Final = "paid"
+# Deployments of earlier versions: failures are told by the workers now.
+RETIRED: Final = ("notify/notify",)
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,35 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
         if done.returncode != 0:
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
             raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
+    _remove_retired(environment)
     note_schedules(settings)
     return [deployment.name for deployment in read_deployments()]
+
+
+def start_on_worker(deployment: Deployment) -> str:
+    """Let a worker run a deployment, with the parameters that it has, and return the id of the run at once.
+
+    Raises UsageError where the server does not know the deployment, ProctorError where it does not answer.
+    """
+    from deployments.flow_runner import prepare_prefect
+
+    prepare_prefect()
+    from httpx import HTTPError
+    from prefect.client.orchestration import get_client
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        with get_client(sync_client=True) as client:
+            found = client.read_deployment_by_name(f"{deployment.flow}/{deployment.name}")
+            return str(client.create_flow_run_from_deployment(found.id).id)
+    except ObjectNotFound:
+        raise UsageError(
+            f"The Prefect server does not know {deployment.name}. Run `proctor deploy` first."
+        ) from None
+    except HTTPError as error:
+        raise ProctorError(
+            f"The Prefect server does not start {deployment.name} ({type(error).__name__}). See that it runs, then try again."
+        ) from None
 
 
 def check_budget(settings: Settings) -> None:
@@ -130,6 +160,20 @@ def note_schedules(settings: Settings) -> None:
     ]
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         write_flow_schedules(connection, schedules)
+
+
+def _remove_retired(environment: Mapping[str, str]) -> None:
+    """Remove what earlier versions registered and this one does in another way: it would do it a second time."""
+    import httpx
+
+    api, key = environment["PREFECT_API_URL"], environment.get("PREFECT_API_KEY")
+    name, _, password = environment.get("PREFECT_API_AUTH_STRING", "").partition(":")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with httpx.Client(auth=(name, password) if name else None, headers=headers, timeout=30) as client:
+        for retired in RETIRED:
+            found = client.get(f"{api}/deployments/name/{retired}")
+            if found.status_code == 200:
+                client.delete(f"{api}/deployments/{found.json()['id']}")
 
 
 def _build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from schemas.settings import Settings
 from warehouse.encryption.disk import is_disk_encrypted
 
 if TYPE_CHECKING:
-    from deployments.examination import Note
+    from deployments.doctor.findings import Note
 
 # The longest time for which a key that encrypts stored data should encrypt more of it (NIST SP 800-57 part 1, rev. 5, 5.3.6).
 OLDEST_DAYS: Final = 730

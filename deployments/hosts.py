@@ -25,7 +25,7 @@ from warehouse.shared_files import (
 )
 
 if TYPE_CHECKING:
-    from deployments.examination import Note
+    from deployments.doctor.findings import Note
     from warehouse.ledger.engine import Ledger
     from warehouse.shared_files import SharedFile
 

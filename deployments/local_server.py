@@ -28,7 +28,6 @@ from warehouse.prefect_database import copy_empty_database, keep_empty_database
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
-WORK_POOL = "proctor"
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
 
 def read_state(settings: Settings) -> ServerState | None:
     """The running server of this PROCTOR_HOME, or None when there is none (or a dead one)."""
-    state = _read_any_state(settings)
+    state = read_started(settings)
     return state if state is not None and _is_ours(state.server_pid, state.server_started) else None
 
 
@@ -144,7 +143,7 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
 def stop_server(settings: Settings) -> list[int]:
     """Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped."""
     path = _state_path(settings)
-    state = _read_any_state(settings)
+    state = read_started(settings)
     if state is None:
         path.unlink(missing_ok=True)
         return []
@@ -157,13 +156,13 @@ def stop_server(settings: Settings) -> list[int]:
         if pid is not None and _stop(pid, started)
     ]
     # Another command may have found the server dead meanwhile and started one: that one's state stays.
-    if _read_any_state(settings) == state:
+    if read_started(settings) == state:
         path.unlink(missing_ok=True)
     return stopped
 
 
-def _read_any_state(settings: Settings) -> ServerState | None:
-    """What was started last, whether it still runs or not; None where nothing was, or the file cannot be read."""
+def read_started(settings: Settings) -> ServerState | None:
+    """What was started last and not stopped, whether it still runs or not; None where nothing was, or it cannot be read."""
     try:
         return ServerState(**json.loads(_state_path(settings).read_text()))
     except (FileNotFoundError, ValueError, TypeError):
@@ -217,7 +216,7 @@ def _start_server(settings: Settings, *, with_ui: bool) -> ServerState:
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_API_AUTH_STRING": auth,
     }
-    arguments = ["server", "start", "--host", "127.0.0.1", "--port", str(port)] + (
+    arguments = ["prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)] + (
         [] if with_ui else ["--no-ui"]
     )
     # It calls no model and opens no store of ours: it is given neither keys nor addresses.
@@ -263,8 +262,8 @@ def _read_end(log: Path) -> str:
 
 def _start_worker(settings: Settings, state: ServerState) -> ServerState:
     variables = build_environment(settings, state)
-    arguments = ["worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", "local"]
     # Its flow runs call the models: they inherit the keys from it.
+    arguments = ["deployments.cli", "worker", "--name", "local"]
     process = _spawn(settings, arguments, variables, "worker.log", os.environ)
     state = ServerState(
         **{**asdict(state), "worker_pid": process.pid, "worker_started": _start_time(process.pid)}
@@ -285,7 +284,7 @@ def _spawn(
     descriptor = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "prefect", *arguments],
+            [sys.executable, "-m", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

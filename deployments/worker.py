@@ -14,10 +14,12 @@ from contextlib import suppress
 from deployments.deploying import POOLS
 from deployments.flow_runner import prepare_prefect
 from deployments.hosts import check_host
-from deployments.local_server import WORK_POOL, read_state
+from deployments.local_server import read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
+from tasks.flow_runs import WORK_POOL
 from tasks.sharing.names import WORKER_VARIABLE
+from warehouse.ledger.engine import open_ledger
 
 ALL_WORKERS = "default"
 
@@ -38,8 +40,12 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
         )
     check_host(settings)
     prepare_prefect()
+    from tasks.orchestrator.task import start_watch, wait_for_server
+
+    wait_for_server()
     os.environ[WORKER_VARIABLE] = name
     _make_queue(name)
+    start_watch(lambda: open_ledger(settings.ledger_address))
     # Prefect's own command, in this process: it reads the arguments from here.
     sys.argv = ["prefect", "worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", name]
     sys.argv += ["--work-queue", ALL_WORKERS, "--work-queue", name]

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -20,12 +21,15 @@ import pytest
 
 from deployments.backups import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
-from schemas.settings import Settings
+from schemas.settings import Settings, load_settings
+from tasks.exam.log.signing import name_key_file, open_signer
 from tests.deployments.test_cli import invoke
+from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.encryption.keys import add_key
 from warehouse.installation import id_path
+from warehouse.lake import backup as lake_backup
 from warehouse.lake.store import open_lake
 from warehouse.ledger.backups import list_backups
 from warehouse.ledger.engine import open_ledger
@@ -357,6 +361,53 @@ def test_files_of_an_object_store_are_copied_and_linked_plain_and_encrypted(
         restore_home(elsewhere(keyed, tmp_path / "never"), tmp_path / "late")
 
 
+@pytest.mark.slow
+@pytest.mark.service
+@pytest.mark.parametrize(
+    "when", ["before it PostgreSQL", "before it the object store", "within it PostgreSQL"]
+)
+def test_a_store_that_is_away_when_a_backup_needs_it_is_waited_for(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "300")
+    load_settings.cache_clear()
+    with start_postgresql() as postgresql, start_object_store() as store:
+        values = {
+            "ledger_url": postgresql.new_ledger_url(),
+            "lake_catalog": postgresql.new_catalog(),
+            "lake_data": f"s3://{BUCKET}/served",
+        }
+        served = Settings.model_validate({"home": tmp_path / "served", "store_wait_s": 300.0} | values)
+        for number in (1, 2):
+            land(served, number)
+        check_stores(served)
+        gone = store if when.endswith("store") else postgresql
+        back = threading.Timer(3.0, gone.start)
+
+        def take_away() -> None:
+            gone.stop()
+            back.start()
+
+        copy = lake_backup.copy_server_catalog
+
+        def copy_without_server(*given: Any) -> None:
+            take_away()
+            copy(*given)
+
+        if when.startswith("before"):
+            take_away()
+        else:
+            monkeypatch.setattr(lake_backup, "copy_server_catalog", copy_without_server)
+        try:
+            backup_home(served, tmp_path / "backup", encrypt=False)
+        finally:
+            back.join()
+        assert verify_backup(served, tmp_path / "backup")["differences"] == []
+        restored = elsewhere(settings, tmp_path / "restored")
+        restore_home(restored, tmp_path / "backup")
+        assert read_sessions(restored) == read_sessions(served)
+
+
 # --- kills ----------------------------------------------------------------------------------------------------------
 
 KILLED = """
@@ -440,3 +491,30 @@ def test_a_backup_that_is_killed_leaves_the_earlier_whole_and_is_recognised_as_u
         assert verify_backup(settings, folder)["differences"] == []
     assert hash_files(first) == before
     assert list(settings.home.glob(".backup-*")) == []
+
+
+def test_what_hosts_share_is_restored_where_they_look_for_it_and_nobodys_file_is_replaced(
+    settings: Settings, tmp_path: Path
+) -> None:
+    open_signer(settings)
+    backup_home(settings, tmp_path / "copy")
+    shared = tmp_path / "shared"
+    write_files(shared / "secrets", {"installation-id": b"somebody else's"})
+    target = Settings(home=tmp_path / "new", shared=shared, registry=shared / "models/ours.yaml")
+
+    with pytest.raises(
+        UsageError, match="installation-id is there already, and is not what the backup holds"
+    ):
+        restore_home(target, tmp_path / "copy")
+
+    assert not target.home.exists()
+    shutil.rmtree(shared)
+    restore_home(target, tmp_path / "copy")
+    assert (shared / "models/ours.yaml").read_bytes() == settings.registry_path.read_bytes()
+    assert not (target.home / "models.yaml").exists()
+    assert (shared / "archive" / "aa/aa11.original.txt").read_bytes() == b"a paper"
+    # The key that signs the audit log is a home's own, and comes back to its home; a backup of there holds it too.
+    assert name_key_file(target).read_bytes() == name_key_file(settings).read_bytes()
+    assert not (shared / "secrets/log-key.json").exists()
+    backup_home(target, tmp_path / "again")
+    assert (tmp_path / "again/secrets/log-key.json").read_bytes() == name_key_file(settings).read_bytes()

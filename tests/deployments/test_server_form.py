@@ -28,7 +28,7 @@ from deployments.cli import app
 from deployments.home import create_home
 from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from tests.warehouse.object_store import BUCKET, start_object_store
+from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "deployments/server"
@@ -50,9 +50,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def make_secrets(folder: Path) -> subprocess.CompletedProcess[str]:
+def make_secrets(folder: Path, *host: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return subprocess.run(
-        [sys.executable, str(SERVER / "make-secrets"), str(folder)],
+        [sys.executable, str(SERVER / "make-secrets"), str(folder), *host],
+        env=kept | variables,
         capture_output=True,
         text=True,
         check=False,
@@ -243,50 +245,122 @@ def database(made: Path) -> Iterator[PostgresqlServer]:
         yield server
 
 
+def build_owner(made: Path, server: PostgresqlServer, store: ObjectStore, place: Path) -> dict[str, str]:
+    """Every variable of owner.env, with this machine's addresses for those of the containers; nothing else of ours."""
+    moved = {
+        name: value.replace("@postgres/", f"@{place.name}/").replace("/srv/proctor", str(place / "shared"))
+        for name, value in read_environment(made / "owner.env").items()
+    }
+    socket = f"?host={server.folder}"
+    for name in ("PROCTOR_LEDGER_URL", "PROCTOR_LAKE_CATALOG"):
+        address, database = moved[name].split(f"@{place.name}/")
+        moved[name] = (
+            f"{address}@/{database if place.name == 'first' else f'{database}_{place.name}'}{socket}"
+        )
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR_", "PREFECT_"))
+    }
+    return kept | moved | store.variables | {
+        "PROCTOR_HOME": str(place / "home"),
+        "PROCTOR_LAKE_DATA": f"s3://{BUCKET}/{place.name}",
+        "PROCTOR_NO_SERVER": "true",
+    }  # fmt: skip
+
+
+def run_proctor(
+    variables: dict[str, str], *words: str, exit_code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("proctor")
+    done = subprocess.run(
+        [program, *words], env=variables, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == exit_code, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done
+
+
 @pytest.mark.service
 @pytest.mark.long
-def test_owner_and_exam_api_work_with_the_roles_and_files_of_the_form(
+def test_the_form_works_with_its_own_files_and_is_backed_up_and_restored_with_them(
     compose: dict[str, Any], made: Path, database: PostgresqlServer, tmp_path: Path
 ) -> None:
     """What `prepare` and `exam` of the compose file run, on this machine: the same script, variables and commands."""
-    folder = database.folder
-    subprocess.run(
-        ["bash", str(SERVER / "create-databases.sh")],
-        env=os.environ | read_environment(made / "postgres.env") | {"PGHOST": str(folder)},
-        check=True, capture_output=True,
-    )  # fmt: skip
-    with start_object_store() as store:
-        variables = compose["services"]["prepare"]["environment"] | read_environment(made / "owner.env")
-        owner = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR_", "PREFECT_"))},
-            **variables,
-            **store.variables,
-            "PROCTOR_HOME": str(tmp_path / "home"),
-            "PROCTOR_LEDGER_URL": f"postgresql://proctor@/proctor?host={folder}",
-            "PROCTOR_LAKE_CATALOG": variables["PROCTOR_LAKE_CATALOG"].replace("host=postgres", f"host={folder}"),
-            "PROCTOR_LAKE_DATA": f"s3://{BUCKET}/lake",
-        }  # fmt: skip
-        for name in ("SECRETS", "ARCHIVE", "PUBLIC", "REGISTRY"):
-            owner[f"PROCTOR_{name}"] = owner[f"PROCTOR_{name}"].replace(
-                "/srv/proctor", str(tmp_path / "shared")
-            )
-        script = compose["services"]["prepare"]["command"][0]
-        program = Path(sys.executable).with_name("proctor")
-        for _ in range(2):
-            for line in script.splitlines():
-                words = shlex.split(line)[1:]
-                ran = subprocess.run(
-                    [program, *words], env=owner, capture_output=True, text=True, timeout=120
-                )
-                assert ran.returncode == 0, ran.stderr
-        counted = subprocess.run(
-            [program, "sql", "SELECT count(*) AS n FROM sessions", "--json"],
-            env=owner, capture_output=True, text=True, timeout=120,
+    for _ in range(2):
+        subprocess.run(
+            ["bash", str(SERVER / "create-databases.sh")],
+            env=os.environ | read_environment(made / "postgres.env") | {"PGHOST": str(database.folder)},
+            check=True, capture_output=True,
         )  # fmt: skip
-        assert counted.returncode == 0, counted.stderr
+    with start_object_store() as store:
+        owner = build_owner(made, database, store, tmp_path / "first")
+        for line in compose["services"]["prepare"]["command"][0].splitlines() * 2:
+            run_proctor(owner, *shlex.split(line)[1:])
+        registry = ROOT / "deployments/demo/models.yaml"
+        (tmp_path / "first/shared/models.yaml").write_bytes(registry.read_bytes())
+        run_proctor(owner, "ingest", str(ROOT / "deployments/demo/papers/economics"))
+        run_proctor(owner, "backup", str(tmp_path / "backup"))
+        run_proctor(owner, "backup", "--verify", str(tmp_path / "backup"))
+
+        counting = ("sql", "SELECT count(*) AS n, max(landed_at) AS last FROM landings", "--json")
+        counted = json.loads(run_proctor(owner, *counting).stdout)
+        server = build_owner(made, database, store, tmp_path / "second")
+        for name in ("proctor", "lake"):
+            with psycopg.connect(f"host={database.folder} user=postgres", autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}_second OWNER proctor".encode())
+        taken = tmp_path / "second/shared/secrets/installation-id"
+        taken.parent.mkdir(parents=True, mode=0o700)
+        taken.write_text("another installation's")
+        refused = run_proctor(server, "restore", str(tmp_path / "backup"), exit_code=2)
+        assert f"{taken} is there already" in refused.stderr
+        taken.unlink()
+        embedded = {name: value for name, value in server.items() if not name.startswith("PROCTOR_")}
+        embedded |= {"PROCTOR_HOME": str(tmp_path / "embedded"), "PROCTOR_NO_SERVER": "true"}
+        for variables, folder in ((server, tmp_path / "second/shared"), (embedded, tmp_path / "embedded")):
+            run_proctor(variables, "restore", str(tmp_path / "backup"))
+            assert json.loads(run_proctor(variables, *counting).stdout) == counted
+            assert (folder / "models.yaml").read_bytes() == registry.read_bytes()
+            # The address of Prefect's server is the one in owner.env, and this test starts none.
+            found = json.loads(run_proctor(variables, "doctor", "--json", exit_code=1).stdout)["findings"]
+            assert {one["what"] for one in found if one["severity"] == "wrong"} == {"Prefect server"}
+            run_proctor(variables, "exam", "audit")
+        assert is_home(tmp_path / "second/home")
     exam = read_environment(made / "exam.env")["PROCTOR_EXAM_DATABASE_URL"]
-    address = exam.replace("@postgres/", "@/") + f"?host={folder}"
+    address = exam.replace("@postgres/", "@/") + f"?host={database.folder}"
     with psycopg.connect(address) as connection:
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT * FROM reviews")
+
+
+def test_a_pool_of_containers_uses_the_network_and_volumes_of_the_form(compose: dict[str, Any]) -> None:
+    variables = json.loads((ROOT / "deployments/pools/docker.json").read_text())["variables"]["properties"]
+    networks = {one.get("name") for one in compose["networks"].values()}
+    volumes = {(one or {}).get("name") for one in compose["volumes"].values()}
+    assert set(variables["networks"]["default"]) <= networks
+    assert {volume.split(":")[0] for volume in variables["volumes"]["default"]} <= volumes
+    of_worker = {volume.split(":")[1] for volume in compose["services"]["worker"]["volumes"]}
+    assert {volume.split(":")[1] for volume in variables["volumes"]["default"]} == of_worker
+
+
+def test_of_a_host_all_parts_are_told_its_address_and_its_object_store(tmp_path: Path) -> None:
+    store = {
+        "AWS_ENDPOINT_URL": "https://s3.example",
+        "AWS_ACCESS_KEY_ID": "id",
+        "AWS_SECRET_ACCESS_KEY": "QZXW",
+    }
+    refused = make_secrets(tmp_path, "db.example")
+    assert "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY is not set" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+    done = make_secrets(tmp_path, "db.example", **store)
+    assert done.returncode == 0
+    assert "QZXW" not in done.stdout
+    written = {path.name: read_environment(path) for path in tmp_path.iterdir()}
+    assert set(written) == {"owner.env", "exam.env", "prefect.env", "postgres.env"}
+    assert written["owner.env"].items() >= store.items()
+    for name, variables in written.items():
+        addresses = [
+            value
+            for value in variables.values()
+            if "://" in value and not value.startswith(("https://s3", "s3:"))
+        ]
+        assert all("db.example" in value for value in addresses), name
+        assert "@postgres/" not in "".join(variables.values())

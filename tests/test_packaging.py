@@ -1,0 +1,123 @@
+"""What is installed is what was written: every import is declared, every file is in the wheel, and the wheel alone runs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from functools import cache
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("deployments", "flows", "schemas", "tasks", "warehouse")
+
+
+def read_declared() -> tuple[set[str], set[str]]:
+    """The distributions that are declared, those of the extras apart."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    def name(requirement: str) -> str:
+        return re.split(r"[\s\[<>=!~;]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+
+    extras = {
+        name(one)
+        for extra, needs in project["optional-dependencies"].items()
+        if extra != "dev"
+        for one in needs
+    }
+    return {name(one) for one in project["dependencies"]}, extras
+
+
+@cache
+def list_imports() -> dict[str, set[str]]:
+    """Each top-level module that the packages import, with the files that do."""
+    found: dict[str, set[str]] = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                names = (
+                    [alias.name for alias in node.names]
+                    if isinstance(node, ast.Import)
+                    else [node.module or ""]
+                    if isinstance(node, ast.ImportFrom)
+                    else []
+                )
+                for name in names:
+                    found.setdefault(name.partition(".")[0], set()).add(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_every_import_is_of_a_declared_distribution() -> None:
+    declared, extras = read_declared()
+    known = packages_distributions()
+    undeclared = {}
+    for module, files in list_imports().items():
+        if module in sys.stdlib_module_names or module in PACKAGES or module == "__future__":
+            continue
+        owners = {owner.lower().replace("_", "-") for owner in known.get(module, [module])}
+        if not owners & (declared | extras):
+            undeclared[module] = sorted(files)[:3]
+    assert undeclared == {}
+
+
+def build_wheel(folder: Path) -> Path:
+    """The wheel of what git tracks, as it lies here."""
+    source = folder / "source"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if name.startswith(PACKAGES) or name in ("pyproject.toml", "README.md", "LICENSE"):
+            target = source / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((ROOT / name).read_bytes())
+    build = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "-o", str(folder), str(source)]
+    subprocess.run(build, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "-z", *PACKAGES], cwd=ROOT, capture_output=True, check=True)
+    with zipfile.ZipFile(build_wheel(tmp_path)) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert held == set(filter(None, listed.stdout.decode().split("\0")))
+
+
+@pytest.mark.long
+def test_the_demo_runs_from_the_wheel_in_an_empty_environment(tmp_path: Path) -> None:
+    wheel, environment, work = build_wheel(tmp_path), tmp_path / "environment", tmp_path / "elsewhere"
+    work.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+    python = environment / "bin" / "python"
+    install = [
+        sys.executable,
+        "-m",
+        "uv",
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "-c",
+        str(ROOT / "constraints.txt"),
+    ]
+    subprocess.run([*install, str(wheel)], check=True)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_", "PYTHON"))}
+    done = subprocess.run(
+        [str(environment / "bin" / "proctor"), "demo"],
+        cwd=work,
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "sim-summit-1" in done.stdout
+    assert (work / ".proctor" / "public").is_dir()
