@@ -21,6 +21,8 @@ from warehouse.secrets import read_home_key
 
 # A working day: who comes back tomorrow signs in again.
 SESSION_S: Final = 12 * 3600
+# A browser that has signed in is known so long, so that nobody's guesses keep its owner out.
+DEVICE_S: Final = 180 * 86_400
 _WAY_OUT: Final = "Delete it to sign everybody out; a new one is made at the next start of `proctor web`."
 
 
@@ -75,6 +77,19 @@ class Sessions:
         """End a session."""
         with self._ledger.write() as connection:
             web.delete_session(connection, _hash(session_id))
+
+    def remember_device(self, user_id: str) -> str:
+        """The value of a cookie that says that a browser has signed in with an account; it signs nobody in."""
+        signed = f"{secrets.token_urlsafe(16)}.{int(self._clock() + DEVICE_S)}"
+        return f"{signed}.{self._sign(f'device {user_id}', signed)}"
+
+    def read_device(self, cookie: str | None, user_id: str) -> str | None:
+        """The name of a browser that has signed in with this account; null for any other, and after half a year."""
+        signed, _, signature = (cookie or "").rpartition(".")
+        name, _, expires = signed.partition(".")
+        if not signed or not _equal(signature, self._sign(f"device {user_id}", signed)):
+            return None
+        return name if int(expires) >= self._clock() else None
 
     def make_form_token(self, session_id: str) -> str:
         """What a form of this session must carry: another site can send a form, but not read this."""

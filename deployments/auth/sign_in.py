@@ -1,13 +1,16 @@
 """Checking a password at a door: in turn, so that guesses at once are counted like guesses one after the other.
 
 Attempts at one account from one address wait for each other: of a hundred at once, ten are checked and the others refused.
-Attempts from one address wait for each other too, whatever accounts they name: who guesses takes one of the places in which
-passwords are checked, and never makes those wait who sign in from elsewhere.
+Attempts from one address wait for each other too, whatever accounts they name. Of those who then wait for a place in which
+passwords are checked, who signed in before goes first (from the same address, or with a browser that carries a cookie of ours),
+then strangers by how often their address failed of late, among them who came last: a burst of guesses keeps nobody waiting who comes
+after it. Who must pause, and who would wait too long, is refused before anything is hashed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,9 +19,17 @@ from typing import Literal
 from fastapi.concurrency import run_in_threadpool
 
 from deployments.auth.passwords import PASSWORDS_AT_ONCE, check_password, prepare_dummy
-from deployments.auth.throttle import FailureCounter, name_attempt
+from deployments.auth.places import Places, PlacesTaken
+from deployments.auth.throttle import (
+    MOST_OF_ADDRESS,
+    MOST_OF_STRANGERS,
+    FailureCounter,
+    KnownPlaces,
+    name_attempt,
+)
 
-Outcome = Literal["right", "wrong", "pause"]
+Outcome = Literal["right", "wrong", "pause", "busy"]
+_KNOWN_RANK = 0
 
 
 @dataclass
@@ -31,34 +42,70 @@ class PasswordDoor:
     """The checks of passwords of one server.
 
     Attributes:
-        failures: who must pause.
-        places: how many passwords are checked or made into hashes at once.
+        failures: which accounts must pause at which address.
+        places: where passwords are checked or made into hashes.
     """
 
-    def __init__(self, failures: FailureCounter | None = None) -> None:
-        self.failures = failures or FailureCounter()
-        self.places = asyncio.Semaphore(PASSWORDS_AT_ONCE)
+    def __init__(
+        self, failures: FailureCounter | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.failures = failures or FailureCounter(clock)
+        self.places = Places(PASSWORDS_AT_ONCE)
+        self._of_strangers = FailureCounter(clock, MOST_OF_STRANGERS)
+        self._of_addresses = FailureCounter(clock, MOST_OF_ADDRESS)
+        self._known = KnownPlaces()
         self._queues: dict[str, _Queue] = {}
         prepare_dummy()
 
     async def check(
-        self, address: str | None, user_id: str, password: str, read_hash: Callable[[], str | None]
+        self,
+        address: str | None,
+        user_id: str,
+        password: str,
+        read_hash: Callable[[], str | None],
+        device: str | None = None,
     ) -> tuple[Outcome, str | None]:
         """Whether a password is right, and the hash that it was checked against.
 
-        `pause` without a check when the account has failed too often from this address. `read_hash` reads the stored hash in
-        a thread; null for a user who does not exist, which takes as long.
+        `pause` without a check when the account has failed too often from this address, or from strangers, or the address at
+        all accounts; `busy` when too many with a better claim wait. `read_hash` reads the stored hash in a thread; null for a user who does not exist,
+        which takes as long. `device` names a browser that this account has signed in with before: it has a budget of its own.
         """
-        attempt = name_attempt(address, user_id)
+        source = address if device is None else f"device {device}"
+        attempt = name_attempt(source, user_id)
         async with self._turn(f"account {attempt}"):
             # Asked only now: every attempt before this one has been counted.
-            if self.failures.must_pause(attempt):
+            if self._must_pause(attempt, address, user_id, device):
                 return "pause", None
-            async with self._turn(f"address {address}"), self.places:
-                stored = await run_in_threadpool(read_hash)
-                is_right = await run_in_threadpool(check_password, stored, password)
-            self.failures.note(attempt, is_right=is_right)
+            async with self._turn(f"address {source}"):
+                is_known = self._is_known(attempt, device)
+                rank = _KNOWN_RANK if is_known else 1 + self._of_addresses.count(address or "")
+                # Others may have failed while this one waited for its turn.
+                if self._must_pause(attempt, address, user_id, device):
+                    return "pause", None
+                try:
+                    async with self.places.hold(rank):
+                        stored = await run_in_threadpool(read_hash)
+                        is_right = await run_in_threadpool(check_password, stored, password)
+                except PlacesTaken:
+                    return "busy", None
+                self.failures.note(attempt, is_right=is_right)
+                if is_right:
+                    self._known.add(attempt)
+                elif not is_known:
+                    self._of_strangers.note(user_id, is_right=False)
+                    self._of_addresses.note(address or "", is_right=False)
         return ("right", stored) if is_right else ("wrong", None)
+
+    def _is_known(self, attempt: str, device: str | None) -> bool:
+        return device is not None or attempt in self._known
+
+    def _must_pause(self, attempt: str, address: str | None, user_id: str, device: str | None) -> bool:
+        if self.failures.must_pause(attempt):
+            return True
+        return not self._is_known(attempt, device) and (
+            self._of_strangers.must_pause(user_id) or self._of_addresses.must_pause(address or "")
+        )
 
     @asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[None]:

@@ -1,4 +1,8 @@
-"""A pause after repeated wrong passwords, for one account from one address: nobody else is locked out by it."""
+"""Pauses after repeated wrong passwords, in three budgets, none of which a stranger can spend for the owner.
+
+What is counted is an account from one address, an account from all strangers together, and a stranger's address whatever
+accounts it names. Who signed in before from the same address, or with the same browser, is no stranger.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from collections.abc import Callable
 from typing import Final
 
 _MOST_FAILURES: Final = 10
+# Of all strangers at one account, and of one address at all accounts: an office has one address for many people.
+MOST_OF_STRANGERS: Final = 30
+MOST_OF_ADDRESS: Final = 50
 _PAUSE_S: Final = 300.0
 _MOST_NAMES: Final = 10_000
 _LONGEST_PART: Final = 200
@@ -18,19 +25,30 @@ class FailureCounter:
 
     A name is what is to pause: an account from an address (`name_attempt`), so that who guesses at somebody's password
     does not keep them from signing in where they are.
+
+    Args:
+        clock: seconds of a clock that never goes back.
+        most_failures: after so many a name must pause.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, most_failures: int = _MOST_FAILURES
+    ) -> None:
         self._clock = clock
+        self._most_failures = most_failures
         self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
-    def must_pause(self, name: str) -> bool:
-        """Whether a name has failed too often of late."""
+    def count(self, name: str) -> int:
+        """How often a name has failed of late."""
         count, last = self._failures.get(name, (0, 0.0))
         if count and self._clock() - last > _PAUSE_S:
             del self._failures[name]
-            return False
-        return count >= _MOST_FAILURES
+            return 0
+        return count
+
+    def must_pause(self, name: str) -> bool:
+        """Whether a name has failed too often of late."""
+        return self.count(name) >= self._most_failures
 
     def note(self, name: str, *, is_right: bool) -> None:
         """Count a failure, or forget the earlier ones."""
@@ -41,6 +59,23 @@ class FailureCounter:
         while len(self._failures) >= _MOST_NAMES:
             self._failures.popitem(last=False)
         self._failures[name] = (count + 1, self._clock())
+
+
+class KnownPlaces:
+    """Accounts and the addresses from which they have signed in; kept in memory, for one server."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+    def add(self, name: str) -> None:
+        """Remember an account from an address (`name_attempt`); the oldest are forgotten."""
+        self._known[name] = None
+        self._known.move_to_end(name)
+        while len(self._known) > _MOST_NAMES:
+            self._known.popitem(last=False)
 
 
 def name_attempt(address: str | None, user_id: str) -> str:

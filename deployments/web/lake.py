@@ -14,7 +14,8 @@ class LakeDoor:
     """One connection for reading, kept; queues and decisions never come by here, so that they wait for no lake."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        # Whoever asks for a page can wait, and is told to; the server does not.
+        self._settings = settings.model_copy(update={"store_wait_s": 0.0})
         self._lock = threading.Lock()
         self._lake: Lake | None = None
 

@@ -17,7 +17,7 @@ from deployments.web.pages import render_page
 from deployments.web.show import show_question, show_text
 from deployments.web.visitor import Body, Form, Store, Visitor
 from deployments.web.wording import choose_language
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreAway, StoreError, UsageError
 from tasks.marking.desk import (
     GivenMark,
     StaleMarkError,
@@ -149,6 +149,8 @@ def _find(request: Request, visitor: SignedIn) -> list[WorkSummary]:
     door: LakeDoor = request.app.state.lake
     try:
         return find_work(door.read(), visitor.user_id)
+    except StoreAway:
+        raise
     except StoreError:
         return []  # a home whose lake nobody has made yet has nothing to mark
 

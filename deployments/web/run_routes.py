@@ -16,7 +16,7 @@ from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
 from deployments.web.visitor import Store, Watcher
-from schemas.errors import StoreError
+from schemas.errors import StoreAway, StoreError
 from schemas.table import MONTH_PATTERN
 from tasks.exam.run_progress import CandidateProgress, RunProgress
 from tasks.watching.progress import ProgressReading
@@ -99,6 +99,8 @@ def open_lake_for(request: Request) -> Lake | None:
     door: LakeDoor = request.app.state.lake
     try:
         return door.read()
+    except StoreAway:
+        raise
     except StoreError:
         return None
 

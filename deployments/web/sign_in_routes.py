@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from deployments.auth.passwords import MOST_CHARACTERS, hash_password
-from deployments.auth.sessions import SESSION_S
+from deployments.auth.sessions import DEVICE_S, SESSION_S
 from deployments.auth.sign_in import Outcome, PasswordDoor
 from deployments.auth.weak_passwords import Weakness, find_weakness
 from deployments.web.pages import render_page
@@ -32,6 +32,7 @@ from warehouse.ledger.chain import CALLER, Caller, Entry, add_entry
 from warehouse.ledger.engine import Ledger
 
 _FORM_COOKIE = "proctor_form"
+_DEVICE_COOKIE = "proctor_device"
 _LANGUAGE_S = 365 * 86_400
 _WEAK = {
     Weakness.LENGTH: "password_length",
@@ -61,12 +62,23 @@ def add_sign_in_routes(app: FastAPI) -> None:
         outcome = await _check(request, ledger, name, fields.get("password", ""))
         if outcome == "pause":
             return _show_sign_in(request, then, "sign_in_pause", 429)
+        if outcome == "busy":
+            return _show_sign_in(request, then, "sign_in_busy", 429)
         await run_in_threadpool(_note_sign_in, request, ledger, name, is_right=outcome == "right")
         if outcome == "wrong":
             return _show_sign_in(request, then, "sign_in_wrong", 401)
         reply = RedirectResponse(_keep_own_path(then), 303)
         _set_session(app, reply, await run_in_threadpool(read_sessions(request).start, name))
         reply.delete_cookie(_FORM_COOKIE, path="/sign-in")
+        if read_sessions(request).read_device(request.cookies.get(_DEVICE_COOKIE), name) is None:
+            reply.set_cookie(
+                _DEVICE_COOKIE,
+                read_sessions(request).remember_device(name),
+                max_age=DEVICE_S,
+                httponly=True,
+                samesite="strict",
+                secure=app.state.is_https,
+            )
         return reply
 
     @app.post("/sign-out")
@@ -100,7 +112,7 @@ def add_sign_in_routes(app: FastAPI) -> None:
             fault = "password_wrong"
         if fault:
             return render_page(request, "account.html", visitor, status=422, message=fault, is_done=False)
-        async with app.state.passwords.places:
+        async with app.state.passwords.places.hold():
             hashed = await run_in_threadpool(hash_password, new)
         _act_as(request, visitor.user_id)
         await run_in_threadpool(_write_hash, ledger, visitor.user_id, hashed)
@@ -169,7 +181,10 @@ async def _check(request: Request, ledger: Ledger, name: str, password: str) -> 
     """Whether it is the password of somebody who has work here."""
     door: PasswordDoor = request.app.state.passwords
     address = request.client.host if request.client else None
-    outcome, _ = await door.check(address, name, password[:MOST_CHARACTERS], lambda: _read_hash(ledger, name))
+    device = read_sessions(request).read_device(request.cookies.get(_DEVICE_COOKIE), name)
+    outcome, _ = await door.check(
+        address, name, password[:MOST_CHARACTERS], lambda: _read_hash(ledger, name), device
+    )
     return outcome
 
 

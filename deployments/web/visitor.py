@@ -11,6 +11,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from deployments.auth.guard import has_zero
 from deployments.auth.sessions import Sessions, SignedIn
 from schemas.settings import Settings
 from tasks.watching.access import WATCHERS
@@ -86,12 +87,14 @@ def check_form(request: Request, visitor: SignedIn, token: str) -> None:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; the last of a name counts. Raises 400 for what is no form."""
+    """The fields of a form; the last of a name counts. Raises 400 for what is no form, and for the character zero in it."""
     try:
         text = (await request.body()).decode("utf-8")
         fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError:
         raise HTTPException(400) from None
+    if has_zero(fields):
+        raise HTTPException(400)
     return dict(fields)
 
 
@@ -107,18 +110,9 @@ async def _read_json(request: Request) -> Mapping[str, Any]:
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise HTTPException(400) from None
-    if not isinstance(value, Mapping) or _has_zero(value):
+    if not isinstance(value, Mapping) or has_zero(value):
         raise HTTPException(400)
     return value
-
-
-def _has_zero(value: object) -> bool:
-    """Whether a text in it holds the character zero, which PostgreSQL keeps in no text."""
-    if isinstance(value, Mapping):
-        return any(_has_zero(part) for pair in value.items() for part in pair)
-    if isinstance(value, list):
-        return any(map(_has_zero, value))
-    return isinstance(value, str) and "\0" in value
 
 
 async def _read_checked_form(request: Request) -> Mapping[str, str]:

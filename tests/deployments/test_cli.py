@@ -306,6 +306,11 @@ def test_formats_of_sql(home: Path) -> None:
     assert (
         invoke(home, "sql", query, "--format", "csv").stdout == 'number,texts,nothing\n1,"[""a"", ""b""]",\n'
     )
+    link = "select '=HYPERLINK(1)' as link, '-1.5' as number, -2 as count"
+    assert (
+        invoke(home, "sql", link, "--format", "csv").stdout == "link,number,count\n'=HYPERLINK(1),-1.5,-2\n"
+    )
+    assert json.loads(invoke(home, "sql", link, "--json").stdout)[0]["link"] == "=HYPERLINK(1)"
     assert json.loads(invoke(home, "sql", query, "--json").stdout) == [
         {"number": 1, "texts": ["a", "b"], "nothing": None}
     ]
@@ -382,3 +387,16 @@ def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
         "  2 of north, south: no reply",
         "  1 of south: key",
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"), [(("sql", "select '\0'"), "query"), (("runs", "list", "--flow", "a\0b"), "flow")]
+)
+def test_the_character_zero_is_one_usage_error_wherever_it_stands(
+    home: Path, arguments: tuple[str, ...], name: str
+) -> None:
+    done = invoke(home, *arguments)
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith(f"{name} holds the character zero. Take it out.")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""

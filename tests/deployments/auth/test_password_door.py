@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from argon2 import PasswordHasher
 
+from deployments.auth.passwords import PASSWORDS_AT_ONCE
+from deployments.auth.places import MOST_WAITING, Places, PlacesTaken
 from deployments.auth.sign_in import Outcome, PasswordDoor
 from deployments.auth.throttle import FailureCounter
 from deployments.auth.weak_passwords import Weakness, find_weakness
 
 PASSWORD = "correct horse battery"
+
+
+class NotedPlaces(Places):
+    """Places that note the names of the tasks that got one, in order; how fast threads are has no part in it."""
+
+    def __init__(self) -> None:
+        super().__init__(PASSWORDS_AT_ONCE)
+        self.order: list[str] = []
+
+    @asynccontextmanager
+    async def hold(self, rank: int = 0) -> AsyncIterator[None]:
+        async with super().hold(rank):
+            task = asyncio.current_task()
+            assert task is not None
+            self.order.append(task.get_name())
+            yield
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +126,123 @@ def test_a_password_is_judged_in_no_time() -> None:
     began = time.process_time()
     find_weakness("x1" * 500, "ada")
     assert time.process_time() - began < 0.2
+
+
+def test_who_signed_in_before_goes_ahead_of_forty_strangers_who_wait(stored: str) -> None:
+    async def run() -> list[str]:
+        door = PasswordDoor()
+        places = door.places = NotedPlaces()
+
+        async def ask(address: str, password: str, device: str | None = None) -> None:
+            await door.check(address, "ada", password, lambda: stored, device)
+
+        await ask("1.1.1.1", PASSWORD)
+        async with door.places.hold(), door.places.hold():
+            places.order.clear()
+            tasks = [asyncio.create_task(ask(f"6.6.6.{n}", "wrong"), name="guess") for n in range(40)]
+            tasks.append(asyncio.create_task(ask("1.1.1.1", PASSWORD), name="known address"))
+            tasks.append(asyncio.create_task(ask("2.2.2.2", PASSWORD, "a browser"), name="known device"))
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*tasks)
+        return places.order
+
+    assert asyncio.run(run())[:3] == ["known address", "known device", "guess"]
+
+
+def test_a_stranger_goes_ahead_of_those_whose_addresses_failed(stored: str) -> None:
+    async def run() -> list[str]:
+        door = PasswordDoor()
+        places = door.places = NotedPlaces()
+
+        async def ask(name: str, address: str) -> None:
+            await door.check(address, name, "wrong", lambda: stored)
+
+        await asyncio.gather(*(ask("before", f"6.6.6.{n}") for n in range(9)))
+        async with door.places.hold(), door.places.hold():
+            places.order.clear()
+            tasks = [asyncio.create_task(ask("newcomer", "3.3.3.3"), name="newcomer")]
+            tasks += [asyncio.create_task(ask(f"guess {n}", f"6.6.6.{n}"), name="guess") for n in range(9)]
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*tasks)
+        return places.order
+
+    assert asyncio.run(run())[:2] == ["newcomer", "guess"]
+
+
+def test_an_account_takes_thirty_guesses_from_however_many_addresses_and_its_owner_still_signs_in(
+    stored: str,
+) -> None:
+    checked: list[int] = []
+
+    def read_hash() -> str:
+        checked.append(1)
+        return stored
+
+    async def run() -> list[Outcome]:
+        door = PasswordDoor(clock=lambda: 1.0)
+        await door.check("1.1.1.1", "ada", PASSWORD, read_hash)
+        for number in range(200):
+            await door.check(f"6.6.6.{number}", "ada", "wrong", read_hash)
+        assert len(checked) == 31
+        asked = [("1.1.1.1", None), ("9.9.9.9", "a browser"), ("9.9.9.9", None)]
+        return [
+            (await door.check(address, "ada", PASSWORD, read_hash, device))[0] for address, device in asked
+        ]
+
+    assert asyncio.run(run()) == ["right", "right", "pause"]
+
+
+def test_an_address_takes_fifty_guesses_whatever_accounts_it_names(stored: str) -> None:
+    async def run() -> list[Outcome]:
+        door = PasswordDoor(clock=lambda: 1.0)
+        outcomes = [(await door.check("6.6.6.6", f"name {n}", "wrong", lambda: stored))[0] for n in range(60)]
+        return [*outcomes, (await door.check("1.1.1.1", "ada", PASSWORD, lambda: stored))[0]]
+
+    assert asyncio.run(run()) == ["wrong"] * 50 + ["pause"] * 10 + ["right"]
+
+
+def test_where_too_many_wait_the_worst_claim_is_refused_and_nothing_is_lost() -> None:
+    async def run() -> list[str]:
+        places, order = Places(1, most_waiting=2), list[str]()
+
+        async def ask(rank: int) -> None:
+            try:
+                async with places.hold(rank):
+                    order.append(f"held {rank}")
+            except PlacesTaken:
+                order.append(f"refused {rank}")
+
+        async with places.hold():
+            tasks = [asyncio.create_task(ask(rank)) for rank in (3, 5, 1)]
+            gone = asyncio.create_task(ask(0))
+            await asyncio.sleep(0)
+            gone.cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks, gone, return_exceptions=True)
+        async with places.hold():
+            return order
+
+    assert asyncio.run(run())[:1] == ["refused 5"] and "held 1" in asyncio.run(run())
+
+
+def test_a_stranger_is_not_kept_waiting_by_the_first_burst_of_forty_who_guess(stored: str) -> None:
+    async def run() -> tuple[list[str], list[Outcome]]:
+        door = PasswordDoor()
+        places = door.places = NotedPlaces()
+
+        async def ask(name: str, address: str, password: str) -> Outcome:
+            return (await door.check(address, name, password, lambda: stored))[0]
+
+        async with door.places.hold(), door.places.hold():
+            places.order.clear()
+            tasks = [
+                asyncio.create_task(ask(f"name {n}", f"6.6.6.{n}", "wrong"), name="guess") for n in range(40)
+            ]
+            tasks.append(asyncio.create_task(ask("newcomer", "3.3.3.3", PASSWORD), name="newcomer"))
+            await asyncio.sleep(0.01)
+        return places.order, await asyncio.gather(*tasks)
+
+    order, outcomes = asyncio.run(run())
+    assert order == ["newcomer"] + ["guess"] * (MOST_WAITING - 1)
+    assert outcomes[-1] == "right"
+    assert (outcomes.count("busy"), outcomes.count("wrong")) == (41 - MOST_WAITING, MOST_WAITING - 1)

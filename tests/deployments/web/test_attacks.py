@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 
 from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
@@ -15,6 +18,7 @@ from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
 
+ROOT = Path(__file__).parents[3]
 SCRIPT = "<script>window.stolen=1</script><img src=x onerror=window.stolen=1>\"'--></textarea><b>"
 
 
@@ -61,6 +65,8 @@ def test_guessed_numbers_and_uuids_are_not_there(desk: Desk) -> None:
     uuid = desk.questions[0]["question_uuid"]
     guesses = [uuid, uuid.replace("-", ""), "0" * 32, "1", "../../session", "%00", "ff" * 16, "x" * 5000]
     found = {guess: chen.get(f"/review/{BATCH}/question/{guess}/card").status_code for guess in guesses}
+    # The character zero is refused at the door, whatever it stands for.
+    assert found.pop("%00") == 400
     assert set(found.values()) <= {404, 303, 307}
     assert "303" not in map(str, [found[guess] for guess in guesses[:4]])
     assert chen.get(f"/review/other-batch/question/{desk.refer('chen', 0)}").status_code == 404
@@ -279,3 +285,41 @@ def test_addresses_carry_no_uuid_and_no_text(desk: Desk) -> None:
         page = chen.get(path)
         for row in desk.questions:
             assert row["question_uuid"] not in page.text + json.dumps(dict(page.headers))
+
+
+def list_fields() -> list[str]:
+    """What the routes of the desk read from forms and JSON, by their source."""
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "deployments" / "web").glob("*.py"))
+    found = set(re.findall(r"(?:form|fields|body|given|values)(?:\.get\(|\[)\"(\w+)\"", source))
+    assert {"user_id", "password", "old_password"} <= found
+    return sorted(found | {"decision", "seen", "reason", "then"})
+
+
+@pytest.mark.parametrize("name", ["cora", "chen"])
+def test_the_character_zero_is_a_fault_on_no_route(desk: Desk, name: str) -> None:
+    somebody = desk.sign_in(name)
+    app: Any = desk.client.app
+    reference = desk.refer(name, 0)
+    answers: dict[str, int] = {}
+    for route in app.routes:
+        if not isinstance(route, APIRoute) or route.path in ("/sign-out",):
+            continue
+        path = route.path.replace("{batch_id}", BATCH).replace("{reference}", reference)
+        path = re.sub(r"\{\w+(:\w+)?\}", "1", path)
+        if "GET" in route.methods:
+            names = [parameter.name for parameter in route.dependant.query_params] or ["text"]
+            for asked in [f"{path}?{one}=a%00b" for one in names] + [
+                re.sub(r"\{\w+(:\w+)?\}", "a%00b", route.path)
+            ]:
+                if "%00" in asked:
+                    answers[f"GET {asked}"] = somebody.get(asked).status_code
+        else:
+            for field in list_fields():
+                token = somebody.form_token()
+                answers[f"{path} {field}"] = somebody.post(
+                    path, data={"form_token": token, field: "a\0b"}
+                ).status_code
+                answers[f"{path} {field} as JSON"] = somebody.post(path, json={field: "a\0b"}).status_code
+    assert len(answers) > 100
+    assert {call: status for call, status in answers.items() if status not in (400, 403, 404, 405)} == {}
+    assert {status for call, status in answers.items() if call.startswith("GET")} == {400}

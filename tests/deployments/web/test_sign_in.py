@@ -7,6 +7,7 @@ from typing import Any
 
 from deployments.auth.passwords import check_password, hash_password
 from deployments.auth.sessions import SESSION_S, Sessions
+from deployments.auth.sign_in import PasswordDoor
 from deployments.auth.throttle import FailureCounter
 from deployments.web.visitor import SESSION_COOKIE
 from tests.deployments.web.conftest import PASSWORD, Desk, MakeDesk
@@ -68,6 +69,24 @@ def test_ten_failures_pause_one_account_at_one_address_and_nobody_else(desk: Des
         app.state.passwords.failures.note("testclient chen", is_right=False)
     assert knock(desk, "chen", PASSWORD).status_code == 429
     assert knock(desk, "dai", PASSWORD).status_code == 303
+
+
+def test_a_browser_that_signed_in_before_is_let_in_while_strangers_are_not(desk: Desk) -> None:
+    app: Any = desk.client.app
+    assert knock(desk, "chen", PASSWORD).status_code == 303
+    device = desk.client.cookies["proctor_device"]
+    app.state.passwords = PasswordDoor()  # a server that started since knows no address
+    for _ in range(30):
+        for name in ("chen", "dai"):
+            app.state.passwords._of_strangers.note(name, is_right=False)
+    desk.client.cookies.delete("proctor_session")
+    assert knock(desk, "chen", PASSWORD).status_code == 303
+    # It is this account's alone, and says nothing once it was changed.
+    desk.client.cookies.delete("proctor_session")
+    assert knock(desk, "dai", PASSWORD).status_code == 429
+    desk.client.cookies.clear()
+    desk.client.cookies.set("proctor_device", device[:-1] + ("0" if device[-1] != "0" else "1"))
+    assert knock(desk, "chen", PASSWORD).status_code == 429
 
 
 def test_a_guesser_pushes_out_the_oldest_names_and_never_all() -> None:
