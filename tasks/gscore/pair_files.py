@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.csv_text import write_safe_csv
 
 PROBLEM_COLUMN = "_problem"
 """Why a row cannot be scored (it is not JSON, it has too many cells); null for all others."""
@@ -118,7 +119,7 @@ def open_score_writer(path: Path, suffix: str) -> Iterator[Callable[[pl.DataFram
         def write_text(rows: pl.DataFrame) -> None:
             nonlocal is_first
             if suffix.lower() == ".csv":
-                rows.write_csv(file, include_header=is_first)
+                file.write(write_safe_csv(rows, has_header=is_first).encode())
             else:
                 rows.write_ndjson(file)
             is_first = False

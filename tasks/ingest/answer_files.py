@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,7 +24,12 @@ def find_companion(path: Path) -> Path | None:
         found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
     except OSError:
         return None
-    return found if found is not None and found.name != path.name and found.is_file() else None
+    return found if found is not None and found.name != path.name and _is_own_file(found) else None
+
+
+def _is_own_file(path: Path) -> bool:
+    """Whether it is a file and no link, which may lead anywhere."""
+    return stat.S_ISREG(path.lstat().st_mode)
 
 
 @lru_cache(maxsize=256)

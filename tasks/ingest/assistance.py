@@ -293,7 +293,7 @@ async def _ask(
         )
         if reply.status == "truncated":
             return None
-        value = parse_json_object(reply.text) if reply.status == "answered" else None
+        value = parse_json_object(reply.text, "questions") if reply.status == "answered" else None
         entries = value.get("questions") if value else None
         if isinstance(entries, list):
             return [entry for entry in entries if isinstance(entry, dict)]

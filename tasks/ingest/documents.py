@@ -52,10 +52,17 @@ class IngestOptions:
 
 @dataclass(frozen=True)
 class Source:
-    """A file and the path by which it is known: relative to the folder that was named, that folder included."""
+    """A file, the path by which it is known, and the folder that was named.
+
+    Attributes:
+        path: where it lies.
+        name: relative to the folder that was named, that folder included.
+        root: that folder, below which no link is followed; null for a file that was named itself.
+    """
 
     path: Path
     name: Path
+    root: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,8 @@ def make_options(
 def list_documents(paths: Sequence[Path]) -> list[Path]:
     """Return the files named and those below the folders named, sorted, each once.
 
-    Hidden files and folders are skipped. Lock files (`~$…`), pipes and links that point to nothing are listed: they
-    become rows with an error.
+    Hidden files and folders are skipped. Lock files (`~$…`), pipes and links in a folder are listed: they become rows with
+    an error. A link that is named itself is followed.
 
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
@@ -110,7 +117,7 @@ def list_documents(paths: Sequence[Path]) -> list[Path]:
             inside = {
                 file
                 for file in path.rglob("*")
-                if not file.is_dir()
+                if (file.is_symlink() or not file.is_dir())
                 and not any(part.startswith(".") for part in file.relative_to(path).parts)
             }
             if not inside:
@@ -140,7 +147,7 @@ def list_sources(paths: Sequence[Path]) -> list[Source]:
             known = sources.get(file)
             name = names[root] / file.relative_to(root) if file != root else names[root]
             if known is None or len(name.parts) > len(known.name.parts):
-                sources[file] = Source(file, name)
+                sources[file] = Source(file, name, root if file != root else None)
     return [sources[file] for file in sorted(sources)]
 
 
@@ -208,7 +215,7 @@ def _expand(paths: Iterable[Path]) -> Iterator[Source]:
     for path in paths:
         if path.is_dir():
             for file in list_documents([path]):
-                yield Source(file, Path(path.resolve().name) / file.relative_to(path))
+                yield Source(file, Path(path.resolve().name) / file.relative_to(path), path)
         else:
             yield Source(path, Path(path.name))
 
@@ -217,10 +224,10 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
     path = source.path
     document = _new_document(path, source.name, options)
     try:
-        content = take_in(path, options.max_bytes, options.spool)
+        content = take_in(path, options.max_bytes, options.spool, root=source.root)
     except DocumentError as error:
         with contextlib.suppress(OSError):
-            document["size_bytes"] = path.stat().st_size
+            document["size_bytes"] = path.stat(follow_symlinks=source.root is None).st_size
         return _refuse(path, document, error.code, str(error))
     document["size_bytes"] = content.size
     document["sha256"] = content.sha256

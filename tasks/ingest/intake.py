@@ -14,6 +14,9 @@ from schemas.errors import DocumentError
 from warehouse.encryption.archive import SPOOL
 
 _CHUNK = 1 << 20
+# A pipe without a writer would wait for ever.
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_IS_LINK = "This is a link, and links in a folder are not followed: they may lead anywhere. Copy the file itself here, or name it."
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -32,16 +35,19 @@ class Intake:
     copy: Path | None
 
 
-def take_in(path: Path, max_bytes: int, spool: Path | None = None) -> Intake:
+def take_in(path: Path, max_bytes: int, spool: Path | None = None, *, root: Path | None = None) -> Intake:
     """Read a file once, with its hash; with `spool` (a folder) a copy is kept there, which is what is parsed and archived.
 
+    With `root`, a folder above it, no link below that folder is followed, whoever puts one there at whatever moment.
+
     Raises:
-        DocumentError: `unsupported` for what is no regular file, `corrupt` for what cannot be opened, `too_large`.
+        DocumentError: `unsupported` for a link and what is no regular file, `corrupt` for what cannot be opened, `too_large`.
     """
     try:
-        # a pipe without a writer would wait for ever
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        opened = os.open(path, _FLAGS) if root is None else _open_below(root, path)
     except OSError as error:
+        if root is not None and path.is_symlink():
+            raise DocumentError("unsupported", _IS_LINK) from error
         if path.is_symlink() and not path.exists():
             raise DocumentError(
                 "corrupt", "The link points to nothing. Copy the file itself here."
@@ -60,6 +66,20 @@ def take_in(path: Path, max_bytes: int, spool: Path | None = None) -> Intake:
                 "too_large", f"The file has {facts.st_size} bytes; {max_bytes} are allowed. Split it."
             )
         return _copy(stream.fileno(), max_bytes, spool)
+
+
+def _open_below(root: Path, path: Path) -> int:
+    """Open a file folder by folder from the root; raises OSError where one of them, or the file, is a link."""
+    *folders, name = path.relative_to(root).parts
+    held = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            inner = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=held)
+            os.close(held)
+            held = inner
+        return os.open(name, _FLAGS | os.O_NOFOLLOW, dir_fd=held)
+    finally:
+        os.close(held)
 
 
 def _copy(source: int, max_bytes: int, spool: Path | None) -> Intake:

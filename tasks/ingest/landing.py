@@ -193,7 +193,7 @@ def _skip_known(
     ordered = sorted(sources, key=lambda source: find_companion(source.path) is None)
     for start in range(0, len(ordered), DOCUMENTS_PER_LANDING):
         chunk = [
-            (source, _hash_file(source.path, max_bytes))
+            (source, _hash_file(source, max_bytes))
             for source in ordered[start : start + DOCUMENTS_PER_LANDING]
         ]
         known = set() if lake is None else _read_known(lake, [sha256 for _, sha256 in chunk])
@@ -221,11 +221,11 @@ def _group(documents: Iterator[ParsedDocument]) -> Iterator[list[ParsedDocument]
         yield chunk
 
 
-def _hash_file(path: Path, max_bytes: int) -> str:
+def _hash_file(source: Source, max_bytes: int) -> str:
     try:
-        return take_in(path, max_bytes).sha256
+        return take_in(source.path, max_bytes, root=source.root).sha256
     except DocumentError:
-        return f"unreadable:{show_name(path)}"
+        return f"unreadable:{show_name(source.path)}"
 
 
 def _land_chunk(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.reading import read_extraction
 from tests.benchmarks.ingest_papers import MadePaper, MadeQuestion, make_paper
 
@@ -218,7 +219,7 @@ def read_lines(lines: Sequence[str]) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    extraction = Extraction("text", "utf-8", lines=[Line(line) for line in lines])
+    extraction = limit_runs(Extraction("text", "utf-8", lines=[Line(line) for line in lines]))
     return read_extraction(extraction, Path("paper.txt"), document, {"confidence_threshold": 0.6})
 
 

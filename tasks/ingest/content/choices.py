@@ -21,7 +21,7 @@ from tasks.ingest.words.answers import (
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options
 
-_KEY_TAIL = re.compile(r"(?:\s{3,}|\t)[（(]?\s*([A-J]{1,6})\s*[)）]?\s*$")
+_KEY_TAIL = re.compile(r"(?:(?<!\s)\s{3,}+|\t)[（(]?\s*+([A-J]{1,6})\s*+[)）]?\s*+$")
 
 
 _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")

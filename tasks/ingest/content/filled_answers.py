@@ -137,7 +137,7 @@ def cut_own_number(draft: Draft) -> None:
 _ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]")
 
 
-_OFFERED = re.compile(r"[（(]\s*A\s*[)）][\s\S]*[（(]\s*B\s*[)）]")
+_OFFERED = re.compile(r"\A(?>[\s\S]*?[（(]\s*A\s*[)）])[\s\S]*[（(]\s*B\s*[)）]")
 
 
 _JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")

@@ -25,8 +25,10 @@ _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|�
 
 
 # what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
+# Characters at the end of a stem in which a place for the answer is looked for.
+_LOOKED_AT = 1_000
 _TRUTH_PLACE = re.compile(
-    rf"(?:\s*(?:[（(\[]\s*(?:{_TRUTH}|_*)\s*[)）\]]|_{{3,}}|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*))+\s*$"
+    rf"(?:\s*(?:[（(\[]\s*+(?:{_TRUTH}|_*+)\s*+[)）\]]|_{{3,}}+|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*+))+\s*$"
 )
 
 
@@ -117,7 +119,8 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
         else:
             draft.notes.append("answer_unreadable")
             draft.explanation = draft.explanation or answer_text
-    draft.stem = _TRUTH_PLACE.sub("", draft.stem).rstrip()
+    end = draft.stem[-_LOOKED_AT:]
+    draft.stem = (draft.stem[: len(draft.stem) - len(end)] + _TRUTH_PLACE.sub("", end)).rstrip()
 
 
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:

@@ -138,7 +138,9 @@ _HELD_ANSWER = re.compile(
 )
 _ANSWER_WORDS = ("答案", "解析", "Answer", "Explanation", "Ans")
 _ODD_START = re.compile(r"\s*(?:\[[ xX√]?\]|[#@~^|=&%]{2,}|[□☐☑☒✓✔■◆]|[)）\]】:：,，])")
-_ODD_END = re.compile(r"(?:[#@~^|=&%]{2,}|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$")
+_ODD_END = re.compile(
+    r"(?:(?<![#@~^|=&%])[#@~^|=&%]{2,}+|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$"
+)
 _LONE_LETTER = re.compile(r"[A-H]\s+[\u4e00-\u9fff]")
 _MIN_SCRAPS = 5
 

@@ -323,7 +323,7 @@ def is_noise(piece: Piece) -> bool:
         return False
     if piece.kind == "table" and _SCORE_TABLE.match(text) and not re.search(r"[\u4e00-\u9fff]{12,}", text):
         # an answer table (题号 | 1 | 2) is read elsewhere; a score table has Chinese or no numbers
-        return not re.search(r"\b1\b.*\b2\b", text)
+        return not re.search(r"(?m)^(?>.*?\b1\b).*\b2\b", text)
     if len(text) < 120 and (has_colon(text) or "_" in text) and len(FORM.findall(text)) >= 2:
         return True
     if len(text) < 80 and _PAGE_OF.fullmatch(text):

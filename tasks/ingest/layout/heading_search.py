@@ -26,7 +26,7 @@ from tasks.ingest.words.lexicon import (
 from tasks.questions.blanks import has_blank
 
 _ONLY_MARKS = re.compile(
-    r"[\s:：.\-–—(（\[]*(?:\d+(?:\.\d+)?\s*(?:points?|pts?|marks?|%|分)\s*)?[\s.)）\]]*", re.IGNORECASE
+    r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
 )
 
 

@@ -23,14 +23,14 @@ _CN = "一二三四五六七八九十百"
 
 
 MARKS = re.compile(
-    r"(?:每\s*(?:小)?[题空道]\s*|each\s+|各\s*)?(\d+(?:\.\d+)?)\s*(?:分(?!钟)|pts?\b|points?\b|marks?\b|scores?\b|%)",
+    r"(?:每\s*(?:小)?[题空道]\s*|each\s+|各\s*)?(?<!\d)(\d++(?:\.\d++)?)\s*(?:分(?!钟)|pts?\b|points?\b|marks?\b|scores?\b|%)",
     re.IGNORECASE,
 )
 
 
 MARKS_EACH = re.compile(
-    r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d+(?:\.\d+)?)\s*分|(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
-    r"each[^.;,]{0,30}?(\d+(?:\.\d+)?)\s*(?:points?|pts?|marks?)",
+    r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d++(?:\.\d++)?)\s*分|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
+    r"each[^.;,]{0,30}?(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)",
     re.IGNORECASE,
 )
 

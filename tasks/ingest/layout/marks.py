@@ -175,7 +175,7 @@ def _find_lettered(lines: IndexedLines, letters: str) -> list[tuple[int, re.Matc
 
 def _number_shape() -> re.Pattern[str]:
     return re.compile(
-        rf"\s*(?P<open>{_OPEN}{{0,2}}\s*(?:{number_word()})?\s*{_OPEN}?|[（(]\s*(?:{number_word()})?)\s*(?P<number>{_NUMERAL})[ \t]?"
+        rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
         rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
     )
 

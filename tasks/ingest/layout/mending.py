@@ -9,7 +9,7 @@ from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
 
 _DECORATION = re.compile(
-    r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,})+\s*"
+    r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,}+)+\s*"
     r"(?=(?:\d{1,3}|[A-Ja-j]|[一二三四五六七八九十]{1,3})\s*[.．、:：)）]|[（(\[【][A-J\d一二三四五六七八九十]{1,2}[)）\]】]|"
     r"(?:答案|参考答案|正确答案|解析|【答案】|【解析】|Answers?|Ans)\s*[:：]|【|第)"
 )

@@ -153,7 +153,7 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequ
 
 
 _DIGIT = re.compile(
-    r"\s*(?P<open>[（(\[]?)\s*(?P<number>\d{1,2}|[①-⑩])\s*(?P<close>[)）\].．、:：>]?)\s*(?=\S)"
+    r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
 
 

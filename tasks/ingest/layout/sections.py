@@ -105,7 +105,7 @@ def _child_numbers(section: Section) -> list[int]:
 
 
 _ONLY_SUM = re.compile(
-    r"[\s:：.\-–—]*(?:Answer\s+(?:any|all)\s+\w+\s*)?[(\[（【]?[\d\s×x*=+.]*(?:points?|pts?|marks?|分)?[\s)\]）】]*[.:]?\s*",
+    r"[\s:：.\-–—]*+(?:Answer\s++(?:any|all)\s++\w++\s*+)?[(\[（【]?[\d\s×x*=+.]*+(?:points?|pts?|marks?|分)?[\s)\]）】]*+[.:]?\s*+",
     re.IGNORECASE,
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
 # What a scanned page may take beyond the time limit of its document, and all of them together.
@@ -30,11 +31,15 @@ def check_kind(kind: str) -> None:
 
 
 def extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
-    """Convert bytes of a known kind to lines, sheets or records.
+    """Convert bytes of a known kind to lines, sheets or records; long runs of one sign are limited.
 
     Raises:
         DocumentError: the converter's own problem, or `needs_ocr` for a scan that nothing here can read.
     """
+    return limit_runs(_extract(data, kind, options))
+
+
+def _extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
     if kind == "docx":
         from tasks.ingest.readers.docx import read_docx
 

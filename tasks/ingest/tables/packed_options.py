@@ -19,6 +19,12 @@ def clean_cell(text: str, language: str | None) -> str:
     return clean_text("\n".join(clean_line(line)[0] for line in lines), language)
 
 
+# `A=x` and `A-x` have a sign for a mark; after a bracket or a space it is the option's own: `(A) -1`, `B) =1+1`.
+_LABEL = re.compile(
+    r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])(?:[)）]?\s*[;；:：.．、,，]|(?<![（(][A-J])(?:[=\-－]|\s+[=\-－]\s))\s*"
+)
+
+
 def strip_label(label: str, text: str) -> str:
     """Drop a label that the cell repeats (`A.苹果` in column A)."""
     match = re.match(rf"[（(]?{label}[)）]?\s*[.．、:：]\s*|[（(]{label}[)）]\s*", text)
@@ -33,9 +39,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
             return read_options(json.loads(stripped), language)
         except json.JSONDecodeError:
             pass
-    labelled = list(
-        re.finditer(r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])[)）]?\s*[;；:：.．、,，=\-－]\s*", stripped)
-    )
+    labelled = list(_LABEL.finditer(stripped))
     chain: list[re.Match[str]] = []
     for match in labelled:
         if match.group(1) == chr(ord("A") + len(chain)):
@@ -52,7 +56,12 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
     pieces = [_as_piece(line) for line in stripped.splitlines() if line.strip()]
     split = split_options(pieces, True)
     if split is not None and not split.stem:
-        return [(label, clean_cell(option_text(found), language)) for label, found in split.options]
+        texts = [option_text(found) for _, found in split.options]
+        if all(text.endswith((";", "；")) for text in texts[:-1]):
+            texts = [text.rstrip(";；").rstrip() for text in texts]
+        return [
+            (label, clean_cell(text, language)) for (label, _), text in zip(split.options, texts, strict=True)
+        ]
     for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
         parts = [part.strip() for part in stripped.split(separator) if part.strip()]
         if 2 <= len(parts) <= 10:

@@ -66,10 +66,14 @@ def _default_roles() -> dict[str, str]:
     return roles
 
 
+# A cell that is longer is no header, whatever it begins with.
+_LONGEST_HEADER = 1_000
+
+
 @lru_cache(maxsize=4096)
 def fold_header(text: str) -> str:
     """Fold a header cell for comparison: case, spaces, underscores, brackets with what they hold, marks."""
-    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text.casefold())
+    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text[:_LONGEST_HEADER].casefold())
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 

@@ -39,8 +39,8 @@ def answer_mark() -> re.Pattern[str]:
     """What opens an answer: group 1 is a closing separator (bracket, stop, dash, arrow) or empty; case does not count."""
     words = _read()
     return re.compile(
-        rf"\s*[^\w\s]{{0,2}}\s*(?:(?:{_any(words['answer_leads'])})\s*){{0,3}}(?:{_any(words['answer_words'])})\s*[.．]?"
-        rf"\s*(?:(?:{_any(words['answer_copulas'])})\s*)?((?:\s*[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
+        rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
+        rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
         re.IGNORECASE,
     )
 

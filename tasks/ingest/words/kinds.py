@@ -13,7 +13,7 @@ _CALCULATE = re.compile(
 _NUMERIC = re.compile(r"\d+(?:\.\d+)?")
 # `(1+2+2 = 5)`, `（10分）`, `2019年`: numbers that measure nothing
 _MARKS = re.compile(
-    r"[（(\[][\d\s+=.*×x/]*(?:分|marks?|points?|pts?)?[)）\]]|\d+\s*(?:分|年|世纪|字|marks?\b|points?\b)|(?m:^\s*[（(]?\d+[)）.、])",
+    r"[（(\[][\d\s+=.*×x/]*(?:分|marks?|points?|pts?)?[)）\]]|(?<!\d)\d++\s*(?:分|年|世纪|字|marks?\b|points?\b)|(?m:^\s*[（(]?\d+[)）.、])",
     re.IGNORECASE,
 )
 _QUANTITY = re.compile(

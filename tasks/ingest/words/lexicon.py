@@ -91,10 +91,14 @@ def _any_name() -> re.Pattern[str]:
     return re.compile("|".join(chinese) + r"|(?<![a-z])(?:" + "|".join(latin) + r")(?![a-z])")
 
 
+# A cell that is longer names no type.
+_LONGEST_NAME = 1_000
+
+
 @lru_cache(maxsize=4096)
 def match_type_name(text: str) -> FineType | None:
     """Return the type that a type cell names (`单选题`, `True/False`), or None when it names none."""
-    folded = _fold(re.sub(r"[（(【\[].*?[)）】\]]", "", text))
+    folded = _fold(re.sub(r"[（(【\[].*?[)）】\]]", "", text[:_LONGEST_NAME]))
     if not folded:
         return None
     exact = _by_name().get(folded)

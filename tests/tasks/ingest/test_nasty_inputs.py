@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from schemas.errors import DocumentError
 from schemas.settings import Settings
 from tasks.ingest import documents, landing
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
+from tasks.ingest.intake import take_in
 from tasks.ingest.landing import land_documents
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
@@ -80,11 +82,11 @@ def test_a_pipe_a_socket_and_a_dangling_link_are_rows_with_a_reason(
     assert {name: status for name, (status, _) in rows.items()} == {
         "pipe.txt": "unsupported",
         "socket.txt": "corrupt",
-        "gone.docx": "corrupt",
+        "gone.docx": "unsupported",
         "good.txt": "parsed",
     }
     assert rows["pipe.txt"][1] == "This is a named pipe and no file with content. Leave it out."
-    assert rows["gone.docx"][1] == "The link points to nothing. Copy the file itself here."
+    assert str(rows["gone.docx"][1]).startswith("This is a link, and links in a folder are not followed")
 
 
 def test_a_device_that_is_named_does_not_hang(settings: Settings) -> None:
@@ -112,7 +114,7 @@ def test_a_file_that_may_not_be_read_is_a_row_and_the_others_are_landed(
     real = os.open
 
     def refuse(path: Any, *arguments: Any, **named: Any) -> int:
-        if str(path) == str(locked):
+        if str(path) == locked.name:
             raise PermissionError(13, "Permission denied")
         return real(path, *arguments, **named)
 
@@ -175,6 +177,51 @@ def test_a_copy_that_a_killed_ingest_left_is_deleted_by_the_next_one(
     write(folder, "good.txt", PAPER)
     land_documents(lake, settings, [folder])
     assert not left.exists()
+
+
+def test_a_link_in_a_folder_is_a_row_with_a_reason_and_what_it_leads_to_is_not_read(
+    folder: Path, lake: Lake, settings: Settings, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    secret = write(elsewhere, "secret.txt", PAPER.replace("地球", "root:x"))
+    write(folder, "good.txt", PAPER)
+    (folder / "good-答案.txt").symlink_to(secret)
+    (folder / "passwd.txt").symlink_to(secret)
+    (folder / "inner").symlink_to(elsewhere, target_is_directory=True)
+    land_documents(lake, settings, [folder])
+    rows = read_rows(lake)
+    assert {name: status for name, (status, _) in rows.items()} == {
+        "good.txt": "parsed",
+        "good-答案.txt": "unsupported",
+        "passwd.txt": "unsupported",
+        "inner": "unsupported",
+    }
+    assert "links in a folder are not followed" in str(rows["passwd.txt"][1])
+    kept = [path.read_bytes() for path in settings.archive_dir.rglob("*") if path.is_file()]
+    assert not any(b"root:x" in content for content in kept)
+
+
+def test_a_folder_that_becomes_a_link_after_it_was_listed_is_not_followed(
+    folder: Path, tmp_path: Path
+) -> None:
+    (folder / "inner").mkdir()
+    write(folder / "inner", "a.txt", PAPER)
+    elsewhere = tmp_path / "elsewhere"
+    (folder / "inner").rename(elsewhere)
+    (folder / "inner").symlink_to(elsewhere, target_is_directory=True)
+    with pytest.raises(DocumentError):
+        take_in(folder / "inner" / "a.txt", 1 << 20, root=folder)
+    assert take_in(elsewhere / "a.txt", 1 << 20, root=elsewhere).size > 0
+
+
+def test_a_link_that_is_named_itself_is_followed(folder: Path, tmp_path: Path) -> None:
+    paper = write(folder, "a.txt", PAPER)
+    (tmp_path / "link.txt").symlink_to(paper)
+    (tmp_path / "linked").symlink_to(folder, target_is_directory=True)
+    sources = documents.list_sources([tmp_path / "link.txt", tmp_path / "linked"])
+    assert [source.path for source in sources] == [paper.resolve()]
+    assert parse_document(tmp_path / "link.txt", IngestOptions()).document["status"] == "parsed"
 
 
 def test_every_file_of_a_folder_is_listed(folder: Path) -> None:

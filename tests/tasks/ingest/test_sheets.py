@@ -7,10 +7,13 @@ import re
 import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 
+from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Sheet
 from tasks.ingest.readers.workbook import read_workbook
 from tasks.ingest.tables.packed_options import split_packed_options
@@ -312,6 +315,14 @@ def test_every_question_points_to_its_row_in_the_text() -> None:
         ('{"A": "甲", "B": "乙"}', ["甲", "乙"]),
         ("甲；乙；丙；丁", ["甲", "乙", "丙", "丁"]),
         ("A:1,000 B:2,000", ["1,000", "2,000"]),
+        ("A) =1+1; B) =2; C) =3", ["=1+1", "=2", "=3"]),
+        ("(A)=1+1 (B)=2 (C)=3", ["=1+1", "=2", "=3"]),
+        ("(A)-1 (B)-2", ["-1", "-2"]),
+        ("A =1+1 B =2", ["=1+1", "=2"]),
+        ("A -1 B -2", ["-1", "-2"]),
+        ("A. =1+1 B. =2", ["=1+1", "=2"]),
+        ("A=苹果;B=梨", ["苹果", "梨"]),
+        ("A - 苹果; B - 梨", ["苹果", "梨"]),
     ],
 )
 def test_options_packed_into_one_cell_are_separated(text: str, expected: list[str]) -> None:
@@ -629,3 +640,26 @@ def test_formulas_with_a_saved_result_are_read_as_their_result() -> None:
         [],
         [["题目", "答案"], ["天是蓝的。", "对"], ["雪是黑的。", ""]],
     )
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+def test_a_text_that_begins_with_a_sign_of_equality_is_kept_as_it_is(tmp_path: Path, kind: str) -> None:
+    rows = [
+        ["题干", "A", "B", "C", "答案"],
+        ["哪个是公式（ ）", "=1+1", "-1+1", "=SUM(A1:A3)", "A"],
+        ["哪个是数（ ）", "+1", "@a", "=B2", "C"],
+    ]
+    path = tmp_path / f"paper.{kind}"
+    if kind == "csv":
+        path.write_text("\n".join(",".join(row) for row in rows), encoding="utf-8")
+    else:
+        book = xlsxwriter.Workbook(path, {"strings_to_formulas": False})
+        sheet = book.add_worksheet()
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+        book.close()
+    parsed = parse_document(path, IngestOptions())
+    assert [[option["text"] for option in one["options"]] for one in parsed.questions] == [
+        ["=1+1", "-1+1", "=SUM(A1:A3)"],
+        ["+1", "@a", "=B2"],
+    ]
