@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from deployments.output import flatten_lists, render_plain
 from schemas.errors import UsageError
+from tasks.csv_text import write_safe_csv
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,7 @@ def write_frame(frame: pl.DataFrame, path: Path, *, format: str) -> None:
         _check_size(frame)
     with _written(path) as file:
         if format == "csv":
-            file.write(flatten_lists(frame).write_csv().encode())
+            file.write(write_safe_csv(flatten_lists(frame)).encode())
         elif format == "parquet":
             frame.write_parquet(file)
         elif format == "xlsx":

@@ -13,7 +13,7 @@ from schemas.judgements import ERROR_CLASSES
 from tasks.judging.addresses import find_address
 from tasks.judging.prompts import JudgedParts
 
-_REASONS = {
+REASONS = {
     0: (
         "答案与参考答案不符，解释也不成立。",
         "The answer differs from the reference and the explanation fails.",
@@ -54,8 +54,12 @@ def write_judgement(
         place = (*place, draw)
     stars = draw_stars(model, compute_stars(parts, key, seed), place)
     stars = bend_stars(model, stars, parts.response, place, _list_signatures(model, profile))
-    reason = _REASONS[stars][is_english]
-    form = draw_uniform(*place, draw, "form")
+    reason = REASONS[stars][is_english]
+    return render_form(stars, reason, draw_uniform(*place, draw, "form"))
+
+
+def render_form(stars: int, reason: str, form: float) -> str:
+    """A verdict as judges write it: JSON, fenced JSON or words, by `form` from 0 to 1."""
     if form < 0.8:
         return json.dumps({"stars": stars, "reason": reason}, ensure_ascii=False)
     if form < 0.9:

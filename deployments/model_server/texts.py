@@ -16,7 +16,7 @@ from fractions import Fraction
 from deployments.model_server.draws import draw_index, draw_uniform
 from deployments.model_server.profile import SimulatedModel
 
-_LENGTH = re.compile(r"(\d+)\s*个(?:汉)?字")
+_LENGTH = re.compile(r"(?<!\d)(\d++)\s*个(?:汉)?字")
 _TERM = re.compile(r"术语：(.+?)(?:，请|$)", re.S)
 _SUBJECT = re.compile(r"(?:以下是|科目：)(.+?)(?:科目|。)")
 _RESULT_ONLY = re.compile(r"阿拉伯数字(?:结果|表示的结果)")

@@ -232,7 +232,7 @@ class _Writer:
                 parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
             ),
         )
-        found = parse_json_object(reply.text) if reply.status == "answered" else None
+        found = parse_json_object(reply.text, _name_key(task)) if reply.status == "answered" else None
         if found is None or not _has_form(task, found):
             self.refused.append(
                 build_refused_reply(self.unit, parent, task, attempt, reply.text, REPLY_IS_READABLE, self.now)
@@ -249,10 +249,13 @@ class _Writer:
         return bool(rules)
 
 
+def _name_key(task: str) -> str:
+    """The name under which a task's reply gives what was asked for."""
+    return {"material_to_true_false": "statements", "declarative_rewrite": "statement"}.get(task, "stem")
+
+
 def _has_form(task: str, reply: dict[str, object]) -> bool:
-    if task == "material_to_true_false":
-        return isinstance(reply.get("statements"), list)
-    return isinstance(reply.get("statement" if task == "declarative_rewrite" else "stem"), str)
+    return isinstance(reply[_name_key(task)], list if task == "material_to_true_false" else str)
 
 
 def _read_text(reply: dict[str, object] | None, key: str) -> str | None:

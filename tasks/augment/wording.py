@@ -27,7 +27,7 @@ _MAY_OPEN_A_BLANK = re.compile(r"[（(_＿﹍【\[…]")
 # A stem that its options continue (“下列属于质数的是”, “The capital of France is:”): its last sentence ends without a stop,
 # asks no question and makes no request (“Choose the odd one out”), which no option continues.
 _LAST_WORDS = 120
-_LAST_SENTENCE = re.compile(r"[^.。!！?？;；\n]*$")
+_LAST_SENTENCE = re.compile(r"(?<![^.。!！?？;；\n])[^.。!！?？;；\n]*$")
 _BREAKS_OFF = re.compile(r"[\w:：,，—–-]\s*$")
 _ASKS = {
     "zh": re.compile(

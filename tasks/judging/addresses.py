@@ -33,7 +33,7 @@ _SIGNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE | re.MULTILINE,
     ),
     "role": re.compile(
-        r"<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^\s*(?:system|assistant)\s*[:：]|\[/?INST\]",
+        r"<\|?(?:im_start|im_end|system|assistant|endoftext)\|?>|^[^\S\n]*(?:system|assistant)\s*[:：]|\[/?INST\]",
         re.IGNORECASE | re.MULTILINE,
     ),
 }

@@ -5,10 +5,11 @@ The five classes are those of LLMEval-Fair (section 3.1, figure 3); their descri
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import render_sections
+from tasks.models.replies import drop_thinking, find_objects
 from tasks.questions.prompt_styles import Messages
 from tasks.questions.question import QuestionContent
 
@@ -53,15 +54,22 @@ def render_label_prompt(question: QuestionContent, response: str) -> Messages:
 
 
 def parse_label(text: str) -> str | None:
-    """The one class that a reply names; null where it names none or several."""
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        try:
-            value = json.loads(text[start : end + 1])
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            label = str(value.get("error_class", "")).strip().casefold()
-            return label if label in ERROR_CLASSES else None
-    named = [name for name in ERROR_CLASSES if name in text.casefold()]
-    return named[0] if len(named) == 1 else None
+    """The one class that a reply names; null where it names none or several, or only in a quotation."""
+    text = drop_thinking(text)
+    objects = find_objects(text)
+    if objects is None:
+        return None
+    labelled = [one for one in objects if "error_class" in one.value]
+    if not labelled:
+        return _pick_only(name for name in ERROR_CLASSES if name in text.casefold())
+    # What is weighed before the object is no verdict yet; what follows it is.
+    named = [name for name in ERROR_CLASSES if name in text[labelled[-1].end :].casefold()]
+    if not named and all(one.is_quoted for one in labelled):
+        return None
+    label = _pick_only([*named, *(str(one.value["error_class"]).strip().casefold() for one in labelled)])
+    return label if label in ERROR_CLASSES else None
+
+
+def _pick_only(names: Iterable[str]) -> str | None:
+    found = set(names)
+    return found.pop() if len(found) == 1 else None

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.league.domain import Field
+from tasks.models.replies import drop_thinking, find_objects
 
 MOST_SCORE = 100.0
 
 _LABEL = re.compile(
-    r"[\s\"'*`]*(?:(?:answer|participant|program|opinion|作答|答案|回答|程序|意见)\s*)?[\[(（【“]?\s*([A-Z])\s*[\])）】”]?[\s\"'*`.:：]*",
+    r"[\s\"'*`]*+(?:(?:answer|participant|program|opinion|作答|答案|回答|程序|意见)\s*+)?[\[(（【“]?\s*+([A-Z])\s*+[\])）】”]?[\s\"'*`.:：]*+",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\s*(?:>|＞|»|→|,|，|、|;|；|\n|\s)\s*")
@@ -33,6 +34,9 @@ _EATEN = (
     (re.compile("\r(?=ho\\b|ight|angle|m\\{|e\\{)"), r"\\r"),
     (re.compile("\n(?=eq\\b|abla|u\\b|ot\\b|mid\\b|otin)"), r"\\n"),
 )
+# How many objects of a reply are repaired, and after how many that cannot be read the rest is left.
+_MOST_REPAIRS = 20
+_MOST_FAULTS = 1_000
 _RANKING_KEYS = ("ranking", "rank", "order", "排名", "排序")
 _SCORE_KEYS = ("scores", "score", "points", "分数", "评分", "得分")
 _REASON_KEYS = ("reasons", "reason", "理由")
@@ -72,23 +76,28 @@ def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
 
 
 def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
-    """The ranking of a judge, best first; `ranks` is null unless it names each letter exactly once."""
-    read = ReadEvaluation()
-    for found in _find_objects(text):
+    """The ranking of a judge, best first; `ranks` is null unless it names each letter exactly once.
+
+    Rankings that differ are none: one of them may be a quotation from an answer.
+    """
+    reads: list[ReadEvaluation] = []
+    for found in _find_verdicts(text):
         order = _pick(found, _RANKING_KEYS)
-        if order is None:
-            continue
-        named = _read_order(order)
+        named = None if order is None else _read_order(order)
         if named is not None and sorted(named) == sorted(labels):
             ranks = {label: place for place, label in enumerate(named, start=1)}
-            read = ReadEvaluation(ranks, {}, _read_reasons(found, labels), _read_flags(found, labels))
-    return read
+            reads.append(ReadEvaluation(ranks, {}, _read_reasons(found, labels), _read_flags(found, labels)))
+    return reads[-1] if reads and all(read.ranks == reads[0].ranks for read in reads) else ReadEvaluation()
 
 
 def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
-    """The scores of a judge; a letter whose score is missing or outside 0 to 100 has none."""
-    read = ReadEvaluation()
-    for found in _find_objects(text):
+    """The scores of a judge; a letter whose score is missing or outside 0 to 100 has none.
+
+    Where two objects give a letter different scores, none is read: one of them may be a quotation from an answer.
+    """
+    reads: list[ReadEvaluation] = []
+    known: dict[str, float] = {}
+    for found in _find_verdicts(text):
         given = _pick(found, _SCORE_KEYS)
         if not isinstance(given, Mapping):
             continue
@@ -97,34 +106,51 @@ def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
             label, score = _read_label(name), _read_score(value)
             if label in labels and score is not None:
                 scores[str(label)] = score
+        if any(known.setdefault(label, score) != score for label, score in scores.items()):
+            return ReadEvaluation()
         if scores:
-            read = ReadEvaluation(None, scores, _read_reasons(found, labels), _read_flags(found, labels))
-    return read
+            reads.append(
+                ReadEvaluation(None, scores, _read_reasons(found, labels), _read_flags(found, labels))
+            )
+    return reads[-1] if reads else ReadEvaluation()
+
+
+def _find_verdicts(text: str) -> Iterator[dict[str, Any]]:
+    """The objects of a judge's reply; none where each that reads as JSON is a quotation."""
+    text = drop_thinking(text)
+    objects = find_objects(text)
+    if objects is None or (objects and all(one.is_quoted for one in objects)):
+        return iter(())
+    return _find_objects(text)
 
 
 def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """The outermost JSON objects of a reply, repaired where that is needed, in order."""
+    """The outermost JSON objects of a reply, the first of them repaired where that is needed, in order."""
+    decoder = json.JSONDecoder(strict=False)
+    repairs = 0
     start = text.find("{")
     while start >= 0:
-        value, end = _decode(text, start)
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            # A repair reads the rest of the reply: a text of nothing but braces would take hours.
+            value, end = _repair(text, start) if repairs < _MOST_REPAIRS else (None, start + 1)
+            repairs += 1
+        if repairs > _MOST_FAULTS:
+            return
         if isinstance(value, dict):
             yield value
         start = text.find("{", end)
 
 
-def _decode(text: str, start: int) -> tuple[object, int]:
-    decoder = json.JSONDecoder(strict=False)
-    try:
-        return decoder.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        pass
+def _repair(text: str, start: int) -> tuple[object, int]:
     # Repairing changes lengths, so the object is repaired alone: from this brace to the last one of the reply.
     end = text.rfind("}") + 1
     if end <= start:
         return None, start + 1
     repaired = _LAST_COMMA.sub(r"\1", _LONE_BACKSLASH.sub(r"\\\\", text[start:end]))
     try:
-        value, used = decoder.raw_decode(repaired)
+        value, used = json.JSONDecoder(strict=False).raw_decode(repaired)
     except (ValueError, RecursionError):
         return None, start + 1
     # What follows in the reply after a repaired object is not looked at, unless the object is the whole rest.

@@ -57,12 +57,14 @@ class Sender:
         counts: Counter[str],
         *,
         timeout_s: float,
+        longest_reply: int,
         budget: Budget | None,
         most_attempts: int = MOST_ATTEMPTS,
         backoff_s: float = BACKOFF_S,
     ) -> None:
         self._counts = counts
         self._timeout_s = timeout_s
+        self._longest_reply = longest_reply
         self._budget = budget
         self._most_attempts = most_attempts
         self._backoff_s = backoff_s
@@ -93,7 +95,7 @@ class Sender:
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
-                outcome = await send_request(endpoint, body, self._timeout_s)
+                outcome = await send_request(endpoint, body, self._timeout_s, self._longest_reply)
                 flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)
@@ -136,13 +138,15 @@ def describe_done(
     key: str, model: RegisteredModel, outcome: ParsedReply, attempts: int, latency_ms: float | None
 ) -> FinishedCall:
     """What the ledger keeps of a reply, at the model's prices."""
-    stored = {
+    stored: dict[str, Any] = {
         "text": outcome.text,
         "reasoning": outcome.reasoning,
         "finish_reason": outcome.finish_reason,
         "status": compute_status(outcome),
         "fingerprint": outcome.fingerprint,
     }
+    if outcome.whole is not None:
+        stored["whole"] = outcome.whole
     return FinishedCall(
         key,
         "done",

@@ -5,7 +5,6 @@ Any process may collect, each batch one at a time; what one has begun, the next 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +40,8 @@ from warehouse.ledger.batches import (
     read_batch,
 )
 from warehouse.ledger.calls import FinishedCall
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.clock import read_time
+from warehouse.ledger.engine import Ledger, write_moment
 
 T = TypeVar("T")
 
@@ -84,6 +84,7 @@ async def collect_batches(
         Endpoints(settings.call_timeout_s),
         collected,
         LOOKED_FOR_S if looked_for_s is None else looked_for_s,
+        settings.longest_reply,
     )
     try:
         for batch in batches:
@@ -141,12 +142,18 @@ class _Collection:
     """One look at all batches."""
 
     def __init__(
-        self, ledger: Ledger, endpoints: Endpoints, collected: Collected, looked_for_s: float
+        self,
+        ledger: Ledger,
+        endpoints: Endpoints,
+        collected: Collected,
+        looked_for_s: float,
+        longest_reply: int,
     ) -> None:
         self.endpoints = endpoints
         self._ledger = ledger
         self._collected = collected
         self._looked_for_s = looked_for_s
+        self._longest_reply = longest_reply
 
     async def advance(self, batch_id: str, registry: Registry) -> None:
         """Bring one batch as far as it has got. Nobody else is at work on it."""
@@ -183,7 +190,7 @@ class _Collection:
             note_status(connection, batch_id, found.status)
         if found.status not in FINAL_STATUSES:
             return
-        lines = await read_results(endpoint, found)
+        lines = await read_results(endpoint, found, self._longest_reply)
         if isinstance(lines, Failure):
             self._report(batch, model, lines)
             return
@@ -197,9 +204,10 @@ class _Collection:
 
     def _give_up(self, batch: CallBatch) -> None:
         """A batch that cannot be found is looked for a while, then counted as billed."""
-        age_s = time.time() - datetime.fromisoformat(batch.changed_at).timestamp()
-        if age_s < self._looked_for_s:
-            return
+        until = datetime.fromisoformat(batch.changed_at).timestamp() + self._looked_for_s
+        with self._ledger.read() as connection:
+            if not read_time(connection).has_passed(write_moment(until), since=batch.changed_at):
+                return
         count = _finish_rest(self._ledger, batch, "batch_lost", is_billed=True)
         with self._ledger.write() as connection:
             end_batch(connection, batch, "lost")

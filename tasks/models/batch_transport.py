@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tasks.models.replies import ParsedReply, parse_completion
-from tasks.models.transport import Failure, read_api_error, read_status_failure
+from schemas.settings import LONGEST_REPLY
+from tasks.models.replies import ParsedReply, cut_reply, parse_completion
+from tasks.models.transport import MOST_REPLY_BYTES, Failure, read_api_error, read_status_failure
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -23,6 +24,8 @@ _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
+# What is read of one file of results: 20,000 bytes for each of 50,000 requests, the most that providers take in a batch.
+MOST_RESULT_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -94,18 +97,60 @@ async def cancel_batch(endpoint: AsyncOpenAI, provider_batch_id: str) -> Provide
     return _read_batch(await _ask(batches.cancel(provider_batch_id)))
 
 
-async def read_results(endpoint: AsyncOpenAI, found: ProviderBatch) -> list[BatchLine] | Failure:
-    """Every readable line of a batch's output and errors, the first one of each call."""
+async def read_results(
+    endpoint: AsyncOpenAI, found: ProviderBatch, longest_reply: int = LONGEST_REPLY
+) -> list[BatchLine] | Failure:
+    """Every readable line of a batch's output and errors, the first one of each call.
+
+    The files are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters, a line beyond
+    what any reply has is no line, and files beyond MOST_RESULT_BYTES are refused.
+    """
     lines: dict[str, BatchLine] = {}
     for file_id in (found.output_file_id, found.error_file_id):
         if file_id is None:
             continue
-        content = await _ask(endpoint.with_options(max_retries=_RETRIES).files.content(file_id))
-        if isinstance(content, Failure):
-            return content
-        for line in _parse_lines(content.content.split(b"\n"), found.status):
-            lines.setdefault(line.call_key, line)
+        failure = await _ask(_read_file(endpoint, file_id, found.status, longest_reply, lines))
+        if failure is not None:
+            return failure
     return list(lines.values())
+
+
+async def _read_file(
+    endpoint: AsyncOpenAI, file_id: str, status: str, longest_reply: int, lines: dict[str, BatchLine]
+) -> Failure | None:
+    """Add the lines of a file to those that are there; a failure where it is too large."""
+    files = endpoint.with_options(max_retries=_RETRIES).files
+    async with files.with_streaming_response.content(file_id) as response:
+        async for raw in _split_lines(response.iter_bytes()):
+            if raw is None:
+                return Failure("too_large", False)
+            line = _parse_line(raw, status)
+            if line is not None and line.call_key not in lines:
+                if isinstance(line.outcome, ParsedReply):
+                    line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
+                lines[line.call_key] = line
+    return None
+
+
+async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
+    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
+
+    What is too long for a line is cut, and so is not JSON.
+    """
+    rest = bytearray()
+    count = 0
+    async for piece in pieces:
+        count += len(piece)
+        if count > MOST_RESULT_BYTES:
+            yield None
+            return
+        *ended, last = piece.split(b"\n")
+        for part in ended:
+            rest += part[: MOST_REPLY_BYTES - len(rest)]
+            yield bytes(rest)
+            rest.clear()
+        rest += last[: MOST_REPLY_BYTES - len(rest)]
+    yield bytes(rest)
 
 
 async def delete_files(endpoint: AsyncOpenAI, file_ids: Iterable[str | None]) -> None:
@@ -116,27 +161,30 @@ async def delete_files(endpoint: AsyncOpenAI, file_ids: Iterable[str | None]) ->
 
 
 async def _ask(asked: Awaitable[T]) -> T | Failure:
+    import httpx2
     import openai
 
     try:
         return await asked
     except openai.APIError as error:
         return read_api_error(error)
+    except (httpx2.HTTPError, httpx2.StreamError):
+        # A file that ended before its end.
+        return Failure("cut_stream", True, is_bill_unknown=True)
     except ValueError:
         # An answer that is not JSON; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 
-def _parse_lines(lines: Iterable[bytes], status: str) -> Iterable[BatchLine]:
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str):
-            yield BatchLine(data["custom_id"], _parse_outcome(data, status))
+def _parse_line(raw: bytes, status: str) -> BatchLine | None:
+    """What a line says of a call; null for one that cannot be read."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str):
+        return BatchLine(data["custom_id"], _parse_outcome(data, status))
+    return None
 
 
 def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failure:

@@ -155,6 +155,7 @@ class ModelClient:
         self._sender = Sender(
             self.counts,
             timeout_s=settings.call_timeout_s,
+            longest_reply=settings.longest_reply,
             budget=budget,
             most_attempts=most_attempts,
             backoff_s=backoff_s,

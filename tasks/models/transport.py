@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from schemas.settings import LONGEST_REPLY
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import ParsedReply, build_reply, parse_completion
+from tasks.models.replies import ParsedReply, build_reply, cut_reply, parse_completion
 
 if TYPE_CHECKING:
     import openai
@@ -23,6 +24,14 @@ _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+
+
+# What is read of one reply, and of one line of a stream, before it is refused; what is kept of its text is far less.
+MOST_REPLY_BYTES = 40_000_000
+
+
+class _TooLarge(Exception):
+    """An endpoint sends more than any reply has."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +66,22 @@ class Failure:
 
 
 async def send_request(
-    endpoint: AsyncOpenAI, body: dict[str, Any], timeout_s: float
+    endpoint: AsyncOpenAI, body: dict[str, Any], timeout_s: float, longest_reply: int = LONGEST_REPLY
 ) -> ParsedReply | Failure:
-    """Send one chat completion within the time limit; whatever goes wrong with it is returned, not raised."""
+    """Send one chat completion within the time limit; whatever goes wrong with it is returned, not raised.
+
+    Text and reasoning are each kept up to `longest_reply` characters.
+    """
     import httpx2
     import openai
 
     try:
         async with asyncio.timeout(timeout_s):
-            if body.get("stream"):
-                return await _receive_stream(endpoint, body)
-            response = await endpoint.post("/chat/completions", cast_to=httpx2.Response, body=body)
-            return _parse_response(response.content)
+            receive = _receive_stream if body.get("stream") else _receive_whole
+            reply = await receive(endpoint, body)
+            return cut_reply(reply, longest_reply) if isinstance(reply, ParsedReply) else reply
+    except _TooLarge:
+        return Failure("too_large", False, is_bill_unknown=True)
     except TimeoutError:
         return Failure("timeout", True, is_bill_unknown=True)
     except openai.APIStatusError as error:
@@ -83,6 +96,20 @@ async def send_request(
     except ValueError:
         # A chunk of the stream that is not JSON; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
+
+
+async def _receive_whole(endpoint: AsyncOpenAI, body: dict[str, Any]) -> ParsedReply | Failure:
+    """Read a reply that comes at once, in pieces, so that no endpoint fills the memory."""
+    rest = {name: value for name, value in body.items() if name not in ("model", "messages")}
+    content = bytearray()
+    async with endpoint.chat.completions.with_streaming_response.create(
+        model=body["model"], messages=body["messages"], extra_body=rest
+    ) as response:
+        async for piece in response.iter_bytes():
+            content += piece
+            if len(content) > MOST_REPLY_BYTES:
+                raise _TooLarge
+    return _parse_response(bytes(content))
 
 
 def _parse_response(content: bytes) -> ParsedReply | Failure:
@@ -103,12 +130,16 @@ async def _receive_stream(endpoint: AsyncOpenAI, body: dict[str, Any]) -> Parsed
     stream = await endpoint.chat.completions.create(
         model=body["model"], messages=body["messages"], stream=True, extra_body=rest
     )
+    # The library gathers a line until it ends.
+    pieces = stream.response.aiter_bytes()
+    stream.response.aiter_bytes = lambda *_: _limit_lines(pieces)  # type: ignore[method-assign, assignment]
     texts: list[str] = []
     reasonings: list[str] = []
     refusals: list[str] = []
     finish_reason: str | None = None
     fingerprint: str | None = None
     usage: dict[str, Any] = {}
+    count = 0
     async for chunk in stream:
         fingerprint = chunk.system_fingerprint or fingerprint
         if chunk.usage is not None:
@@ -120,6 +151,10 @@ async def _receive_stream(endpoint: AsyncOpenAI, body: dict[str, Any]) -> Parsed
             refusals.append(delta.refusal or "")
             reasonings.append(extra.get("reasoning_content") or extra.get("reasoning") or "")
             finish_reason = choice.finish_reason or finish_reason
+            count += len(texts[-1]) + len(refusals[-1]) + len(reasonings[-1])
+        if count > MOST_REPLY_BYTES:
+            await stream.close()
+            raise _TooLarge
     if finish_reason is None:
         return Failure("cut_stream", True, is_bill_unknown=True)
     return build_reply(
@@ -130,6 +165,16 @@ async def _receive_stream(endpoint: AsyncOpenAI, body: dict[str, Any]) -> Parsed
         usage=usage,
         fingerprint=fingerprint,
     )
+
+
+async def _limit_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pieces of a stream; raises _TooLarge within a line that no reply has."""
+    length = 0
+    async for piece in pieces:
+        length = len(piece) - piece.rfind(b"\n") - 1 if b"\n" in piece else length + len(piece)
+        if length > MOST_REPLY_BYTES:
+            raise _TooLarge
+        yield piece
 
 
 def read_api_error(error: openai.APIError) -> Failure:

@@ -12,7 +12,8 @@ from tasks.review.batch import list_batches
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.progress import is_ready_to_close
 from warehouse.lake.store import Batch, Lake, Landing
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.clock import check_clock, read_time
+from warehouse.ledger.engine import Ledger, write_moment
 
 
 def read_unreviewed(lake: Lake) -> pl.DataFrame:
@@ -54,6 +55,17 @@ def land_closed_batches(
         closed.append(name)
         outcomes.update(result.outcomes)
     return {"closed_batches": closed, "waiting_batches": waiting, "outcomes": dict(outcomes)}
+
+
+def read_review_time(ledger: Ledger) -> str:
+    """The moment by which open batches are overdue or not; raises ClockError where a leap of the clock alone would decide it."""
+    due = {batch.batch_id: batch.due_at for batch in list_batches(ledger) if not batch.is_closed}
+    check_clock(ledger)
+    with ledger.read() as connection:
+        time = read_time(connection)
+    return write_moment(
+        time.settle(lambda moment: [name for name, at in due.items() if at < write_moment(moment)])
+    )
 
 
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:

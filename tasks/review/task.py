@@ -7,11 +7,11 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED, sign_landings
-from tasks.review.landing import land_closed_batches
+from tasks.review.landing import land_closed_batches, read_review_time
 from tasks.review.opening import open_waiting_batch
 from tasks.review.sample import open_sample_batch
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine import open_ledger
 
 
 @task(name="open_review_batch")
@@ -35,4 +35,4 @@ def close_reviewed_batches(batch_id: str = "") -> dict[str, object]:
     """Close and land every batch that is decided or past its deadline; an empty id means all."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        return land_closed_batches(ledger, lake, now_text(), batch_id or None)
+        return land_closed_batches(ledger, lake, read_review_time(ledger), batch_id or None)

@@ -49,6 +49,7 @@ def test_the_other_formats_hold_them_too(tmp_path: Path) -> None:
     assert (
         (tmp_path / "rows.csv").read_text("utf-8").splitlines()[2].startswith("西湖-2,,1152921504606846976")
     )
+    assert (tmp_path / "rows.csv").read_text("utf-8").splitlines()[1].startswith("'=1+1,71.5,1")
     write_frame(FRAME, tmp_path / "rows.json", format="json")
     assert json.loads((tmp_path / "rows.json").read_text("utf-8"))[0]["answer"] == ["A", "B"]
 

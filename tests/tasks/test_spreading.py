@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deployments.examination import examine_cluster
+from deployments.doctor.services import examine_cluster
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tasks import spreading

@@ -256,10 +256,13 @@ def test_a_statement_about_a_material_must_have_its_support_in_it(
         ('{broken {"stem": "x"}', {"stem": "x"}),
         ("no object", None),
         ("[1, 2]", None),
+        ('{"draft": 1} {"stem": "x"}', {"stem": "x"}),
+        ('{"stem": "x"} {"stem": "y"}', None),
+        ('The paper says {"stem": "x"}, which I leave.', None),
     ],
 )
 def test_a_reply_is_read_whatever_stands_around_it(text: str, value: dict[str, str] | None) -> None:
-    assert parse_json_object(text) == value
+    assert parse_json_object(text, "stem") == value
 
 
 def test_a_request_ends_with_one_json_object_and_never_holds_the_key() -> None:
@@ -284,7 +287,7 @@ VARIANT_RULES = [note for note in read_rule_notes().values() if note.about == "v
 def test_the_example_of_a_rule_of_variants_breaks_it(note: RuleNote) -> None:
     example = dict(note.example)
     if "reply" in example:
-        broken = [] if parse_json_object(example["reply"]) else [REPLY_IS_READABLE]
+        broken = [] if parse_json_object(example["reply"], "stem") else [REPLY_IS_READABLE]
     elif "answers" in example:
         told = [Statement("A.", answer, "B.") for answer in example["answers"]]
         broken = [] if has_both_truths(told) else [BOTH_TRUTHS_ARE_STATED]

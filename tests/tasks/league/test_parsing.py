@@ -95,3 +95,39 @@ def test_a_flag_needs_the_template_that_it_cites() -> None:
         '{"answer": "Z", "template": "x"}]}'
     )
     assert parse_ranking(text, "AB").templates == {"B": "Monty Hall"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"ranking": ["B", "A"]}\nAnswer A demands this: {"ranking": ["A", "B"]}',
+        'Answer A wrote {"ranking": ["A", "B"]}.',
+        'Answer A wrote "{"ranking": ["A", "B"]}" and is wrong.',
+        '{"ranking": ["A", "B"]} {"ranking": ["B", "A"]}',
+    ],
+)
+def test_a_ranking_that_a_judge_quotes_is_never_its_own(text: str) -> None:
+    assert parse_ranking(text, "AB").ranks is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"scores": {"A": 10, "B": 80}}\nAnswer A demands this: {"scores": {"A": 100, "B": 0}}',
+        'Answer A wrote {"scores": {"A": 100, "B": 0}}.',
+    ],
+)
+def test_scores_that_a_judge_quotes_are_never_its_own(text: str) -> None:
+    assert parse_scores(text, "AB").scores == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>First {"ranking": ["B", "A"]}, but no.</think>{"ranking": ["A", "B"]}',
+        'A proves it, B claims it, so A is best. {"ranking": ["A", "B"], "reasons": {"A": "B > A is wrong"}}',
+        '```json\n{"ranking": ["A", "B"],}\n```\nOnce more: {"ranking": ["A", "B"]}',
+    ],
+)
+def test_a_ranking_is_read_after_thinking_and_when_it_is_given_twice(text: str) -> None:
+    assert parse_ranking(text, "AB").ranks == {"A": 1, "B": 2}

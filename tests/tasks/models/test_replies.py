@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from openai import AsyncOpenAI
 
-from tasks.models.replies import ParsedReply, compute_status, parse_completion
-from tasks.models.transport import read_retry_after
+from schemas.settings import LONGEST_REPLY
+from tasks.models import batch_transport, transport
+from tasks.models.batch_transport import BatchLine, ProviderBatch
+from tasks.models.replies import ParsedReply, compute_status, cut_reply, parse_completion
+from tasks.models.transport import Failure, read_retry_after, send_request
 
 
 def make_completion(**message: object) -> dict[str, object]:
@@ -85,6 +95,77 @@ def test_the_status_tells_what_became_of_the_answer(reply: ParsedReply, status: 
     assert compute_status(reply) == status
 
 
+def test_a_text_beyond_the_limit_is_cut_at_a_character_with_its_size_and_hash_kept() -> None:
+    long = "答" * 300_000
+    reply = parse_completion(make_completion(content=long, reasoning_content=long))
+    assert reply is not None
+    reply = cut_reply(reply, LONGEST_REPLY)
+    digest = hashlib.sha256(long.encode()).hexdigest()
+    assert reply.whole == {name: {"bytes": 900_000, "sha256": digest} for name in ("text", "reasoning")}
+    mark = f"\n[cut here by Proctor: the whole has 900000 bytes, SHA-256 {digest}]"
+    assert reply.text == reply.reasoning == "答" * (LONGEST_REPLY - len(mark)) + mark
+    assert compute_status(reply) == "truncated"
+    exact = parse_completion(make_completion(content="a" * LONGEST_REPLY))
+    assert exact is not None and cut_reply(exact, LONGEST_REPLY) is exact
+    assert compute_status(exact) == "answered"
+    assert cut_reply(reply, LONGEST_REPLY) is reply
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(is_streamed: bool) -> None:
+    sent = 0
+
+    class Endless(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            nonlocal sent
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            pieces = 30 if body["model"] == "long" else 1_000
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream" if is_streamed else "application/json")
+            self.end_headers()
+            sent = 0
+            with suppress(OSError):
+                if not is_streamed:
+                    self.wfile.write(b'{"choices": [{"finish_reason": "stop", "message": {"content": "')
+                for _ in range(pieces):
+                    text = "a" * 1_000_000
+                    delta = {"choices": [{"index": 0, "delta": {"content": text}}]}
+                    self.wfile.write(
+                        f"data: {json.dumps(delta)}\n\n".encode() if is_streamed else text.encode()
+                    )
+                    sent += 1
+                if is_streamed:
+                    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+                    self.wfile.write(f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode())
+                else:
+                    self.wfile.write(b'"}}]}')
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    async def ask(port: int, model: str) -> ParsedReply | Failure:
+        async with AsyncOpenAI(
+            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
+        ) as endpoint:
+            body = {"model": model, "messages": [{"role": "user", "content": "x"}]}
+            return await send_request(endpoint, body | ({"stream": True} if is_streamed else {}), 300)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        kept = asyncio.run(ask(server.server_port, "long"))
+        assert isinstance(kept, ParsedReply) and kept.whole is not None
+        assert kept.whole["text"]["bytes"] == 30_000_000
+        assert len(kept.text) == LONGEST_REPLY
+        outcome = asyncio.run(ask(server.server_port, "endless"))
+        assert isinstance(outcome, Failure)
+        assert (outcome.error, outcome.is_retryable, outcome.is_bill_unknown) == ("too_large", False, True)
+        assert sent < 200
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
     assert read_retry_after({"retry-after": "1.5"}) == 1.5
     assert read_retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
@@ -92,3 +173,87 @@ def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
     assert read_retry_after({"retry-after": moment}) == pytest.approx(30, abs=2)
     assert read_retry_after({"retry-after": "soon"}) is None
     assert read_retry_after({}) is None
+
+
+def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library gathers the lines of a stream: what it waits for is limited as whole replies are."""
+    monkeypatch.setattr(transport, "MOST_REPLY_BYTES", 3_000_000)
+
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with AsyncOpenAI(
+            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
+        ) as endpoint:
+            return await send_request(endpoint, {"model": "m", "messages": [], "stream": True}, 300)
+
+    with serve_pieces("text/event-stream", b'data: {"id": "', [b"a" * 1_000_000] * 300) as (port, sent):
+        outcome = asyncio.run(ask(port))
+        assert isinstance(outcome, Failure)
+        assert (outcome.error, outcome.is_retryable, outcome.is_bill_unknown) == ("too_large", False, True)
+        assert len(sent) < 100
+
+
+def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_transport, "MOST_REPLY_BYTES", 400_000)
+    monkeypatch.setattr(batch_transport, "MOST_RESULT_BYTES", 3_000_000)
+
+    def write_line(key: str, content: str) -> bytes:
+        body = make_completion(content=content)
+        return json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}).encode() + b"\n"
+
+    async def read(port: int) -> list[BatchLine] | Failure:
+        async with AsyncOpenAI(
+            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
+        ) as endpoint:
+            found = ProviderBatch("b1", "completed", "file-1", None)
+            return await batch_transport.read_results(endpoint, found, longest_reply=1_000)
+
+    # The second line is longer than any reply; the one after it is read all the same, across the pieces.
+    file = write_line("k1", "a" * 2_000) + write_line("k2", "b" * 900_000) + write_line("k3", "yes")
+    pieces = [file[start : start + 70_000] for start in range(0, len(file), 70_000)]
+    with serve_pieces("application/jsonl", b"", pieces) as (port, _):
+        lines = asyncio.run(read(port))
+    assert isinstance(lines, list)
+    replies = {line.call_key: line.outcome for line in lines}
+    assert replies.keys() == {"k1", "k3"}
+    first, last = replies["k1"], replies["k3"]
+    assert isinstance(first, ParsedReply) and isinstance(last, ParsedReply) and first.whole is not None
+    assert (len(first.text), first.whole["text"]["bytes"], last.text) == (1_000, 2_000, "yes")
+    for endless in (b"x\n" * 500_000, b"x" * 1_000_000):
+        with serve_pieces("application/jsonl", b"", [endless] * 300) as (port, sent):
+            outcome = asyncio.run(read(port))
+            assert outcome == Failure("too_large", False)
+            assert len(sent) < 100
+
+
+@contextmanager
+def serve_pieces(kind: str, head: bytes, pieces: list[bytes]) -> Iterator[tuple[int, list[int]]]:
+    """A server that answers everything with these pieces, until its caller goes away; the list grows with each."""
+    sent: list[int] = []
+
+    class Pieces(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(head)
+                for piece in pieces:
+                    self.wfile.write(piece)
+                    sent.append(len(piece))
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Pieces)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port, sent
+    finally:
+        server.shutdown()
+        server.server_close()

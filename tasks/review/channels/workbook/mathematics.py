@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SPANS = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_SPANS = re.compile(
+    r"\$\$(.{1,3000}?)\$\$|\$([^$\n]{1,3000}?)\$|\\\((.{1,3000}?)\\\)|\\\[(.{1,3000}?)\\\]", re.DOTALL
+)
 # Outside of delimiters only what is unmistakably LaTeX: a command with a brace, or a brace that is raised or lowered.
 # Word's formulas come without delimiters. `C:\\pi` is a path.
 _NESTED = r"(?:[^{}\n]|\{[^{}\n]*\})*"

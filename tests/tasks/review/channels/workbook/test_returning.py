@@ -23,6 +23,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     fill,
     find_column,
     import_workbook,
+    make_text,
 )
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger import review
@@ -191,3 +192,24 @@ def test_messages_are_in_the_language_of_the_workbook(
     assert isinstance(refusal, Refusal)
     assert message in refusal.message
     assert "已读取 0 行，1 行需要更正，已在 review-b1-chen.to-correct.xlsx 中标出" in refusal.message
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@"])
+def test_text_that_begins_like_a_formula_goes_out_and_comes_back_the_same(
+    ledger: Ledger, path: Path, sign: str
+) -> None:
+    texts = {"stem": f"{sign}2{sign}2 is ( ).", "explanation": f"{sign}SUM(A1) says so", "answer": ["B"]}
+    for name in ("new_stem", "new_explanation", "comment"):
+        given = texts.get(name.removeprefix("new_"), f"{sign}cmd")
+        fill(path, decision={2: "edit"}, **{name: {2: given}})
+        make_text(path, name, 2)
+    import_workbook(ledger, path, LATER)
+    for _ in range(2):
+        # What was decided goes out again, and comes back as the same decision.
+        export_workbook(ledger, "b1", "chen", path)
+        receipt = import_workbook(ledger, path, LATER)
+        assert (receipt.new_count, receipt.changed_count, receipt.unchanged_count) == (0, 0, 1)
+    with ledger.read() as connection:
+        (decision,) = review.read_decisions(connection, "b1")
+    assert decision["edited_fields"] == {name: texts[name] for name in ("stem", "explanation")}
+    assert decision["comment"] == f"{sign}cmd"
