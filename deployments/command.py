@@ -27,7 +27,7 @@ def _has_exam_role() -> bool:
     from schemas.settings import load_settings
 
     settings = load_settings()
-    return settings.exam_database_url is not None and settings.secrets is not None
+    return settings.exam_database_url is not None and settings.secrets_path.is_dir()
 
 
 # Commands that do without a home: they make one, or need none with these options.
@@ -59,6 +59,7 @@ class Command(TyperCommand):
         """Run the command; what it raises on purpose is printed, never traced."""
         as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
         try:
+            _check_texts(ctx.params)
             with _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
                 return super().invoke(ctx)
         except ProctorError as error:
@@ -113,7 +114,10 @@ def _checked_home(ctx: Any) -> Iterator[None]:
         yield
         return
     from schemas.settings import load_settings
+    from tasks.progress import say_line
+    from warehouse.away import add_listener
 
+    add_listener(say_line)
     settings = load_settings()
     check_home(settings)
     if "PROCTOR_HOME" not in os.environ and settings.home.is_absolute():
@@ -129,6 +133,13 @@ def _checked_home(ctx: Any) -> Iterator[None]:
     check_stores(settings)
     with expecting(settings):
         yield
+
+
+def _check_texts(params: Mapping[str, Any]) -> None:
+    """Raise UsageError for the character zero, which no store takes."""
+    for name, value in params.items():
+        if any("\0" in str(part) for part in (value if isinstance(value, list | tuple) else [value])):
+            raise UsageError(f"{name.replace('_', '-')} holds the character zero. Take it out.")
 
 
 def _name_command(ctx: Any) -> str:

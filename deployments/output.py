@@ -72,7 +72,9 @@ def print_frame(
 ) -> None:
     """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
     if format == "csv":
-        sys.stdout.write(flatten_lists(frame).write_csv())
+        from tasks.csv_text import write_safe_csv
+
+        sys.stdout.write(write_safe_csv(flatten_lists(frame)))
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
     elif format == "json":

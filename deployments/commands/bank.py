@@ -77,6 +77,7 @@ def check_duplicates(
     """
     from deployments.commands.options import split_names
     from deployments.output import print_frame, print_note, print_result
+    from deployments.table_files import write_frame
     from tasks.dedupe.check import find_clusters
     from tasks.imports.tables import read_table
 
@@ -84,7 +85,7 @@ def check_duplicates(
     clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)
     left_out = clusters.filter(~clusters["is_kept"])
     if out is not None:
-        clusters.write_csv(out)
+        write_frame(clusters, out, format="csv")
     if as_json:
         print_result(
             {"rows": table.height, "duplicates": left_out.height, "clusters": clusters.to_dicts()},
@@ -115,6 +116,7 @@ def find_semantic_pairs(
     Example: proctor dedupe semantic --embedding BAAI/bge-large-zh-v1.5
     """
     from deployments.output import print_frame, print_note, print_result
+    from deployments.table_files import write_frame
     from schemas.settings import load_settings
     from tasks.dedupe.semantic import land_semantic_pairs
     from warehouse.lake.store import open_lake
@@ -123,7 +125,7 @@ def find_semantic_pairs(
     with open_lake(settings) as lake:
         pairs = land_semantic_pairs(lake, settings, embedding, threshold)
     if out is not None:
-        pairs.write_csv(out)
+        write_frame(pairs, out, format="csv")
     if as_json:
         print_result({"pairs": pairs.to_dicts()}, as_json=True)
         return

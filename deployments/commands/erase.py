@@ -65,8 +65,9 @@ def erase(
     from deployments.commands.options import read_month
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from tasks.erasure.scope import Scope, find_due_runs
+    from tasks.erasure.scope import Scope, find_due_runs, read_policy_time
     from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     named = bool(month or model)
@@ -80,8 +81,8 @@ def erase(
             raise UsageError(
                 "There is no policy: PROCTOR_KEEP_RAW_MONTHS is not set, and texts are kept for ever."
             )
-        with open_lake(settings, read_only=True) as lake:
-            scope = Scope(run_ids=find_due_runs(lake, settings))
+        with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+            scope = Scope(run_ids=find_due_runs(lake, settings, read_policy_time(ledger, lake, settings)))
     else:
         scope = Scope(month=read_month(month) if month else None, model=model or None)
     if yes:

@@ -224,6 +224,7 @@ def token(
     from tasks.exam.protocol.keys import open_keys
     from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
     from warehouse.ledger.chain import Entry, add_entry, name_account
+    from warehouse.ledger.clock import read_time
     from warehouse.ledger.engine import open_ledger, write_moment
     from warehouse.ledger.exam import list_sessions
     from warehouse.ledger.users import read_user
@@ -252,6 +253,7 @@ def token(
             session_id or None,
             PERMISSIONS[user.role],
             int(hours * 3600),
+            now=read_time(connection).now,
             issued_by=name_account(),
         )
         target = f"{user_id} {issued.token_id}"
@@ -271,10 +273,9 @@ def token(
 
 def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
     """End a token (itself or its id), or all tokens of a user; the audit log names it."""
-    import time
-
     from schemas.errors import UsageError
     from tasks.exam.protocol.tokens import read_token_id
+    from warehouse.ledger.clock import read_lease_time
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.tokens import end_token, end_user_tokens
     from warehouse.ledger.users import read_user
@@ -282,11 +283,11 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
     token_id = read_token_id(token) if token else None
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         if token_id is not None:
-            end_token(connection, token_id, time.time())
+            end_token(connection, token_id, read_lease_time(connection))
         elif read_user(connection, user_id) is None:
             raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
         else:
-            end_user_tokens(connection, user_id, time.time())
+            end_user_tokens(connection, user_id, read_lease_time(connection))
     return {"token_id": token_id, "user_id": user_id or None}
 
 

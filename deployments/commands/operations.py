@@ -247,28 +247,46 @@ def compact(as_json: AsJson = False) -> None:
         print_result(compact_lake(lake), as_json=as_json)
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Look for the way back of a home that lacks commits that were acknowledged, and show it.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.
 
-    Exit code 1 when something needs attention.
+    Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
+    whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
+    mended. What is surely missing is never passed over: then nothing is changed, and a backup is the way.
 
     Example: proctor doctor
     """
-    from deployments.home import examine_home
+    from deployments.doctor import examine_home
     from deployments.output import print_result
+    from schemas.errors import UsageError
     from schemas.settings import load_settings
 
+    if repair:
+        _repair(yes=yes, as_json=as_json)
+        return
+    if yes:
+        raise UsageError("--yes goes with --repair: the doctor changes nothing.")
     findings = examine_home(load_settings())
-    bad = [finding for finding in findings if not finding["is_fine"]]
+    bad = [finding for finding in findings if finding.severity == "wrong"]
     print_result(
-        {"findings": findings, "problem_count": len(bad)},
+        {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},
         as_json=as_json,
         lines=[
             line
             for f in findings
             for line in (
-                f"{_mark(f['is_fine'])}  {f['what']}: {f['found']}",
-                *([f"     {f['fix']}"] if f["fix"] else []),
+                f"{_mark(f.severity)}  {f.what}: {f.found}",
+                *([f"     {f.fix}"] if f.fix else []),
             )
         ],
     )
@@ -276,7 +294,30 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _mark(is_fine: bool) -> str:
+def _repair(*, yes: bool, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from deployments.command import check_home
+    from deployments.doctor.repairing import describe_repair
+    from deployments.output import print_result
+    from schemas.settings import load_settings
+    from tasks.repair import inspect_home, repair_home
+
+    settings = load_settings()
+    check_home(settings)
+    found = repair_home(settings) if yes else inspect_home(settings)
+    print_result(
+        {**asdict(found), "may_be_done": found.may_be_done},
+        as_json=as_json,
+        lines=describe_repair(found, yes=yes),
+    )
+    if found.other_faults or (found.lost and not found.is_done):
+        raise typer.Exit(1)
+
+
+def _mark(severity: str) -> str:
     from deployments.output import paint
 
-    return paint("ok ", "green") if is_fine else paint("BAD", "red")
+    if severity == "note":
+        return "-- "
+    return paint("ok ", "green") if severity == "fine" else paint("BAD", "red")

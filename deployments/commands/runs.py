@@ -59,12 +59,12 @@ def list_runs(
     from deployments.output import print_note, print_records, print_result
     from schemas.settings import load_settings
     from tasks.flow_runs.listing import list_run_states
-    from tasks.flow_runs.missed import find_missed_runs
+    from tasks.flow_runs.missed import find_missed_runs, select_unmade
     from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
-        missed = find_missed_runs(ledger)
+        missed = select_unmade(find_missed_runs(ledger))
     if as_json:
         print_result(
             {
@@ -102,14 +102,22 @@ def _render_run(run: FlowRunState) -> dict[str, object]:
 @runs_app.command()
 def start(
     deployment: Annotated[str, typer.Argument(help="A deployment of deployments/prefect.yaml.")],
+    on_worker: Annotated[
+        bool,
+        typer.Option(
+            "--on-worker", help="Let a worker run it, as its schedule would, and do not wait for its end."
+        ),
+    ] = False,
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a deployment now, in this process, with the parameters that it has: what makes up for a scheduled run that did not happen.
 
+    With --on-worker a worker runs it, and all workers share a month's run.
+
     Example: proctor runs start seal
     """
-    from deployments.deploying import PAID, check_budget, find_deployment
+    from deployments.deploying import PAID, check_budget, find_deployment, start_on_worker
     from deployments.flow_runner import run_flow
     from deployments.output import print_result
     from schemas.settings import load_settings
@@ -118,6 +126,9 @@ def start(
     found = find_deployment(deployment)
     if PAID in found.tags:
         check_budget(load_settings())
+    if on_worker:
+        print_result({"flow_run_id": start_on_worker(found)}, as_json=as_json, then="proctor runs")
+        return
     with as_deployment(found.name):
         result = run_flow(found.flow, without_server=no_server, **found.parameters)
     print_result(result, as_json=as_json, then="proctor runs")
@@ -136,8 +147,10 @@ def logs(
     import json
 
     from deployments.output import print_note
+    from deployments.prefect_lines import fetch_run_lines
     from schemas.errors import UsageError
     from schemas.settings import load_settings
+    from tasks.claims import name_host
     from tasks.log_lines import iter_run_lines, render_text
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.flow_runs import find_flow_runs
@@ -149,12 +162,18 @@ def logs(
         raise UsageError(f"There is no run {run!r}. `proctor runs` lists them.")
     newest = found[0]
     lines = list(iter_run_lines(settings.home, newest.flow_run_id, newest.started_at))
+    elsewhere = "" if lines or newest.host == name_host() else newest.host
+    if elsewhere:
+        # Its own file is on that host; the Prefect server has the same lines from all hosts.
+        lines = fetch_run_lines(newest.flow_run_id)
     if as_json:
         print(json.dumps(lines, ensure_ascii=False, indent=2))
         return
     for line in lines:
         print(render_text(line))
     more = f" {len(found) - 1} more runs have this name; name one by its id." if len(found) > 1 else ""
+    if elsewhere:
+        more = f" It ran on {elsewhere}, where its lines lie in logs/ of the home{', too' if lines else ''}.{more}"
     print_note(f"{newest.name} ({newest.flow_run_id}): {newest.state}, {len(lines)} lines.{more}")
 
 

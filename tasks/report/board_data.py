@@ -40,6 +40,7 @@ _COUNTS: Final = (
     "pair_count",
     "repeat_count",
     "question_count",
+    "unanswered_count",
     "unparsed_count",
 )
 _FLAGS: Final = ("is_reference", "is_equated_apart")

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from tasks.csv_text import write_safe_csv
 from tasks.report.labels import LABELS, Language, label
 from tasks.report.panels import Words, flatten_lists
 from tasks.report.rendering import render_template
@@ -115,7 +116,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     Numbers have six significant digits: years of editions are to fit in a folder that is sent around.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = flatten_lists(frame.with_columns(pl.selectors.float().round_sig_figs(6))).write_csv()
+    text = write_safe_csv(flatten_lists(frame.with_columns(pl.selectors.float().round_sig_figs(6))))
     path.write_bytes(b"\xef\xbb\xbf" + text.encode("utf-8"))
 
 

@@ -42,6 +42,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "pair_count": ("R 的题次", "pairs of R"),
     "repeat_count": ("重复", "Repeats"),
     "question_count": ("题次 N", "N"),
+    "unanswered_count": ("未作答", "Unanswered"),
     "unparsed_count": ("未解析", "Unparsed"),
     "judge": ("裁判模型", "Judge"),
     "reference_model": ("参照模型", "Reference"),
@@ -92,6 +93,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "not_distinguishable": ("无法区分（两两比较，Holm，5%）", "Not distinguishable (all pairs, Holm, 5%)"),
     "from_others": ("{model} 与另外 {count} 个", "{model} from {count}"),
     "gate_incomplete": ("有场次未结束或未评完", "sessions open or not wholly judged"),
+    "gate_answered": ("有模型作答过少", "a candidate answered too few of its questions"),
     "gate_unparsed": ("无法读出的评判过多", "too many judgements that nobody could read"),
     "gate_reference": (
         "参照模型的作答未由同一裁判评分",

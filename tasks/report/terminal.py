@@ -69,8 +69,9 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         pad_edge=False,
     )
     rows = [_format_cells(row, language) for row in frame.iter_rows(named=True)]
-    if not frame["unparsed_count"].sum():
-        rows = [{key: cell for key, cell in row.items() if key != "unparsed_count"} for row in rows]
+    for count in ("unanswered_count", "unparsed_count"):
+        if not frame[count].sum():
+            rows = [{key: cell for key, cell in row.items() if key != count} for row in rows]
     for key in rows[0]:
         is_name = key == "model"
         table.add_column(
@@ -93,6 +94,7 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         "edition": f"{first['edition_id']} ({label('published_at', language)} {first['published_at']:%Y-%m-%d})",
         "reference_model": first["reference_model"],
         "judge": first["judge"],
+        "unanswered_count": f"{frame['unanswered_count'].sum():,}",
         "unparsed_count": f"{frame['unparsed_count'].sum():,}",
         "question_count": _format_counts(frame["question_count"].to_list()),
         "bank_version": str(first["bank_version"]),
@@ -126,6 +128,7 @@ def _format_cells(row: Mapping[str, Any], language: Language) -> dict[str, str]:
         "rank_group": row["rank_group"] or MISSING,
         "equated_score": f"{_number(row['equated_score'])}{'*' if row['is_equated_apart'] else ''}",
         "relative_score": _number(row["relative_score"]),
+        "unanswered_count": str(row["unanswered_count"]),
         "unparsed_count": str(row["unparsed_count"]),
     }
 

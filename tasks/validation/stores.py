@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tasks.flow_runs.missed import MissedRun, find_missed_runs
+from tasks.flow_runs.missed import MissedRun, find_missed_runs, select_unmade
 from warehouse.lake.checks import run_checks
 from warehouse.ledger.closed import count_closed_by_month
 from warehouse.ledger.engine import write_moment
@@ -42,7 +42,7 @@ class StoreFindings:
         checks: check → rows that offend; every check is named.
         months: months that were compared.
         differences: months whose rows differ.
-        missed: scheduled runs that did not happen.
+        missed: scheduled runs that did not happen, and that nothing has made up for.
     """
 
     checks: dict[str, int]
@@ -73,7 +73,7 @@ def check_stores(
         {result.name: len(result.offending) for result in run_checks(lake)},
         len(lake.read("landed_exam_rows")),
         differences,
-        find_missed_runs(ledger, now=now, left_out=left_out),
+        select_unmade(find_missed_runs(ledger, now=now, left_out=left_out)),
     )
 
 

@@ -67,6 +67,7 @@
       cell(edition.pair_count[row], edition.pair_count[row], "faint"),
       cell(edition.repeat_count[row], edition.repeat_count[row]),
       cell(edition.question_count[row], edition.question_count[row]),
+      cell(edition.unanswered_count[row], edition.unanswered_count[row], edition.unanswered_count[row] ? "missing" : ""),
       cell(edition.unparsed_count[row], edition.unparsed_count[row], edition.unparsed_count[row] ? "missing" : "")
     ]));
   }

@@ -91,6 +91,7 @@ SELECT
     s.total.question_count AS question_count,
     s.total.scored_count AS scored_count,
     s.total.unparsed_count AS unparsed_count,
+    s.total.unanswered_count AS unanswered_count,
     e.judge,
     s.run_id,
     s.edition_id,
