@@ -125,9 +125,17 @@ class RunMetrics(Collector):
             "When a scheduled run was due that did not happen; none where all did.",
             labels=("deployment",),
         )
+        counts_missed = GaugeMetricFamily(
+            "proctor_missed_runs",
+            "Times within a week at which a deployment was due and did not run, made up for or not.",
+            labels=("deployment",),
+        )
         for one in find_missed_runs(self._ledger):
-            missed.add_metric((one.deployment,), one.due_at.timestamp())
+            counts_missed.add_metric((one.deployment,), one.count)
+            if not one.is_made_up:
+                missed.add_metric((one.deployment,), one.due_at.timestamp())
         yield missed
+        yield counts_missed
         yield from self._collect_open_runs()
 
     def _collect_open_runs(self) -> Iterator[Metric]:

@@ -14,10 +14,17 @@ TASKS = Path(__file__).resolve().parents[1] / "tasks"
 
 # Used by the stages; they use none of them, nor each other.
 FOUNDATIONS = ("models", "questions", "statistics")
-# What every task.py wraps its tasks in; it uses no package.
+# What every task.py wraps its tasks in.
 COMMON_PACKAGES = ("flow_runs",)
 
 DOORS: Mapping[str, Mapping[str, str]] = {
+    "flow_runs": {
+        "notices": "a run that ends badly is told as it ends",
+        "orchestrator": "a process that runs flows waits for a Prefect server that is away",
+    },
+    "orchestrator": {
+        "notices": "what was found to have ended badly is told",
+    },
     "ingest": {
         "models": "a registered model reads the papers that the rules cannot split",
         "questions": "what is split out of a paper becomes a question with its identity",
@@ -112,6 +119,11 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     },
     "erasure": {
         "exam": "an erasure goes to the public log, with the root over the answers of its sessions",
+    },
+    "repair": {
+        "exam": "what the logs and closed sessions say is held against a store that lost commits",
+        "reconcile": "what the ledger holds is landed again in a lake that lost it",
+        "validation": "rows by month of ledger and lake are compared",
     },
     "reconcile": {
         "erasure": "lands erasures, so that readers know why a text is not there",

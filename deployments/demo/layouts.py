@@ -134,7 +134,7 @@ def _key(paper: Paper) -> Iterator[Line]:
         return
     yield Line("key_heading", _WORDS[paper.language]["key_heading"])
     for section in paper.sections:
-        yield Line("heading", re.sub(r"\s*[（(].*$", "", section.heading))
+        yield Line("heading", re.sub(r"(?<!\s)\s*[（(].*$", "", section.heading))
         yield from _compact_key(paper, section) if placing == "compact_key" else _full_key(paper, section)
 
 

@@ -134,6 +134,7 @@ def test_a_host_that_has_the_exams_role_and_the_keys_needs_no_home(
     home, keys = tmp_path / "empty", {"PROCTOR_SECRETS": str(tmp_path / "secrets")}
     refused = invoke(home, "exam", "serve", **keys)
     assert (refused.exit_code, "holds no home" in refused.stderr, served) == (2, True, [])
+    (tmp_path / "secrets").mkdir()
     address = "postgresql://proctor_exam:QZXW@postgres/proctor"
     done = invoke(home, "exam", "serve", PROCTOR_EXAM_DATABASE_URL=address, **keys)
     assert (done.exit_code, len(served)) == (0, 1), done.stderr

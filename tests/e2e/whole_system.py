@@ -23,9 +23,9 @@ import httpx
 import psutil
 
 from deployments.deploying import POOLS, ROOT, deploy_flows, read_deployments
-from deployments.local_server import WORK_POOL
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings, load_settings
+from tasks.flow_runs import WORK_POOL
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore
@@ -101,6 +101,7 @@ class WholeSystem:
         homes: variables of each host.
         workers: their workers, by name.
         exam, web: the two doors.
+        prefect: Prefect's server.
         models: the simulated models that both hosts call.
     """
 
@@ -112,6 +113,7 @@ class WholeSystem:
         store: ObjectStore,
         models: RunningServer,
         dask: str,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.exam_form = exam
@@ -143,7 +145,7 @@ class WholeSystem:
             "PREFECT_WORKER_QUERY_SECONDS": "1",
             "PROCTOR_SIMULATED_URL": models.url,
             "PROCTOR_QUIET": "1",
-        }  # fmt: skip
+        } | dict(variables or {})  # fmt: skip
         self.homes = {
             name: common
             | {"PROCTOR_HOME": str(folder / name), "PREFECT_HOME": str(folder / name / "prefect")}
@@ -304,7 +306,7 @@ class WholeSystem:
         }
         port = str(self.ports["prefect"])
         arguments = ["prefect", "server", "start", "--host", "127.0.0.1", "--port", port, "--no-ui"]
-        self._start("prefect", arguments, variables)
+        self.prefect = self._start("prefect", arguments, variables)
 
     def _start(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> Process:
         process = Process(self.folder / f"{name}.log", arguments, variables)
