@@ -23,10 +23,11 @@ _skipped: list[tuple[str, str]] = []
 def own_process() -> Iterator[None]:
     """What a process reads once or remembers is not the next test's, whichever worker runs the two: settings, stores that were away."""
     from schemas.settings import load_settings
-    from warehouse.away import forget_absences
+    from warehouse import away
 
     load_settings.cache_clear()
-    forget_absences()
+    away._absences.clear()
+    away._ledger_back_at = None
     yield
     load_settings.cache_clear()
 

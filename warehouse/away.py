@@ -185,14 +185,6 @@ def was_away_lately() -> bool:
     return _ledger_back_at is not None and time.monotonic() - _ledger_back_at < GRACE_S
 
 
-def forget_absences() -> None:
-    """Know of no absence, as a process that has just begun."""
-    global _ledger_back_at
-    with _lock:
-        _absences.clear()
-        _ledger_back_at = None
-
-
 def is_postgresql_away(error: BaseException | None) -> bool:
     """Whether an error of psycopg, or of DuckDB about PostgreSQL, says that the server does not answer; a refusal does not."""
     state = getattr(error, "sqlstate", None)
