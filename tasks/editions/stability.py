@@ -180,7 +180,7 @@ def _take_set(stars: pl.DataFrame, set_id: str, reference: str) -> CommonStars:
 
     own = stars.filter(pl.col("set_id") == set_id)
     unparsed = own.filter((pl.col("model") == reference) & pl.col("is_unparsed"))["question_uuid"].unique()
-    questions = own["question_uuid"].unique().filter(~own["question_uuid"].unique().is_in(unparsed.implode()))
+    questions = own.filter(~pl.col("question_uuid").is_in(unparsed.implode()))["question_uuid"].unique()
     return arrange_stars(
         stars.filter(
             pl.col("model").is_in(own["model"].unique().implode())

@@ -182,6 +182,25 @@ def test_a_question_on_which_the_reference_could_not_be_judged_is_left_out_and_a
     assert found.question_counts == {"a": 11}
 
 
+def test_of_many_questions_those_on_which_the_reference_could_not_be_judged_are_left_out() -> None:
+    numbers = range(200)
+    stars = pl.DataFrame(
+        {
+            "set_id": "a",
+            "model": [model for model in ("ref", "alpha") for _ in numbers],
+            "question_uuid": [f"a-{number}" for number in numbers] * 2,
+            "discipline": ["Law" if number % 2 else "History" for number in numbers] * 2,
+            # Where the reference could be judged, both have all stars.
+            "stars": [3.0 if number % 5 else 0.0 for number in numbers] * 2,
+        }
+    ).with_columns(is_unparsed=(pl.col("stars") == 0) & (pl.col("model") == "ref"))
+
+    found = compute_stability(EDITION, stars, StabilityRequest(sample_sizes=(400,), samples=2))
+
+    assert found.question_counts == {"a": 160}
+    assert found.frames["bootstrap_scores"]["score"].to_list() == [100.0, 100.0]
+
+
 def test_a_set_without_a_discipline_of_the_score_is_left_out_and_named() -> None:
     both = pl.concat([make_stars({"a": ["ref", "alpha"]}), make_stars({"b": ["ref", "beta"]}, ("Law",))])
 
