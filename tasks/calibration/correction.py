@@ -11,7 +11,6 @@ import numpy as np
 
 from schemas.tables import get_table
 from tasks.statistics.correction import (
-    MOST_STARS,
     Corrected,
     JudgedScores,
     RatedRows,
@@ -19,6 +18,7 @@ from tasks.statistics.correction import (
     correct_by_families,
     correct_by_ratings,
 )
+from tasks.statistics.score import POINTS_PER_STAR
 from warehouse.lake.frames import hash_rows
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from warehouse.lake.store import Lake
 
 LEAST_RATED = 20
-_SCALE = 100.0 / MOST_STARS
 
 
 def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> int:
@@ -141,8 +140,8 @@ def _arrange_scores(
         for (model,), of_model in counts.partition_by("model", as_dict=True).items()
     }
     return JudgedScores(
-        stars=scores["score"].to_numpy() / _SCALE,
-        se=scores["score_se"].fill_null(0.0).to_numpy() / _SCALE,
+        stars=scores["score"].to_numpy() / POINTS_PER_STAR,
+        se=scores["score_se"].fill_null(0.0).to_numpy() / POINTS_PER_STAR,
         answer_count=scores["question_count"].to_numpy().astype(float),
         rateable_share=np.array([shares[model] for model in scores["model"]]),
         family=np.array(
@@ -181,8 +180,8 @@ def _arrange_ratings(
 
 def _scale(corrected: Corrected, place: int) -> dict[str, object]:
     return {
-        "corrected_score": float(corrected.stars[place]) * _SCALE,
-        "corrected_se": float(corrected.se[place]) * _SCALE,
-        "corrected_low": float(corrected.low[place]) * _SCALE,
-        "corrected_high": float(corrected.high[place]) * _SCALE,
+        "corrected_score": float(corrected.stars[place]) * POINTS_PER_STAR,
+        "corrected_se": float(corrected.se[place]) * POINTS_PER_STAR,
+        "corrected_low": float(corrected.low[place]) * POINTS_PER_STAR,
+        "corrected_high": float(corrected.high[place]) * POINTS_PER_STAR,
     }

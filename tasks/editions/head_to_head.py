@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.statistics.cells import Codes, Floats, StarRows
+from tasks.statistics.score import compute_means
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,7 @@ def count_wins(rows: StarRows, candidate_count: int, first: Codes, second: Codes
     question_count = int(rows.question.max(initial=-1)) + 1
     cell = rows.candidate * question_count + rows.question
     size = candidate_count * question_count
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(cell, weights=rows.stars, minlength=size) / np.bincount(cell, minlength=size)
+    mean, _ = compute_means(cell, rows.stars, size)
     stars = mean.reshape(candidate_count, question_count)
     columns = {
         name: np.zeros(len(first))

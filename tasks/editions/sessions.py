@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tasks.editions.basis import Basis
+from tasks.statistics.score import FULL_SCORE, compute_means, compute_session_score
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,16 +101,14 @@ def _score_sessions(basis: Basis) -> pl.DataFrame:
     """S of each session with the fixed weights; null where a discipline that has weight is missing."""
     import polars as pl
 
-    weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
-    return (
-        basis.answers.filter(pl.col("discipline").is_in(list(weights)))
-        .group_by("session_id", "discipline")
-        .agg(mean=pl.col("stars").fill_null(0).cast(pl.Float64).mean())
-        .with_columns(weight=pl.col("discipline").replace_strict(weights, return_dtype=pl.Float64))
-        .sort("session_id", "discipline")
-        .group_by("session_id")
-        .agg(
-            score=pl.when(pl.len() == len(weights)).then((pl.col("mean") * pl.col("weight")).sum() / 3 * 100)
-        )
-        .with_columns(pl.col("score").clip(0, 100))
+    names = sorted(name for name, weight in basis.weights.items() if weight > 0)
+    counted = basis.answers.filter(pl.col("discipline").is_in(names))
+    sessions = counted["session_id"].unique().sort()
+    discipline = counted["discipline"].replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+    cell = sessions.search_sorted(counted["session_id"]).cast(pl.Int64) * len(names) + discipline
+    shape = (len(sessions), len(names))
+    means, _ = compute_means(cell.to_numpy(), counted["stars"].fill_null(0).to_numpy(), math.prod(shape))
+    score = compute_session_score(means.reshape(shape), np.array([basis.weights[name] for name in names]))
+    return pl.DataFrame({"session_id": sessions, "score": np.clip(score, 0.0, FULL_SCORE)}).with_columns(
+        pl.col("score").fill_nan(None)
     )

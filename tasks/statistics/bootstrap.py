@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from schemas.errors import ContractError, GateError, UsageError
+from tasks.statistics.score import to_points
 
 # Three of 1,000, one of 2,000 and one of 4,000 (LLMEval-Fair, table 9), as (sample_size, resample).
 DEFAULT_PLAN: tuple[tuple[int, int], ...] = ((1000, 1), (1000, 2), (1000, 3), (2000, 1), (4000, 1))
-_MOST_STARS = 3
 
 
 class CommonStars(NamedTuple):
@@ -107,7 +107,7 @@ def _score_resample(
         # Times drawn instead of a column per draw: 4,000 draws cost no more memory than 40.
         times = np.bincount(drawn, minlength=matrix.shape[1])[questions]
         score += share * (matrix[:, questions] @ times) / count
-    return score / _MOST_STARS * 100
+    return to_points(score)
 
 
 def _divide(shares: NDArray[np.float64], sample_size: int) -> NDArray[np.int64]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import ContractError, UsageError
+from tasks.statistics.score import MOST_STARS, compute_means
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-MOST_STARS = 3
 _WEIGHT_TOLERANCE = 1e-6
 
 
@@ -138,8 +138,7 @@ def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int)
             raise ContractError(f"A question stands in more than one {name}. Give each question one.")
     key = rows.candidate.astype(np.int64) * question_count + question
     found, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    answers = np.bincount(inverse, minlength=len(found))
-    stars = np.bincount(inverse, weights=np.asarray(rows.stars, dtype=float), minlength=len(found)) / answers
+    stars, _ = compute_means(inverse, np.asarray(rows.stars, dtype=float), len(found))
     candidate = rows.candidate[first].astype(np.int64)
     return Units(
         candidate=candidate,
@@ -169,9 +168,7 @@ def compute_cells(
     shape = (key_count, discipline_count)
     cell = key * discipline_count + discipline
     size = key_count * discipline_count
-    unit_count = np.bincount(cell, minlength=size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.bincount(cell, weights=value, minlength=size) / unit_count
+    mean, unit_count = compute_means(cell, value, size)
     owner, deviation, _ = sum_lineages(cell, lineage, value - mean[cell])
     cluster_count = np.bincount(owner, minlength=size)
     squares = np.bincount(owner, weights=deviation**2, minlength=size)

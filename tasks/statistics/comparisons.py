@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import ContractError
 from tasks.statistics.cells import (
-    MOST_STARS,
     Cells,
     Codes,
     Floats,
@@ -26,11 +25,10 @@ from tasks.statistics.cells import (
     sum_lineages,
 )
 from tasks.statistics.intervals import combine_cells, compute_interval, count_equal
+from tasks.statistics.score import FULL_SCORE, POINTS_PER_STAR, compute_score
 
 # From this share of the smaller sitting's questions on, in every discipline, a pair is compared on its common questions.
 LEAST_COMMON = 0.5
-_FULL_SCORE = 100.0
-_TO_SCORE = _FULL_SCORE / MOST_STARS
 
 
 @dataclass(frozen=True)
@@ -228,7 +226,7 @@ def _compute_covariance(sitting: _Sitting, number: int, candidate_count: int) ->
 
 
 def _compare_together(cells: Cells, weights: Floats) -> Differences:
-    found = combine_cells(cells, weights, scale=_TO_SCORE, least=-_FULL_SCORE, most=_FULL_SCORE)
+    found = combine_cells(cells, weights, scale=POINTS_PER_STAR, least=-FULL_SCORE, most=FULL_SCORE)
     p_value = _compute_p_value(found.value, found.se, found.degrees, count_equal(cells, weights))
     return Differences(found.value, found.se, found.degrees, found.low, found.high, p_value)
 
@@ -236,21 +234,14 @@ def _compare_together(cells: Cells, weights: Floats) -> Differences:
 def _compare_apart(cells: Cells, weights: Floats, covariance: Floats) -> Differences:
     """Differences from cells whose second half of disciplines is the side that is taken away."""
     both = np.concatenate([weights, weights])
-    variance_only = combine_cells(cells, both, scale=_TO_SCORE, least=-np.inf, most=np.inf)
-    has_weight = weights > 0
+    variance_only = combine_cells(cells, both, scale=POINTS_PER_STAR, least=-np.inf, most=np.inf)
     side = len(weights)
-    value = (
-        (cells.mean[:, :side][:, has_weight] - cells.mean[:, side:][:, has_weight])
-        @ weights[has_weight]
-        * _TO_SCORE
-    )
-    variance = variance_only.se**2 - 2.0 * covariance * _TO_SCORE**2
+    value = compute_score(cells.mean[:, :side] - cells.mean[:, side:], weights)
+    variance = variance_only.se**2 - 2.0 * covariance * POINTS_PER_STAR**2
     # Rounding may leave a hair below 0 where both sides are the same answers.
     se = np.sqrt(np.where(variance > 1e-12, variance, np.where(np.isnan(variance), np.nan, 0.0)))
     equal = count_equal(cells, both)
-    low, high = compute_interval(
-        value, se, variance_only.degrees, equal, least=-_FULL_SCORE, most=_FULL_SCORE
-    )
+    low, high = compute_interval(value, se, variance_only.degrees, equal, least=-FULL_SCORE, most=FULL_SCORE)
     p_value = _compute_p_value(value, se, variance_only.degrees, equal)
     return Differences(value, se, variance_only.degrees, low, high, p_value)
 

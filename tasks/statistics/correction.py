@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.statistics.cells import Codes, Floats
+from tasks.statistics.score import MOST_STARS
 
-MOST_STARS = 3.0
 _LEAST_RATED = 2
 _CONFIDENCE = 0.95
 _STEPS = 41

@@ -27,9 +27,8 @@ from tasks.statistics.graded_model import (
 )
 from tasks.statistics.graded_response import GradedFit
 from tasks.statistics.intervals import CONFIDENCE
+from tasks.statistics.score import FULL_DISCIPLINE, FULL_SCORE
 
-_FULL_SCORE = 100.0
-_FULL_DISCIPLINE = 10.0
 _MOST_STEPS = 60
 _LARGEST_STEP = 0.7
 _BOUND = 2.0  # abilities end this far beyond the grid of the fit
@@ -197,7 +196,7 @@ def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: Array
     if any(not np.array_equal(one.entry, disciplines[0].entry) for one in disciplines):
         raise ContractError("All disciplines must be equated for the same entries in the same order.")
     counted = [(one, share) for one, share in zip(disciplines, shares, strict=True) if share > 0]
-    to_hundred = _FULL_SCORE / _FULL_DISCIPLINE
+    to_hundred = FULL_SCORE / FULL_DISCIPLINE
     score = sum(one.score * share for one, share in counted) * to_hundred
     own_score = sum(one.own_score * share for one, share in counted) * to_hundred
     parts = np.array([(one.score_se * share * to_hundred) ** 2 for one, share in counted])
@@ -208,7 +207,7 @@ def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: Array
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (parts**2 / degrees).sum(axis=0)
     se = np.sqrt(variance)
-    low, high = compute_bounds(score, se, freedom, most=_FULL_SCORE)
+    low, high = compute_bounds(score, se, freedom, most=FULL_SCORE)
     difference = score - own_score
     spread = variance + (own_parts - 2.0 * shared).sum(axis=0)
     difference_se = np.sqrt(np.maximum(spread, 0.0))
@@ -398,7 +397,7 @@ def _equate_some(
     lineage_count = np.bincount(met, minlength=count)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(lineage_count >= 2, lineage_count / (lineage_count - 1.0), np.nan)
-    to_ten = _FULL_DISCIPLINE / number
+    to_ten = FULL_DISCIPLINE / number
     score = np.where(is_known, score, np.nan)
     return (
         ability[wanted],

@@ -12,8 +12,7 @@ import numpy as np
 
 from schemas.errors import ContractError
 from tasks.statistics.cells import Codes, Floats
-
-MOST_STARS = 3
+from tasks.statistics.score import MOST_STARS
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ chapter 5). How far repeats of the same questions lie apart is another quantity 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import UsageError
 from tasks.statistics.cells import (
-    MOST_STARS,
     Cells,
     Codes,
     Floats,
@@ -24,10 +24,16 @@ from tasks.statistics.cells import (
     check_weights,
     compute_cells,
 )
+from tasks.statistics.score import (
+    FULL_DISCIPLINE,
+    FULL_SCORE,
+    MOST_STARS,
+    POINTS_PER_STAR,
+    compute_means,
+    compute_score,
+)
 
 CONFIDENCE = 0.95
-_FULL_SCORE = 100.0
-_FULL_DISCIPLINE = 10.0
 
 
 @dataclass(frozen=True)
@@ -121,15 +127,15 @@ def compute_scores(
         key_count=candidate_count,
         discipline_count=len(shares),
     )
-    to_ten = _FULL_DISCIPLINE / MOST_STARS
-    discipline_score = np.clip(cells.mean * to_ten, 0.0, _FULL_DISCIPLINE)
+    to_ten = FULL_DISCIPLINE / MOST_STARS
+    discipline_score = np.clip(cells.mean * to_ten, 0.0, FULL_DISCIPLINE)
     discipline_se = np.sqrt(cells.variance) * to_ten
     low, high = compute_interval(
-        discipline_score, discipline_se, cells.degrees, cells.cluster_count, least=0.0, most=_FULL_DISCIPLINE
+        discipline_score, discipline_se, cells.degrees, cells.cluster_count, least=0.0, most=FULL_DISCIPLINE
     )
     repeat_sd, repeat_count = _compute_repeat_sd(rows, shares, candidate_count)
     return Scores(
-        score=combine_cells(cells, shares, scale=_FULL_SCORE / MOST_STARS, least=0.0, most=_FULL_SCORE),
+        score=combine_cells(cells, shares, scale=POINTS_PER_STAR, least=0.0, most=FULL_SCORE),
         question_count=cells.unit_count.sum(axis=1),
         answer_count=np.bincount(rows.candidate, minlength=candidate_count),
         discipline_score=discipline_score,
@@ -152,7 +158,7 @@ def combine_cells(
     share = weights[has_weight]
     size = np.broadcast_to(np.asarray(scale, dtype=float), cells.mean.shape[:1])
     # A full score may add up to 100.00000000000001, which no table takes.
-    value = np.clip(cells.mean[:, has_weight] @ share * size, least, most)
+    value = np.clip(compute_score(cells.mean, weights, scale=size), least, most)
     parts = cells.variance[:, has_weight] * share**2
     variance = parts.sum(axis=1)
     se = np.sqrt(variance) * np.abs(size)
@@ -208,35 +214,33 @@ def _compute_relative(units: Units, weights: Floats, candidate_count: int, refer
             key, discipline, lineage, value, key_count=candidate_count, discipline_count=len(weights)
         )
 
-    has_weight = weights > 0
     cells, reference_cells = arrange(stars), arrange(theirs)
-    share = weights[has_weight]
     with np.errstate(divide="ignore", invalid="ignore"):
-        base = reference_cells.mean[:, has_weight] @ share
+        base = compute_score(reference_cells.mean, weights, scale=1.0)
         base = np.where(base > 0, base, np.nan)
-        ratio = cells.mean[:, has_weight] @ share / base
+        ratio = compute_score(cells.mean, weights, scale=1.0) / base
         error = combine_cells(
             arrange(stars - ratio[key] * theirs),
             weights,
-            scale=_FULL_SCORE / base,
+            scale=FULL_SCORE / base,
             least=-np.inf,
             most=np.inf,
         )
         discipline_base = np.where(reference_cells.mean > 0, reference_cells.mean, np.nan)
         discipline_ratio = cells.mean / discipline_base
         spread = arrange(stars - discipline_ratio[key, discipline] * theirs)
-        discipline_se = np.sqrt(spread.variance) / discipline_base * _FULL_SCORE
-    value = ratio * _FULL_SCORE
+        discipline_se = np.sqrt(spread.variance) / discipline_base * FULL_SCORE
+    value = ratio * FULL_SCORE
     # The highest R there can be is that of a candidate with all stars.
     equal = count_equal(cells, weights)
     low, high = compute_interval(value, error.se, error.degrees, equal, least=0.0, most=np.inf)
-    high = np.minimum(high, _FULL_SCORE * MOST_STARS / base)
+    high = np.minimum(high, FULL_SCORE * MOST_STARS / base)
     is_reference = np.arange(candidate_count) == reference
     low, high = np.where(is_reference, value, low), np.where(is_reference, value, high)
     return RelativeScores(
         relative=Estimate(value, error.se, error.degrees, low, high),
         question_count=cells.unit_count.sum(axis=1),
-        discipline_relative=discipline_ratio * _FULL_SCORE,
+        discipline_relative=discipline_ratio * FULL_SCORE,
         discipline_se=discipline_se,
         discipline_count=cells.unit_count,
     )
@@ -248,12 +252,9 @@ def _compute_repeat_sd(rows: StarRows, weights: Floats, candidate_count: int) ->
         return np.full(candidate_count, np.nan), np.zeros(candidate_count, dtype=np.int64)
     repeats = int(rows.repeat.max()) + 1
     cell = (rows.candidate * repeats + rows.repeat) * len(weights) + rows.discipline
-    size = candidate_count * repeats * len(weights)
-    has_weight = weights > 0
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(cell, weights=rows.stars, minlength=size) / np.bincount(cell, minlength=size)
-    score = mean.reshape(candidate_count, repeats, len(weights))[:, :, has_weight] @ weights[has_weight]
-    score *= _FULL_SCORE / MOST_STARS
+    shape = (candidate_count, repeats, len(weights))
+    mean, _ = compute_means(cell, rows.stars, math.prod(shape))
+    score = compute_score(mean.reshape(shape), weights)
     is_whole = ~np.isnan(score)
     count = is_whole.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from schemas.errors import UsageError
 from tasks.statistics.elo import compute_bradley_terry, compute_round_elo
+from tasks.statistics.score import to_points
 from tasks.statistics.spearman import compute_spearman
 
 Floats = NDArray[np.float64]
 
 METHODS = ("score", "elo", "bradley_terry")
 _LADDER = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-_MOST_STARS = 3
 _MOST_STEPS_AT_ONCE = 4_000_000  # of 8 bytes each in memory
 
 
@@ -107,7 +107,7 @@ def _rank(ratings: Floats) -> NDArray[np.int64]:
 
 def _score(matrix: Floats, weights: Floats, drawn: NDArray[np.int64]) -> Floats:
     """S of each candidate on each sample, as samples x candidates."""
-    return np.stack([matrix[:, one] @ weights[one] / weights[one].sum() for one in drawn]) / _MOST_STARS * 100
+    return to_points(np.stack([matrix[:, one] @ weights[one] / weights[one].sum() for one in drawn]))
 
 
 def _play_in_parts(matrix: Floats, drawn: NDArray[np.int64], generator: np.random.Generator) -> Floats:

@@ -16,10 +16,11 @@ import polars as pl
 import pytest
 
 from schemas.tables import get_table
-from tasks.statistics.cells import MOST_STARS, StarRows
+from tasks.statistics.cells import StarRows
 from tasks.statistics.comparisons import compute_pairs
 from tasks.statistics.intervals import Scores, compute_scores
 from tasks.statistics.ranks import compute_holm, compute_ranks
+from tasks.statistics.score import MOST_STARS
 from warehouse.lake.queries import read_queries
 from warehouse.lake.trial import connect_trial
 

@@ -46,6 +46,8 @@ SELECT
     base_model,
     mode,
     discipline,
+    -- As compute_score of tasks/statistics/score.py with one weight for all: held together by
+    -- tests/tasks/editions/test_one_score.py.
     sum(if(discipline IS NULL, pair_variant_stars, own_variant_stars) * pair_count) / sum(pair_count) / 3 * 100
         AS variant_score,
     sum(if(discipline IS NULL, pair_base_stars, own_base_stars) * pair_count) / sum(pair_count) / 3 * 100 AS base_score,

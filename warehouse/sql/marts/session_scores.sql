@@ -34,6 +34,8 @@ WITH session_counts AS (
 
 SELECT
     * EXCLUDE (is_judged, is_provisional, is_simulated),
+    -- As compute_score of tasks/statistics/score.py where the set holds disciplines in the shares that they weigh: held together
+    -- by tests/tasks/editions/test_one_score.py.
     CASE WHEN is_judged THEN star_count / (3 * question_count) * 100 END AS score,
     sum(unparsed_count) OVER candidates / sum(question_count) OVER candidates AS unparsed_rate,
     is_judged AND sum(unparsed_count) OVER candidates <= 0.005 * sum(question_count) OVER candidates AS is_complete,
