@@ -1,4 +1,4 @@
-"""What an edition rests on: the run, its sessions, the judges in their order, and the stars of every question."""
+"""What an edition rests on: the run, its sessions, the judges in order, the stars."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class JudgeInOrder:
-    """A judge by one version of its prompt; `mean_kappa` and `rated_count` are null before any calibration."""
+    """A judge by one version of its prompt; the other two are null before any calibration."""
 
     judge: str
     prompt_wording: str

@@ -1,4 +1,4 @@
-"""How S of each candidate moved since its last edition, with its error: from frozen stars on both sides."""
+"""How S of each candidate moved since its last edition, with its error, from frozen stars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def estimate_changes(
     read: Reader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame
 ) -> pl.DataFrame:
-    """The change columns of `edition_scores` for the candidates of a style that were published in an earlier month.
+    """The change columns of `edition_scores` for candidates of a style published before.
 
     `earlier` are the rows of `earlier_scores` of all styles. Both editions keep their own questions; lineages that a
     candidate met in both enter the error.

@@ -1,4 +1,4 @@
-"""Put an edition on the scale of all editions before it: one graded response model for each discipline.
+"""Put an edition on the scale of all before it: a graded response model for each discipline.
 
 Stands beside S, never instead of it. Questions that were asked in several editions, and the reference's sittings, link the
 months; the fit starts from the last edition's. What is published here is frozen: the next edition's fit makes new rows.
@@ -60,7 +60,7 @@ class _History:
 
 
 def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]) -> Equating:
-    """Fit every discipline over the editions up to this one, and equate whoever stands in the standings.
+    """Fit every discipline over the editions so far, and equate whoever stands in the standings.
 
     Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, its fit does not converge, or its
     answers do not fix the scale: a scale with a hole is none.
@@ -162,7 +162,7 @@ def equate_nothing() -> Equating:
 
 
 def _list_people(read: Reader, basis: Basis, edition_id: str, answers: StyleAnswers) -> pl.DataFrame:
-    """Whose score is equated: this edition's candidates, and everybody else by the latest edition before it."""
+    """Whose score is equated: this edition's candidates, and the others by their latest edition."""
     import polars as pl
 
     own = (
@@ -182,7 +182,7 @@ def _list_people(read: Reader, basis: Basis, edition_id: str, answers: StyleAnsw
 
 
 def _arrange(before: pl.DataFrame, own: pl.DataFrame) -> _History:
-    """Codes for one discipline. A sitting that speaks in several editions is one entry, of the first of them."""
+    """Codes for one discipline; a sitting of several editions is one entry, of the first."""
     import polars as pl
 
     names = [
@@ -280,7 +280,7 @@ def _read_start(read: Reader, before: dict[str, object], history: _History) -> P
 
 
 def _equate(history: _History, fit: GradedFit, people: pl.DataFrame) -> EquatedDiscipline:
-    """Equated scores of the people in their order; one without answers in the discipline has NaN."""
+    """Equated scores of the people in their order; NaN without answers in the discipline."""
     import polars as pl
 
     by_edition = history.entries.select("model", "entry", sat_edition_id="edition_id").unique(
@@ -314,7 +314,7 @@ def _equate(history: _History, fit: GradedFit, people: pl.DataFrame) -> EquatedD
 
 
 def _is_unfixed(equated: EquatedDiscipline) -> bool:
-    """Whether an error is wider than the scale: the likelihood is flat there, and its maximum says nothing."""
+    """Whether an error is wider than the scale: a likelihood so flat has no maximum to go by."""
     errors = equated.score_se[~np.isnan(equated.score)]
     return bool((~np.isfinite(errors) | (errors > WIDEST_SE)).any())
 

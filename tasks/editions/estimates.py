@@ -1,4 +1,4 @@
-"""From the stars of an edition to its frozen numbers: scores, ranks and pairs, each with its error.
+"""From an edition's stars to its frozen numbers: scores, ranks and pairs with their errors.
 
 What nobody could judge earns nothing and stays in N; an answer of the reference that nobody could judge is left out of R,
 because a 0 there would raise everybody else.
@@ -14,9 +14,8 @@ import numpy as np
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis
-from tasks.editions.head_to_head import HeadToHead, count_wins
 from tasks.statistics.cells import Codes, Floats, StarRows
-from tasks.statistics.comparisons import Differences, Pairs, compute_pairs
+from tasks.statistics.comparisons import Differences, HeadToHead, Pairs, compare_stars, compute_pairs
 from tasks.statistics.intervals import Estimate, RelativeScores, compute_scores
 from tasks.statistics.ranks import ERROR_RATE, compute_holm, compute_ranks
 
@@ -83,7 +82,7 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
 
 
 def count_stars(answers: StyleAnswers) -> pl.DataFrame:
-    """Rows of `edition_stars` without the edition: what each candidate got for each question over the repeats."""
+    """Rows of `edition_stars` without the edition: each candidate's stars for each question."""
     import polars as pl
 
     is_unparsed = pl.col("score_status") == "unparsed"
@@ -106,7 +105,7 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 def estimate_scores(
     answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str
 ) -> pl.DataFrame:
-    """Rows of `edition_scores` of one style, without the edition: each candidate over all disciplines and in each.
+    """Rows of `edition_scores` of a style, without the edition: all disciplines and each.
 
     `sessions` are those of `summarise_sessions`.
     """
@@ -176,7 +175,7 @@ def estimate_scores(
 
 
 def estimate_pairs(answers: StyleAnswers, pairs: Pairs, bases: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `edition_pairs` of one style, without the edition: all pairs, and a variant beside its base by discipline.
+    """Rows of `edition_pairs` of a style, without the edition; variants and bases by discipline.
 
     Only pairs over all disciplines are tested; Holm's correction is over all of them.
     """
@@ -240,7 +239,7 @@ def _compute_relative(answers: StyleAnswers, reference: str) -> RelativeScores |
 
 
 def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
-    """Counts of each candidate over all disciplines and in each: what N is made of, and how many pairs R has."""
+    """What N is made of, and how many pairs R has: over all disciplines and in each."""
     import polars as pl
 
     of_reference = (
@@ -294,7 +293,7 @@ def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
 def _list_pairs(answers: StyleAnswers, pairs: Pairs, discipline: str) -> pl.DataFrame:
     import polars as pl
 
-    wins: HeadToHead = count_wins(make_rows(answers.frame), len(answers.models), pairs.first, pairs.second)
+    wins: HeadToHead = compare_stars(make_rows(answers.frame), len(answers.models), pairs.first, pairs.second)
     models = np.array(answers.models, dtype=object)
     differences: Differences = pairs.differences
     return pl.DataFrame(

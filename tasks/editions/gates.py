@@ -52,7 +52,7 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
 
 
 def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str | None, run_id: str) -> None:
-    """Raise GateError when a gate is shut and not overridden, UsageError for a gate or a reason that is wrong."""
+    """Raise GateError for a shut gate not overridden, UsageError for a wrong gate or reason."""
     if unknown := sorted(set(overridden) - set(GATES)):
         raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
     if overridden and not (reason or "").strip():
@@ -85,7 +85,7 @@ def _check_incomplete(basis: Basis) -> ShutGate | None:
 
 
 def _check_answered(basis: Basis, least: float) -> ShutGate | None:
-    """What counts 0 because it was never answered says nothing of a candidate; the reference's own sittings are looked at, too."""
+    """What counts 0 for want of an answer says nothing of a candidate, the reference included."""
     import polars as pl
 
     if basis.answers.is_empty():

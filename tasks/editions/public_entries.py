@@ -1,4 +1,4 @@
-"""Editions in the public log: each one with the roots of what it rests on, revisions and overrides as much as the first."""
+"""Editions in the public log, revisions and overrides too: each with the roots of its basis."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from schemas.settings import Settings
 from tasks.editions.basis import Basis, JudgeInOrder, read_basis
 from tasks.editions.estimates import arrange_styles, count_stars
 from tasks.editions.public_files import (
+    CountedQuestion,
     EditionFiles,
-    Question,
     name_edition_folder,
     read_edition_files,
     write_edition_files,
@@ -46,7 +46,7 @@ def write_files(ledger: Ledger, lake: Lake, settings: Settings, edition: Edition
 
 
 def find_unlisted(connection: Connection, run_id: str, published: pl.DataFrame) -> list[dict[str, Any]]:
-    """The editions (rows of `run_revisions`) that the public log does not have, revisions in order."""
+    """The editions (rows of `run_revisions`) that the public log lacks, revisions in order."""
     listed = {entry.body["edition"] for entry in read_public_entries(connection, run_id, (KIND,))}
     return [row for row in published.iter_rows(named=True) if row["edition_id"] not in listed]
 
@@ -54,7 +54,7 @@ def find_unlisted(connection: Connection, run_id: str, published: pl.DataFrame) 
 def prove_edition(
     ledger: Ledger, lake: Lake, settings: Settings, head: Mapping[str, Any]
 ) -> EditionFiles | None:
-    """The public files of an edition that stands without an entry: killed before it, or older than the public log.
+    """The public files of an edition without an entry: killed before it, or older than the log.
 
     Null, with a warning, where its stars cannot be had again: what was landed since gives others than those that were frozen.
     """
@@ -114,7 +114,7 @@ def _write(
 
         landed = _LandedHashes(lake, basis)
 
-        def read_hashes(row: Mapping[str, Any], _: Sequence[Question]) -> Mapping[int, str]:
+        def read_hashes(row: Mapping[str, Any], _: Sequence[CountedQuestion]) -> Mapping[int, str]:
             # What was judged is what landed: where that is not what the candidate gave, everybody shall see it. The audit log
             # has the answers that were never landed.
             return {**read_answer_hashes(connection, str(row["session_id"])), **landed.read(row)}
@@ -125,7 +125,7 @@ def _write(
 
 
 class _LandedHashes:
-    """Hashes of the answers as they landed, by session; some sessions at a time, in the order in which they are asked for."""
+    """Hashes of the answers as they landed, some sessions at a time in the order asked for."""
 
     def __init__(self, lake: Lake, basis: Basis) -> None:
         self._lake = lake

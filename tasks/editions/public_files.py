@@ -1,4 +1,4 @@
-"""The files of an edition that anybody can recompute it from: who sat what, with a star and a hash for every answer.
+"""The files to recompute an edition from: who sat what, a star and a hash for every answer.
 
 They hold names of lineages and hashes alone (docs/verify.md, "Editions"). Stars are those that the edition rests on; hashes are
 the ledger's, with which each session was closed. One session at a time is in memory besides the edition's own rows.
@@ -29,8 +29,8 @@ UNANSWERED: Final = "u"
 _SIGNS: Final = {"unanswered": UNANSWERED, "unparsed": "x", "unjudged": "-"}
 
 
-class Question(NamedTuple):
-    """A question of a session as the edition counts it: its position, its lineage, and the sign of what it earned."""
+class CountedQuestion(NamedTuple):
+    """A question of a session as counted: its position, its lineage, the sign of what it earned."""
 
     seq: int
     lineage_uuid: str
@@ -38,7 +38,7 @@ class Question(NamedTuple):
 
 
 # A row of `basis.sessions` and its questions → SHA-256 of each answer's text by the position of its question.
-HashReader = Callable[[Mapping[str, Any], Sequence[Question]], Mapping[int, str]]
+HashReader = Callable[[Mapping[str, Any], Sequence[CountedQuestion]], Mapping[int, str]]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def write_edition_files(
 
 
 def read_edition_files(folder: Path, edition_id: str, published_at: str) -> EditionFiles | None:
-    """What files that a killed process left say; null where they are not whole, or those of another attempt."""
+    """What a killed process left; null for files that are not whole, or of another attempt."""
     try:
         (head,) = iter_lines(folder / EDITION)
         if (head["edition"], head["published_at"]) != (edition_id, published_at):
@@ -155,8 +155,8 @@ def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots:
 
 def _iter_sessions(
     basis: Basis, secret: bytes
-) -> Iterator[tuple[dict[str, Any], list[Question], Sequence[int]]]:
-    """Every session that speaks, by name, with its questions by position, and their places by the names of their lineages.
+) -> Iterator[tuple[dict[str, Any], list[CountedQuestion], Sequence[int]]]:
+    """Every session that speaks, its questions by position, and their places by lineages' names.
 
     One of which nothing has landed yet has as many unanswered questions as it was planned with, of no lineage.
     """
@@ -165,13 +165,13 @@ def _iter_sessions(
         found = answers.read(row["session_id"])
         if found is None:
             count = int(row["question_count"])
-            yield row, [Question(seq, "", UNANSWERED) for seq in range(1, count + 1)], range(count)
+            yield row, [CountedQuestion(seq, "", UNANSWERED) for seq in range(1, count + 1)], range(count)
         else:
             yield row, *found
 
 
 class _Answers:
-    """The answers of a month, a session at a time. Beside the rows there are two numbers for each of them, and one for a lineage."""
+    """The answers of a month, a session at a time; beside the rows, two numbers for each."""
 
     def __init__(self, rows: pl.DataFrame, secret: bytes) -> None:
         import polars as pl
@@ -187,15 +187,15 @@ class _Answers:
         sessions, self._session = _number(rows["session_id"])
         self._numbers = {name: number for number, name in enumerate(sessions)}
 
-    def read(self, session: str) -> tuple[list[Question], Sequence[int]] | None:
-        """Its questions by position, and their places by the names of their lineages; null where nothing has landed."""
+    def read(self, session: str) -> tuple[list[CountedQuestion], Sequence[int]] | None:
+        """Its questions by position, their places by lineages' names; null where nothing landed."""
         if session not in self._numbers:
             return None
         place = (self._session == self._numbers[session]).arg_true()
         rank = self._rank.gather(self._lineage.gather(place)).alias("rank")
         held = self._rows[place].with_columns(rank).sort("seq")
         questions = [
-            Question(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
+            CountedQuestion(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
             for seq, lineage, stars, status, _ in held.iter_rows()
         ]
         return questions, held["rank"].arg_sort().to_list()
@@ -210,7 +210,7 @@ def _number(column: pl.Series) -> tuple[list[str], pl.Series]:
 
 
 def _list_answers(
-    row: Mapping[str, Any], questions: Iterable[Question], hashes: Mapping[int, str]
+    row: Mapping[str, Any], questions: Iterable[CountedQuestion], hashes: Mapping[int, str]
 ) -> list[str | None]:
     """The hash of each answer by position, null where there is none."""
     # Of a session that is still open what was judged has been landed; what came since is no part of the edition.

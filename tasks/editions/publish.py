@@ -94,7 +94,7 @@ def publish_run(
     confirm: Confirm = lambda _: None,
     before_landing: Callable[[Edition], None] = lambda _: None,
 ) -> Edition:
-    """Publish a run, once; `disciplines` have the same weight each, `step` is told what is being done.
+    """Publish a run, once; `disciplines` weigh the same each, `step` is told what is being done.
 
     `confirm` is asked before anything is published in spite of a gate, and raises to keep it from being so. `before_landing` is
     called with a new edition right before the lake has it, while nobody else can publish the run.
@@ -246,7 +246,7 @@ def freeze_edition(
 
 
 def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> str:
-    """SHA-256 over an edition's own row (without its root) and every frozen row: what a published edition is checked against."""
+    """SHA-256 of an edition's row (less its root) and every frozen row, for later checks."""
     digest = hashlib.sha256()
     own = {
         name: str(value)

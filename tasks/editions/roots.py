@@ -1,4 +1,4 @@
-"""Publish with witnesses: the ledger keeps the root of every edition and never lets go of one, and everybody can recompute it.
+"""Publish with witnesses: the ledger keeps every edition's root; anybody can recompute it.
 
 The order, so that a kill at any moment is mended by publishing again: the public files, the lake, the ledger's root together with
 the entry of the public log, the file of that log.
@@ -33,7 +33,7 @@ def publish_and_keep_root(
     *,
     step: Step = lambda _: None,
 ) -> Edition:
-    """Publish a run by the disciplines of its plan, keep the roots of its editions in the ledger, and enter them in the public log.
+    """Publish a run by its plan's disciplines; keep its roots and enter them in the public log.
 
     A kill in between leaves an edition without a root and an entry; publishing again keeps both. Raises as `publish_run` does.
     """
@@ -80,7 +80,7 @@ def publish_and_keep_root(
 
 
 def read_disciplines(ledger: Ledger, settings: Settings, run_id: str) -> Sequence[str]:
-    """The disciplines that the run was planned with; those of the settings for one that this ledger does not know."""
+    """The disciplines of the run's plan; those of the settings for a run unknown to this ledger."""
     with ledger.read() as connection:
         run = exam.read_run(connection, run_id)
     return settings.disciplines if run is None else tuple(run["plan"]["shares"])

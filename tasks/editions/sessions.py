@@ -1,4 +1,4 @@
-"""What each session of an edition says by itself: counts, stars, its own S, and its part in R."""
+"""What each session of an edition says by itself: counts, stars, its own S, its part in R."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATUSES = ("unanswered", "unparsed", "unjudged")
 
 
 def summarise_sessions(basis: Basis) -> pl.DataFrame:
-    """Rows of `edition_sessions` without the edition: one for every session that speaks, incomplete ones without a score.
+    """Rows of `edition_sessions` without the edition: every session that speaks, S if complete.
 
     What nobody could judge earns nothing. A pair is a question that the session was judged on and the reference has stars for
     (its mean over sittings of the set in that style).
@@ -98,7 +98,7 @@ def _read_reference_stars(basis: Basis) -> pl.DataFrame:
 
 
 def _score_sessions(basis: Basis) -> pl.DataFrame:
-    """S of each session with the fixed weights; null where a discipline that has weight is missing."""
+    """S of each session; null where a discipline that has weight is missing."""
     import polars as pl
 
     names = sorted(name for name, weight in basis.weights.items() if weight > 0)

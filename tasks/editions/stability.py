@@ -1,4 +1,4 @@
-"""Stability of a published edition: its frozen stars resampled, and how its ratings settle as the sample grows.
+"""Stability of a published edition: its stars resampled, and ratings as the sample grows.
 
 Nothing of the edition changes. The candidates that sat one set are compared with each other and with the reference, which
 sat it, too: on other questions they have nothing in common.
@@ -16,7 +16,7 @@ import numpy as np
 from schemas.errors import GateError, UsageError
 from schemas.tables import get_table
 from tasks.statistics.bootstrap import DEFAULT_PLAN, CommonStars, arrange_stars, draw_resamples
-from tasks.statistics.rating_curves import choose_sizes, compute_curves
+from tasks.statistics.rating_curves import choose_sizes, compute_rating_curves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +108,7 @@ def write_stability(lake: Lake, run_id: str, request: StabilityRequest) -> Stabi
 def compute_stability(
     edition: Mapping[str, Any], stars: pl.DataFrame, request: StabilityRequest
 ) -> Stability:
-    """Every row for one edition (a row of `editions`) and the stars of one style (`stars_of_style`); writes nothing.
+    """Every row for one row of `editions` and its stars (`stars_of_style`); writes nothing.
 
     Raises UsageError for a style that nobody sat, or sizes that cannot be drawn, with the numbers; GateError when no set
     holds all disciplines of S.
@@ -229,7 +229,7 @@ def _list_curves(
     names, counts = np.unique(stars.disciplines, return_counts=True)
     sizes = dict(zip(names.tolist(), counts.tolist(), strict=True))
     of_question = np.array([weights.get(name, 0.0) / sizes[name] for name in stars.disciplines.tolist()])
-    points = compute_curves(
+    points = compute_rating_curves(
         stars.matrix,
         of_question,
         request.curve_sizes or choose_sizes(question_count),

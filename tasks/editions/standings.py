@@ -16,7 +16,7 @@ MAIN_STYLE = "zero_shot"
 def list_standings(
     read: Reader, basis: Basis, edition_id: str, scores: pl.DataFrame, equated: pl.DataFrame
 ) -> pl.DataFrame:
-    """Rows of `edition_standings`: this edition's candidates, and the others as of their latest edition.
+    """Rows of `edition_standings`: this edition's candidates, others as of their latest edition.
 
     Args:
         read: reads of the lake.

@@ -1,4 +1,4 @@
-"""Whether what was published is still what was published: every edition's rows against its root, here and in the ledger."""
+"""Whether editions are as published: rows against their roots, here and in the ledger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EditionFault:
 
 
 def find_changed_editions(lake: Lake, roots: Mapping[str, str]) -> list[EditionFault]:
-    """Compute the root of every edition again; `roots` are those that the ledger keeps, by edition."""
+    """Compute the root of every edition again; `roots` are the ledger's, by edition."""
     faults: list[EditionFault] = []
     editions = lake.read("run_revisions")
     for head in editions.iter_rows(named=True):

@@ -28,8 +28,7 @@ from tasks.models.budget import open_budget
 from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
-from tasks.statistics.elo import compute_bradley_terry
-from tasks.statistics.entry_rating import EntryRating, compute_entry_rating
+from tasks.statistics.elo import EntryRating, compute_bradley_terry, compute_entry_rating
 from warehouse.lake.store import Batch, Lake
 from warehouse.ledger.calls import read_call_months
 from warehouse.ledger.engine import Ledger

@@ -20,9 +20,8 @@ from tasks.league_statistics.marks import (
 )
 from tasks.statistics.consistency import Overlap, compute_chance, compute_consistency
 from tasks.statistics.family_bias import compute_family_bias
-from tasks.statistics.group_tests import compute_one_way, compute_tukey
+from tasks.statistics.group_tests import compute_one_way, compute_run_spread, compute_tukey
 from tasks.statistics.mean_interval import RESAMPLES, compute_mean_interval, make_generator
-from tasks.statistics.run_spread import compute_run_spread
 from tasks.statistics.sparse_replays import REPEATS, SHARES, compute_replays
 from tasks.statistics.spearman import (
     Spearman,

@@ -1,4 +1,4 @@
-"""How far two markers of the same responses agree, with its error: kappa, agreement, bias, and the difference of two judges."""
+"""How far two markers of the same responses agree, and two judges differ, with the errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compute_share(count: int, total: int) -> Bounded:
 
 
 def compute_mean(values: Sequence[float]) -> Bounded | None:
-    """A mean with its interval by Student's t; null for fewer than two values, whose error nobody knows."""
+    """A mean with its interval by Student's t; null for fewer than two values."""
     from scipy.special import stdtrit
 
     if len(values) < 2:
@@ -60,7 +60,7 @@ def compute_mean(values: Sequence[float]) -> Bounded | None:
 def compute_kappa_interval(
     first: Sequence[int], second: Sequence[int], category_count: int, weighting: Weighting = "none"
 ) -> Bounded | None:
-    """Cohen's kappa with the interval of its large-sample error (Fleiss, Cohen and Everitt 1969); null where undefined.
+    """Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
 
     Ratings are categories from 0. Where all agree that error is 0 and says nothing: the interval then reaches as far as a
     share q of disagreements could have stayed unseen, (1 - q)^n = 2.5%.
@@ -89,8 +89,9 @@ def compute_kappa_interval(
 
 
 def compute_agreement_difference(only_first: int, only_second: int, total: int) -> AgreementDifference:
-    """Two judges on the same responses: on `only_first` of `total` the first alone agrees with people, on `only_second` the other.
+    """Two judges on the same responses: the difference of their agreement with people.
 
+    On `only_first` of `total` responses the first alone agrees with people, on `only_second` the other.
     The interval is Wald's with half a response added to each of the four cells (Agresti and Min 2005).
     """
     from scipy.stats import binomtest

@@ -1,6 +1,4 @@
-"""Krippendorff's alpha: agreement of any number of raters, with gaps (Krippendorff 2011, Computing Krippendorff's
-Alpha-Reliability).
-"""
+"""Krippendorff's alpha (2011): agreement of any number of raters, with gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ Metric = Literal["nominal", "ordinal", "interval"]
 def compute_alpha(
     units: Iterable[Sequence[Hashable]], metric: Metric = "nominal", order: Sequence[Hashable] | None = None
 ) -> float | None:
-    """Alpha of the ratings, one sequence per rated item, gaps left out; at most 1, null when it is undefined.
+    """Alpha of the ratings, a sequence per item, gaps left out; at most 1, null if undefined.
 
     Items with fewer than two ratings say nothing about agreement and are left out. `order` ranks the categories for
     the ordinal metric (default: sorted); the interval metric needs numbers. Undefined where no item has two ratings,

@@ -37,7 +37,7 @@ def draw_resamples(
     *,
     plan: Sequence[tuple[int, int]] = DEFAULT_PLAN,
 ) -> pl.DataFrame:
-    """S (0 to 100) of every candidate on every resample: columns model, resample, sample_size and score.
+    """S of every candidate on every resample: columns model, resample, sample_size and score.
 
     Questions are drawn with replacement within each discipline, in the shares that `weights` (discipline -> weight in S)
     gives them, and the same ones for all candidates: what is left is the variation that comes from the questions. A sample
@@ -67,7 +67,7 @@ def draw_resamples(
 
 
 def arrange_stars(stars: pl.DataFrame) -> CommonStars:
-    """The stars of the common questions, arranged for drawing; takes model, question_uuid, discipline and stars.
+    """Stars of the common questions; takes columns model, question_uuid, discipline and stars.
 
     Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
     """

@@ -1,4 +1,4 @@
-"""Stars arranged for estimation: repeats averaged, then means and their variances in cells of candidate × discipline.
+"""Stars arranged for estimation: repeats averaged, then cells of candidate × discipline.
 
 Everything that the intervals, the pairs and the changes have in common. Variances count whole lineages: whatever was put
 of one lineage stays together, so that variants or prompt styles that are pooled do not pass for independent questions.
@@ -23,7 +23,7 @@ _WEIGHT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class StarRows:
-    """Judged answers of one edition and one prompt style (or of several styles, pooled): one row for each answer.
+    """Judged answers of an edition and prompt style (or several, pooled): a row for each answer.
 
     All arrays have one length; codes are whole numbers from 0.
 
@@ -67,7 +67,7 @@ class StarRows:
 
 @dataclass(frozen=True)
 class Units:
-    """What one candidate earned on one question, repeats averaged; sorted by candidate, then by question.
+    """What a candidate earned on a question, repeats averaged; sorted by candidate and question.
 
     Attributes:
         candidate, discipline, question, lineage: codes, questions and lineages numbered without gaps.
@@ -108,7 +108,7 @@ class Cells:
 
 
 def check_weights(weights: ArrayLike) -> Floats:
-    """The fixed weights of the disciplines as an array; raises UsageError where they are negative or do not sum to 1."""
+    """The disciplines' weights as an array; UsageError for one below 0 or another sum than 1."""
     found = np.asarray(weights, dtype=float)
     if found.ndim != 1 or not np.isfinite(found).all() or bool((found < 0).any()):
         raise UsageError("The weights of the disciplines must be numbers from 0, one for each discipline.")
@@ -161,7 +161,7 @@ def compute_cells(
     key_count: int,
     discipline_count: int,
 ) -> Cells:
-    """Mean of each cell key × discipline and its variance by lineage, n/(n-1) · Σ(lineage's deviations)² / units².
+    """Each cell's mean and its variance by lineage, n/(n-1) · Σ(lineage's deviations)² / units².
 
     With one question of each lineage this is s²/n. No correction for a finite bank.
     """
@@ -194,7 +194,7 @@ def compute_cells(
 
 
 def sum_lineages(cell: Codes, lineage: Codes, value: Floats) -> tuple[Codes, Floats, Codes]:
-    """Sums of the values of one lineage in one cell: the cell of each sum, the sum, and its lineage."""
+    """Sums of the values of one lineage in one cell: each sum's cell, the sum, its lineage."""
     width = int(lineage.max(initial=-1)) + 1
     whole = cell * width + lineage
     # Where every unit is alone in its lineage and already in order, nothing is to be sorted.

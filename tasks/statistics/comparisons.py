@@ -1,4 +1,4 @@
-"""Differences of S with their error: between candidates of one edition, and of a candidate between two editions.
+"""Candidates side by side: differences of S with their error, in one edition or between two.
 
 Candidates that sat the same questions are compared question by question: what makes a question easy for both drops out.
 Otherwise the variances add, less the covariance through lineages that both had.
@@ -25,7 +25,7 @@ from tasks.statistics.cells import (
     sum_lineages,
 )
 from tasks.statistics.intervals import combine_cells, compute_interval, count_equal
-from tasks.statistics.score import FULL_SCORE, POINTS_PER_STAR, compute_score
+from tasks.statistics.score import FULL_SCORE, POINTS_PER_STAR, compute_means, compute_score
 
 # From this share of the smaller sitting's questions on, in every discipline, a pair is compared on its common questions.
 LEAST_COMMON = 0.5
@@ -33,7 +33,7 @@ LEAST_COMMON = 0.5
 
 @dataclass(frozen=True)
 class Differences:
-    """Differences of S with error; one element for each pair or candidate, NaN where S is missing.
+    """Differences of S with error, one for each pair or candidate; NaN where S is missing.
 
     Attributes:
         difference: in points of S: first minus second candidate, or later minus earlier edition.
@@ -70,6 +70,22 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class HeadToHead:
+    """One element for each pair of candidates, in the order given.
+
+    Attributes:
+        first_wins, second_wins, ties: common questions by who has more stars, repeats averaged.
+        first_stars, second_stars: stars on the common questions, repeats averaged.
+    """
+
+    first_wins: Codes
+    second_wins: Codes
+    ties: Codes
+    first_stars: Floats
+    second_stars: Floats
+
+
+@dataclass(frozen=True)
 class Changes:
     """How S of each candidate moved from one edition to the next, shape (candidates,).
 
@@ -84,7 +100,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class _Sitting:
-    """S of every candidate, and what each lineage contributes to its error (squares sum to the variance of S)."""
+    """S of every candidate, and each lineage's part in its error (squares sum to the variance)."""
 
     cells: Cells
     owner: Codes
@@ -121,7 +137,7 @@ def compute_pairs(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -
 def compute_changes(
     before: StarRows, after: StarRows, weights: ArrayLike, *, candidate_count: int
 ) -> Changes:
-    """The change of S of each candidate between two editions, which as a rule have different questions.
+    """The change of S of each candidate between two editions, as a rule of different questions.
 
     Candidates and lineages have one numbering in both. NaN for a candidate that sat one of them only. Degrees of freedom
     leave the covariance aside.
@@ -147,6 +163,38 @@ def compute_changes(
     return Changes(
         common_count=np.bincount(candidate, minlength=candidate_count),
         differences=_compare_apart(cells, shares, covariance),
+    )
+
+
+def compare_stars(rows: StarRows, candidate_count: int, first: Codes, second: Codes) -> HeadToHead:
+    """Who of each pair has more stars on how many common questions, and how many in all."""
+    question_count = int(rows.question.max(initial=-1)) + 1
+    cell = rows.candidate * question_count + rows.question
+    size = candidate_count * question_count
+    mean, _ = compute_means(cell, rows.stars, size)
+    stars = mean.reshape(candidate_count, question_count)
+    columns = {
+        name: np.zeros(len(first))
+        for name in ("first_wins", "second_wins", "ties", "first_stars", "second_stars")
+    }
+    for code in np.unique(first):
+        at = np.flatnonzero(first == code)
+        # Only the questions that the first one sat can be common.
+        sat = np.flatnonzero(~np.isnan(stars[code]))
+        own = stars[code, sat]
+        theirs = stars[np.ix_(second[at], sat)]
+        is_common = ~np.isnan(theirs)
+        columns["first_wins"][at] = (own > theirs).sum(axis=1)
+        columns["second_wins"][at] = (own < theirs).sum(axis=1)
+        columns["ties"][at] = (own == theirs).sum(axis=1)
+        columns["first_stars"][at] = np.where(is_common, own, 0.0).sum(axis=1)
+        columns["second_stars"][at] = np.where(is_common, theirs, 0.0).sum(axis=1)
+    return HeadToHead(
+        first_wins=columns["first_wins"].astype(np.int64),
+        second_wins=columns["second_wins"].astype(np.int64),
+        ties=columns["ties"].astype(np.int64),
+        first_stars=columns["first_stars"],
+        second_stars=columns["second_stars"],
     )
 
 
@@ -247,7 +295,7 @@ def _compare_apart(cells: Cells, weights: Floats, covariance: Floats) -> Differe
 
 
 def _compute_p_value(value: Floats, se: Floats, degrees: Floats, count: Floats) -> Floats:
-    """Two-sided p; where all questions differ by the same, that of the sign test on as many questions."""
+    """Two-sided p; where all questions differ by the same, that of the sign test on as many."""
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):

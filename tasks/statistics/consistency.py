@@ -1,4 +1,4 @@
-"""Do judges put the same candidates into their top k? How far their top k overlap, beside what chance alone would give.
+"""Do judges put the same candidates into their top k: their overlap, beside that of chance.
 
 A judge does not judge its own answer, and the asker of a question has no answer to it: lists differ in whom they hold. So
 even judges at random overlap a good deal, and no overlap says anything without its chance level (League of LLMs prints
@@ -45,7 +45,7 @@ class Overlap:
 
 
 def compute_overlaps(lists: Floats) -> Floats:
-    """Overlap for every k of one round, shape (answers,); NaN where fewer than two judges have a list.
+    """Overlap for every k of a round, (answers,); NaN where fewer than two judges have a list.
 
     `lists` holds scores as judges x answers, NaN where a judge did not judge an answer; more is better. For each pair of
     judges |top k of one ∩ top k of the other| / k, and the mean over pairs. What a judge did not judge ranks below all that
@@ -64,7 +64,7 @@ def compute_overlaps(lists: Floats) -> Floats:
 
 
 def compute_chance(lists: Floats) -> Floats:
-    """Exact overlap for every k of judges that put the same lists in random order: as if each scored all alike."""
+    """Exact overlap for every k of judges that put the same lists in random order."""
     return compute_overlaps(np.where(np.isnan(lists), np.nan, 0.0))
 
 
@@ -95,7 +95,7 @@ def compute_consistency(
 
 
 def _share_places(scores: Floats, ks: NDArray[np.int64]) -> Floats:
-    """How much of a place in the top k each answer has, as answers x k: 0, 1, or a share among equals."""
+    """How much of a place in the top k each answer has, answers x k: 0, 1 or an equal's share."""
     value = np.where(np.isnan(scores), -np.inf, scores)
     better = (value[None, :] > value[:, None]).sum(axis=1)
     equal = (value[None, :] == value[:, None]).sum(axis=1)

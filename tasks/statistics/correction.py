@@ -82,7 +82,7 @@ class Corrected:
 
 
 def compute_judge_weight(rated: RatedRows) -> float:
-    """λ: the slope of people's stars on the judge's within candidates; 0 where the judge's stars do not vary."""
+    """λ: the slope of people's stars on the judge's, within candidates; 0 where those are alike."""
     count = int(rated.candidate.max(initial=-1)) + 1
     judge = rated.judge - _means(rated, rated.judge, count)[rated.candidate]
     people = rated.people - _means(rated, rated.people, count)[rated.candidate]
@@ -106,7 +106,7 @@ def correct_by_ratings(judged: JudgedScores, rated: RatedRows, judge_weight: flo
 
 
 def correct_by_families(judged: JudgedScores, rated: RatedRows, judge_weight: float) -> Corrected:
-    """The estimate by random effects of candidate within family, of every candidate, unrated ones included.
+    """The estimate by random effects of candidate within family, unrated candidates included.
 
     Variances by restricted likelihood over a grid; the best linear unbiased prediction with its error (Henderson 1975). NaN for
     all where fewer than two candidates were rated.
@@ -140,7 +140,7 @@ def correct_by_families(judged: JudgedScores, rated: RatedRows, judge_weight: fl
 
 
 def _choose_covariates(judged: JudgedScores, seen: Codes) -> tuple[Floats, Floats]:
-    """What the gap depends on, and its derivative by the judge's score, candidates × covariates each.
+    """What the gap depends on, and its derivative by judge's score; candidates × covariates.
 
     A mean, the judge's score, the judge's own family, and the score within that. Few rated candidates say too little of the
     score; where none or all of them are of the judge's family it says nothing.
@@ -164,7 +164,7 @@ def _choose_covariates(judged: JudgedScores, seen: Codes) -> tuple[Floats, Float
 def _measure_gaps(
     judged: JudgedScores, rated: RatedRows, judge_weight: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """People less λ times the judge by candidate: weighted mean, variance of that mean, ratings, covariance with the judge."""
+    """People less λ times the judge: mean, its variance, ratings, covariance with the judge."""
     size = len(judged.stars)
     value = rated.people - judge_weight * rated.judge
     count = np.bincount(rated.candidate, minlength=size).astype(float)
@@ -187,7 +187,7 @@ def _means(rated: RatedRows, value: Floats, count: int) -> Floats:
 
 
 def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bool_]) -> Floats:
-    """Variances of the means with the spread of single responses pooled over candidates: few ratings know little of theirs.
+    """Variances of the means, single responses' spread pooled: few ratings say little of it.
 
     The judge's own family is pooled apart where at least two candidates of each side were rated.
     """
@@ -206,7 +206,7 @@ def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bo
 
 
 def _fit_effects(gap: Floats, noise: Floats, same: Floats, covariates: Floats) -> tuple[float, float]:
-    """Variances of the candidate's own effect and of its family's: those of the highest restricted likelihood on a grid."""
+    """Variances of the candidate's effect and its family's: of the highest likelihood on a grid."""
     apart = gap - covariates @ np.linalg.lstsq(covariates, gap, rcond=None)[0]
     top = max(float(np.var(apart, ddof=1)) * 4.0, 1e-6)
     steps = np.concatenate([[0.0], np.geomspace(top * 1e-4, top, _STEPS - 1)])

@@ -1,4 +1,4 @@
-"""Whether a judge has changed: the same responses judged every month, watched by a bound that may be looked at every month.
+"""Whether a judge has changed, by the same responses every month and a bound for every look.
 
 For each month in which a change may have begun, the months since then are set beside those before it; a change of normal size
 (standard deviation `TYPICAL`) is weighed against none, whatever the judge's level is. Each of these ratios, and so their
@@ -23,7 +23,7 @@ LEAST_VARIANCE = 0.02
 
 @dataclass(frozen=True)
 class Drift:
-    """What the judgements of the anchor responses say after each month that followed the first; arrays by month.
+    """What the anchor responses' judgements say after each month but the first; arrays by month.
 
     Attributes:
         response_count: responses with stars on every occasion.
@@ -87,7 +87,7 @@ def _weigh(gap: float, noise: float) -> float:
 
 
 def _measure_noise(seen: Floats) -> float:
-    """Variance of one judgement about its response's mean, a common shift of an occasion taken out."""
+    """Variance of a judgement about its response's mean, less the common shift of an occasion."""
     count, occasions = seen.shape
     off = seen - seen.mean(axis=1, keepdims=True) - seen.mean(axis=0, keepdims=True) + seen.mean()
     return max(LEAST_VARIANCE, float((off**2).sum() / ((count - 1) * (occasions - 1))))

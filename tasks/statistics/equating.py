@@ -1,4 +1,4 @@
-"""Scores that can be compared across sets, months and years: what a candidate would have got on the first season's bank.
+"""Scores that compare across months and years: what one would have got on the first bank.
 
 The ability of an entry is estimated from its own answers alone (weighted likelihood, Warm 1989), so that nobody is drawn
 towards a mean. Its error follows the drawing of lineages through everything that rests on them: the ability, the questions'
@@ -38,7 +38,7 @@ _AT_ONCE = 256  # entries whose influence is held in memory together
 
 @dataclass(frozen=True)
 class EquatedDiscipline:
-    """One discipline of some entries, shape (entries asked for,); NaN for an entry without answers in it.
+    """One discipline of some entries, shape (entries,); NaN for an entry without answers in it.
 
     Attributes:
         entry: codes of the entries.
@@ -65,7 +65,7 @@ class EquatedDiscipline:
 
 @dataclass(frozen=True)
 class EquatedScores:
-    """Equated scores beside S, shape (entries,); NaN where a discipline that has weight is missing.
+    """Equated scores beside S, shape (entries,); NaN where a discipline with weight is missing.
 
     Attributes:
         entry: codes of the entries.
@@ -90,7 +90,7 @@ class EquatedScores:
 
 @dataclass(frozen=True)
 class _System:
-    """The linearised likelihood: who answers for what, with the questions' own parameters eliminated.
+    """The linearised likelihood, the questions' own parameters eliminated.
 
     Attributes:
         factor: Cholesky factor of the information of abilities, edition means and season means.
@@ -106,7 +106,7 @@ class _System:
 
 
 def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = None) -> EquatedDiscipline:
-    """Equated scores of one discipline; `entries` are those wanted (all by default; errors cost least for few).
+    """Equated scores of one discipline for some `entries` (by default all; few cost less).
 
     Raises UsageError when no question of the first season has an answer, or an entry is unknown.
     """
@@ -136,7 +136,7 @@ def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = No
 
 
 def compute_abilities(rows: GradedRows, fit: GradedFit, own_part: Floats | None = None) -> Floats:
-    """Weighted-likelihood abilities of all entries, NaN without answers; finite for all or no stars, too.
+    """Weighted-likelihood abilities, finite for all or no stars, too; NaN for no answers.
 
     `own_part`, shape (entries,), is what `compute_own_part` gives; none where the questions' parameters are known.
     """
@@ -163,7 +163,7 @@ def compute_abilities(rows: GradedRows, fit: GradedFit, own_part: Floats | None 
 
 
 def compute_own_part(rows: GradedRows, fit: GradedFit) -> Floats:
-    """How far each entry's answers are expected to draw its own score function through its questions' parameters, (entries,).
+    """How far an entry's answers draw its score function through its questions, (entries,).
 
     A question's discrimination is estimated from the same answers: it comes out larger where a strong entry did well by
     chance, so that the questions on which chance was kind weigh more, and abilities spread outwards. To first order an answer
@@ -183,7 +183,7 @@ def compute_own_part(rows: GradedRows, fit: GradedFit) -> Floats:
 
 
 def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: ArrayLike) -> EquatedScores:
-    """Equated scores from 0 to 100 over the disciplines with their fixed weights, in the same order.
+    """Equated scores from 0 to 100 over disciplines with their fixed weights, in the same order.
 
     Disciplines have no lineage in common, so their variances add. Raises UsageError for weights that do not fit,
     ContractError for disciplines of different entries.
@@ -226,7 +226,7 @@ def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: Array
 
 
 def compute_bounds(score: Floats, se: Floats, degrees: ArrayLike, *, most: float) -> tuple[Floats, Floats]:
-    """95% interval of scores from 0 to `most`, made on the scale of their log odds; NaN where a value or its error is.
+    """95% interval of scores from 0 to `most`, by their log odds; NaN where score or error is.
 
     An expected score that came out too high has too small an error, since errors shrink towards the ends of the scale; on
     the log odds they do not, and both sides are missed about as often.
@@ -250,7 +250,7 @@ def _read_priors(fit: GradedFit) -> tuple[float, float]:
 def _invert_questions(
     rows: GradedRows, fit: GradedFit, curves: Curves
 ) -> tuple[tuple[Floats, Floats, Floats], tuple[Floats, Floats]]:
-    """Inverse of each question's information as (bb, ba, aa); and each row's information of θ, and of θ with log a."""
+    """Each question's inverse information (bb, ba, aa); each row's, of θ and of θ with log a."""
     questions = rows.question_count
     prior_b, prior_a = _read_priors(fit)
     pp, pa, aa = (rows.weight * part for part in compute_information(curves))
@@ -262,7 +262,7 @@ def _invert_questions(
 
 
 def _arrange_system(rows: GradedRows, fit: GradedFit) -> _System:
-    """Information and residuals at the maximum, for entries, edition means and (but for the first) season means."""
+    """Information and residuals at the maximum, for entries, editions and seasons but the first."""
     from scipy.linalg import cho_factor
     from scipy.sparse import csr_array, diags_array, hstack
 

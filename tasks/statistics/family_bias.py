@@ -1,4 +1,4 @@
-"""Do judges score answers of their own family higher than others': Welch's test in three units.
+"""Do judges score answers of their own family higher: Welch's test in four units.
 
 `score` pools single scores, as League of LLMs says it did (appendix E); `cell` takes the mean of each judge on each answerer,
 which its printed p-values fit. Both also answer yes for a family whose answers are simply better. `excess` takes that away:
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import ContractError
-from tasks.statistics.welch import Welch, compute_welch
+from tasks.statistics.group_tests import Welch, compute_welch
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -84,7 +84,7 @@ def compute_family_bias(
 
 
 def _subtract_outside(score: Floats, answer: Codes, of_judge: Codes, of_answerer: Codes) -> Floats:
-    """Each score less the mean that judges of neither family gave to the same answer; NaN where there is no such judge."""
+    """Each score less the mean of judges of neither family on the same answer; NaN without any."""
     _, code = np.unique(answer, return_inverse=True)
     count = int(code.max(initial=-1)) + 1
     family_count = int(max(of_judge.max(initial=0), of_answerer.max(initial=0))) + 2
@@ -104,7 +104,7 @@ def _subtract_outside(score: Floats, answer: Codes, of_judge: Codes, of_answerer
 
 
 def _compare_ranks(score: Floats, question: Codes, judge: Codes, answerer: Codes, family: Codes) -> Floats:
-    """How many more answers the judge puts below this one than judges of neither family do, of those that both ranked."""
+    """How many more answers the judge puts below this one than judges of neither family do."""
     count = len(family)
     excess = np.full(len(score), np.nan)
     for number in np.unique(question):
@@ -130,7 +130,7 @@ def _compare_ranks(score: Floats, question: Codes, judge: Codes, answerer: Codes
 
 
 def _average_groups(value: Floats, group: Codes, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Mean of each group (a cell, or an answer), in-family and out-of-family; values that are missing are left out."""
+    """Mean of each group (cell or answer), in-family and out-of-family; missing values left out."""
     known = ~np.isnan(value)
     sides = []
     for side in (is_in & known, ~is_in & known):

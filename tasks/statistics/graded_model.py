@@ -1,7 +1,8 @@
-"""The graded response model for stars: P(x ≥ k) = σ(a · (θ - b - c_k)) (Samejima 1969, with thresholds common to a discipline).
+"""The graded response model for stars: P(x ≥ k) = σ(a · (θ - b - c_k)) (Samejima 1969).
 
-θ is the ability of an entry, b the difficulty and a the discrimination of a question, c_k the place of the k-th star. All
-functions are elementwise over arrays that fit together; the last axis of what they return holds the stars or thresholds.
+θ is the ability of an entry, b the difficulty and a the discrimination of a question, c_k the place of the k-th star,
+which a discipline's questions share. All functions are elementwise over arrays that fit together; the last axis of what
+they return holds the stars or thresholds.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tasks.statistics.score import MOST_STARS
 
 @dataclass(frozen=True)
 class GradedRows:
-    """Stars of one discipline over many editions, one row for each answer (or repeat), and what the codes stand for.
+    """Stars of one discipline over many editions, a row for each answer (or repeat), with codes.
 
     An entry is one candidate in one edition; a reference whose answers serve in several editions is one entry. A question
     that several editions put is an anchor without further ado.
@@ -103,7 +104,7 @@ def compute_log_chances(ability: Floats, a: Floats, b: Floats, thresholds: Float
 
 
 def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Curves:
-    """Chances of the stars and their derivatives, without cancellation where a chance is all but 0."""
+    """Chances of the stars and their derivatives, exact also where a chance is all but 0."""
     z = _compute_places(ability, a, b, thresholds)
     far = np.exp(-np.abs(z))
     near = 1.0 / (1.0 + far)
@@ -131,7 +132,7 @@ def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) ->
 
 
 def _compute_places(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
-    """Where answers lie, a · (θ - b - c_k); thresholds come first, so that the arithmetic runs along abilities in memory."""
+    """Where answers lie, a · (θ - b - c_k); thresholds first: memory runs along abilities."""
     lag = np.asarray(ability - b)
     return np.asarray(a * (lag - thresholds.reshape(-1, *(1,) * lag.ndim)))
 

@@ -1,4 +1,4 @@
-"""Difficulty and discrimination of questions, by marginal maximum likelihood over all editions of a discipline.
+"""Questions' difficulty and discrimination, by marginal likelihood over all editions.
 
 EM (Bock and Aitkin 1981) for the graded response model: abilities are integrated out on a grid, under a normal distribution
 for each edition, so that no edition is drawn to the level of another. Difficulties are N(mean of the season, σ²), log
@@ -138,7 +138,7 @@ def _tabulate(rows: GradedRows) -> Any:
 
 
 def _leap(now: Parameters, once: Parameters, twice: Parameters, largest: float) -> tuple[Parameters, float]:
-    """Where two rounds lead when followed on; the second round itself where that looks worse than before."""
+    """Where two rounds lead when followed on; the second itself where that looks worse."""
     names = ("difficulty", "log_discrimination", "thresholds", "edition_mean", "season_mean")
     start, first, second = (
         np.concatenate([getattr(one, name) for name in names]) for one in (now, once, twice)

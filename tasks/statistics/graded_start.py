@@ -1,4 +1,4 @@
-"""Where a fit of the graded response model starts, and the scale that all of its numbers are put on."""
+"""Where a fit of the graded response model starts, and the scale of all its numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_origin(rows: GradedRows, answered: Floats) -> NDArray[np.bool_]:
 
 
 def guess_parameters(rows: GradedRows, is_origin: NDArray[np.bool_]) -> tuple[Parameters, Floats]:
-    """Parameters and abilities to start from: stars on a logit scale as ability less difficulty, by least squares.
+    """Parameters and abilities to start from: logits of stars as ability less difficulty.
 
     The linear problem links editions at once, which EM alone would do in small steps.
     """
@@ -108,7 +108,7 @@ def fill_start(start: Parameters, guess: Parameters) -> Parameters:
 
 
 def put_on_scale(found: Parameters, is_origin: NDArray[np.bool_]) -> Parameters:
-    """The same model with mean difficulty 0 and mean log discrimination 0 over the questions of the origin."""
+    """The same model with mean difficulty and log discrimination 0 over the origin's questions."""
     origin = float(found.difficulty[is_origin].mean())
     log_unit = float(found.log_discrimination[is_origin].mean())
     unit = float(np.exp(log_unit))

@@ -1,4 +1,4 @@
-"""The two steps of EM for the graded response model: posteriors of entries, and better parameters from them."""
+"""The steps of EM for the graded response model: entries' posteriors, then parameters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Information = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Grid:
+class AbilityGrid:
     """Abilities at which questions are tabulated, and a finer grid on which posteriors live.
 
     `weights` (fine × coarse) interpolate between them: an entry with thousands of answers has a posterior far narrower than
@@ -61,7 +61,7 @@ class Posterior:
     log_likelihood: float
 
 
-def make_grid(ability: Floats, parameters: Parameters) -> Grid:
+def make_grid(ability: Floats, parameters: Parameters) -> AbilityGrid:
     """A grid that reaches beyond all abilities at the start."""
     reach = 4.5 * parameters.ability_sd
     means = parameters.edition_mean
@@ -77,15 +77,15 @@ def make_grid(ability: Floats, parameters: Parameters) -> Grid:
         others = np.delete(nodes, one, axis=1)
         value = ((place[:, None] - others) / (nodes[:, [one]] - others)).prod(axis=1)
         weights[np.arange(len(place)), nodes[:, one]] = value
-    return Grid(
+    return AbilityGrid(
         np.asarray(coarse, dtype=np.float64), np.asarray(least + _STEP * place, dtype=np.float64), weights
     )
 
 
 def compute_posterior(
-    rows: GradedRows, parameters: Parameters, grid: Grid, counts_by_entry: Any, by_question: Any
+    rows: GradedRows, parameters: Parameters, grid: AbilityGrid, counts_by_entry: Any, by_question: Any
 ) -> Posterior:
-    """E step: each entry's posterior on the fine grid, and the answers that it leads to expect on the coarse one."""
+    """E step: each entry's posterior on the fine grid, and answers expected on the coarse one."""
     a = np.exp(parameters.log_discrimination)
     log_chances = compute_log_chances(
         grid.coarse[None, :], a[:, None], parameters.difficulty[:, None], parameters.thresholds
@@ -113,7 +113,7 @@ def compute_posterior(
 
 @dataclass(frozen=True)
 class Errors:
-    """Covariance of a question's difficulty and log discrimination given the scale, shape (questions,) each."""
+    """Covariance of difficulty and log discrimination given the scale, (questions,) each."""
 
     bb: Floats
     ba: Floats
@@ -121,7 +121,7 @@ class Errors:
 
 
 class MaximisationStep:
-    """M step: one step of Fisher scoring for every question, then the distributions that hold them.
+    """M step: a step of Fisher scoring for every question, then the distributions over them.
 
     With priors, questions enter with the mean of their posterior and not with its mode. With some sixty answers to a question
     the modes of hard and easy ones lie apart by percents of their distance, and what links editions would drift by that much.
@@ -130,7 +130,7 @@ class MaximisationStep:
     def __init__(
         self,
         rows: GradedRows,
-        grid: Grid,
+        grid: AbilityGrid,
         is_answered: NDArray[np.bool_],
         is_origin: NDArray[np.bool_],
         *,
@@ -203,7 +203,7 @@ class MaximisationStep:
         return compute_curves(self._grid.coarse[None, :], a[:, None], now.difficulty[:, None], now.thresholds)
 
     def _sum_information(self, now: Parameters, total: Floats, of_answers: Information) -> Information:
-        """Information of each question: of difficulty, of both, of log discrimination, with that of the priors."""
+        """Each question's information of difficulty, both, and log discrimination, priors included."""
         bb, ab, aa = (np.einsum("qg,qg->q", total, part) for part in of_answers)
         if self._has_priors:
             return bb + now.difficulty_sd**-2, -ab, aa + now.discrimination_sd**-2
@@ -212,7 +212,7 @@ class MaximisationStep:
     def _compute_pull(
         self, now: Parameters, total: Floats, of_answers: Information, summed: Information
     ) -> tuple[Floats, Floats]:
-        """What moves each question from the mode of its posterior to the mean: minus the slope of log √|information|."""
+        """What moves a question from its posterior's mode to the mean: the slope of -log √|info|."""
         step = 0.01
         bb, ba, aa = summed
         steeper = self._sum_information(now, total, compute_information(self._tabulate(now, step)))
@@ -236,7 +236,7 @@ def _compute_sd(deviation: Floats, variance: Floats) -> float:
 
 
 def _improve_thresholds(now: Parameters, counts: Floats, total: Floats, chance: Floats) -> Floats:
-    """One step of Fisher scoring for the thresholds that the discipline's questions have in common."""
+    """A step of Fisher scoring for the thresholds that the discipline's questions share."""
     thresholds, steep = now.thresholds, np.exp(now.log_discrimination)[:, None]
     size = len(thresholds)
     if size == 1:

@@ -1,6 +1,6 @@
-"""Do several groups differ in their means, and which two of them: one-way analysis of variance, and Tukey's HSD.
+"""Groups of scores: analysis of variance, Tukey's HSD, Welch's t test, the spread of runs.
 
-Both take scores as independent. Scores that several judges gave to one answer are not: a caller that wants an honest error
+The tests take scores as independent. Scores that several judges gave to one answer are not: a caller that wants an honest error
 hands in one mean for each answer.
 """
 
@@ -63,7 +63,7 @@ class TukeyPairs:
 
 
 def compute_one_way(groups: Sequence[ArrayLike]) -> OneWay:
-    """F of groups of scores; raises UsageError for fewer than two groups, or where nothing varies within them."""
+    """F of groups of scores; raises UsageError for fewer than two, or where nothing varies."""
     from scipy.special import fdtrc
 
     values = [np.asarray(group, dtype=float) for group in groups]
@@ -93,7 +93,7 @@ def compute_tukey(found: OneWay) -> TukeyPairs:
 def compute_tukey_of_means(
     means: ArrayLike, counts: ArrayLike, within_square: float, within_degrees: int
 ) -> TukeyPairs:
-    """Tukey's HSD from what a table prints: means, scores in each group, and the within-group mean square.
+    """Tukey's HSD from a printed table: means, scores in each group, within-group mean square.
 
     Raises ContractError where means and counts differ in length, or the mean square is not above 0.
     """
@@ -106,3 +106,81 @@ def compute_tukey_of_means(
     p_value = compute_range_tail(np.abs(difference) / se, len(mean), within_degrees)
     margin = compute_range_limit(LEVEL, len(mean), within_degrees) * se
     return TukeyPairs(first, second, difference, difference - margin, difference + margin, p_value)
+
+
+@dataclass(frozen=True)
+class Welch:
+    """The first group against the second.
+
+    Attributes:
+        first_mean, second_mean: null for an empty group.
+        difference: first minus second; null where a group is empty.
+        low, high: its 95% interval; null where a group has fewer than two scores.
+        t, degrees, p_value: two-sided test of no difference; null with the interval, and where nothing varies.
+        first_count, second_count: scores in each group.
+    """
+
+    first_mean: float | None
+    second_mean: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    t: float | None
+    degrees: float | None
+    p_value: float | None
+    first_count: int
+    second_count: int
+
+
+def compute_welch(first: ArrayLike, second: ArrayLike) -> Welch:
+    """Welch's two-sided t test of two groups of scores, with Satterthwaite's degrees of freedom."""
+    from scipy.special import stdtr, stdtrit
+
+    groups = [np.asarray(group, dtype=float) for group in (first, second)]
+    counts = [len(group) for group in groups]
+    one, other = (float(group.mean()) if len(group) else None for group in groups)
+    difference = None if one is None or other is None else one - other
+    nothing = Welch(one, other, difference, None, None, None, None, None, counts[0], counts[1])
+    if difference is None or min(counts) < 2:
+        return nothing
+    parts = [float(group.var(ddof=1)) / len(group) for group in groups]
+    variance = sum(parts)
+    if variance == 0:
+        return nothing
+    degrees = variance**2 / sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
+    se = variance**0.5
+    t = difference / se
+    margin = float(stdtrit(degrees, 0.5 + LEVEL / 2)) * se
+    p_value = float(2 * stdtr(degrees, -abs(t)))
+    low, high = difference - margin, difference + margin
+    return Welch(one, other, difference, low, high, t, degrees, p_value, counts[0], counts[1])
+
+
+@dataclass(frozen=True)
+class RunSpread:
+    """Standard deviation over runs.
+
+    Attributes:
+        run_count: runs with a score.
+        sd: sample standard deviation of the runs' mean scores (n - 1); null for a single run.
+        sd_100: the same after the scale was stretched to 100 points.
+    """
+
+    run_count: int
+    sd: float | None
+    sd_100: float | None
+
+
+def compute_run_spread(scores: ArrayLike, runs: ArrayLike, *, most: float) -> RunSpread:
+    """The spread of the runs' mean scores; `most` is the highest score that can be had."""
+    value, run = np.asarray(scores, dtype=float), np.asarray(runs)
+    means = np.array([value[run == one].mean() for one in np.unique(run)])
+    if len(means) < 2:
+        return RunSpread(len(means), None, None)
+    sd = float(means.std(ddof=1))
+    return RunSpread(len(means), sd, rescale(sd, most))
+
+
+def rescale(sd: float, most: float) -> float:
+    """A spread on a scale up to `most`, on one up to 100 (League of LLMs, table 7: × 100 / 6)."""
+    return sd * 100.0 / most

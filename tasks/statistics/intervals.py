@@ -1,4 +1,4 @@
-"""Scores of an edition with their error: S and R of every candidate, each with a standard error and a 95% interval.
+"""S and R of every candidate of an edition, each with a standard error and a 95% interval.
 
 The error is that of having drawn these questions and no others. S is a weighted mean of discipline means with fixed
 weights, so its variance is Σ w_d² · s_d²/n_d over questions with their repeats averaged (stratified sampling; Cochran 1977,
@@ -38,7 +38,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A weighted mean over disciplines with its error; one element for each key, NaN where it cannot be had.
+    """A weighted mean over disciplines with its error; an element for each key, NaN for none.
 
     Attributes:
         value: the estimate.
@@ -75,7 +75,7 @@ class RelativeScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """S of every candidate, shape (candidates,), and its disciplines, shape (candidates, disciplines).
+    """S of every candidate, (candidates,), and its disciplines, (candidates, disciplines).
 
     Attributes:
         score: S from 0 to 100 with error and interval; NaN where a discipline that has weight has no question.
@@ -153,7 +153,7 @@ def compute_scores(
 def combine_cells(
     cells: Cells, weights: Floats, *, scale: Floats | float, least: float, most: float
 ) -> Estimate:
-    """The weighted mean over disciplines × `scale` (a number, or one for each key), with error and interval."""
+    """The weighted mean over disciplines × `scale` (one, or one for each key), with its error."""
     has_weight = weights > 0
     share = weights[has_weight]
     size = np.broadcast_to(np.asarray(scale, dtype=float), cells.mean.shape[:1])
@@ -170,7 +170,7 @@ def combine_cells(
 
 
 def count_equal(cells: Cells, weights: Floats) -> Floats:
-    """How many equally weighted lineages say as much as those of each key: 1 / Σ w_d²/n_d; 0 where one is missing."""
+    """Lineages of equal weight that say as much as a key's, 1 / Σ w_d²/n_d; 0 if one is missing."""
     has_weight = weights > 0
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / (weights[has_weight] ** 2 / cells.cluster_count[:, has_weight]).sum(axis=1))
@@ -200,7 +200,7 @@ def compute_interval(
 
 
 def _compute_relative(units: Units, weights: Floats, candidate_count: int, reference: int) -> RelativeScores:
-    """R = 100 · S / S_reference on common questions, its error by the delta method: that of e = y - R · y_reference."""
+    """R = 100 · S / S_reference on common questions; its error is of e = y - R · y_reference."""
     known = np.full(units.question_count, np.nan)
     own = slice(int(units.starts[reference]), int(units.starts[reference + 1]))
     known[units.question[own]] = units.stars[own]

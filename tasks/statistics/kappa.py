@@ -1,4 +1,4 @@
-"""Cohen's kappa of two raters (Cohen 1960; weighted, Cohen 1968), and the agreement it corrects."""
+"""Cohen's kappa of two raters (1960; weighted, 1968), and the agreement that it corrects."""
 
 from __future__ import annotations
 

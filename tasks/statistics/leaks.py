@@ -1,4 +1,4 @@
-"""Whether somebody does better on questions that were met before than the questions' difficulty lets expect."""
+"""Whether somebody does better on questions met before than their difficulty lets expect."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Leak:
 
 
 def expect_stars(stars: Floats, discrimination: Floats, difficulty: Floats, thresholds: Floats) -> Floats:
-    """Expected stars (0 to 3) of one candidate on each question, at the ability at which their mean is that of its stars.
+    """Expected stars of a candidate on each question, at the ability that gives its mean stars.
 
     `thresholds` has the three of each question's discipline, shape (questions, 3).
     """
@@ -62,7 +62,7 @@ def find_leak(
     *,
     organisation_count: int = 1,
 ) -> Leak | None:
-    """Stars = α of the candidate + β · expected + gain · met, by least squares with errors clustered by lineage.
+    """Stars = α of the candidate + β · expected + gain · met; errors clustered by lineage.
 
     5% are shared out over the organisations that are looked at. Null where fewer than 10 answers stand on either side: there is
     nothing to compare.

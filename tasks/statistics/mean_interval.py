@@ -1,4 +1,4 @@
-"""The mean of scores with a percentile-bootstrap interval, over single scores or over whole clusters of them."""
+"""The mean of scores with a percentile-bootstrap interval, over single scores or clusters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MeanInterval:
 
 
 def make_generator(seed: int, *names: object) -> np.random.Generator:
-    """A generator of its own for everything that has a name: another candidate in the data changes no other's draws."""
+    """A generator for each name: another candidate in the data changes no other's draws."""
     digest = hashlib.sha256("\x1f".join(map(str, names)).encode()).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest[:16], dtype=np.uint32).tolist()])
 
@@ -46,7 +46,7 @@ def compute_mean_interval(
     clusters: ArrayLike | None = None,
     resamples: int = RESAMPLES,
 ) -> MeanInterval:
-    """The mean of `scores` with the interval that its resamples leave between their 2.5% and 97.5% points.
+    """The mean of `scores` with the interval between the 2.5% and 97.5% points of its resamples.
 
     Without `clusters` single scores are drawn with replacement, as League of LLMs (appendix A) does. With them (a label for
     each score) whole clusters are drawn: scores that several judges gave to one answer are not independent, and the interval

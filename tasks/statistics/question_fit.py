@@ -1,4 +1,4 @@
-"""How well each question fits the graded response model, and which of them people should look at.
+"""How well each question fits the graded response model, and which people should look at.
 
 Mean squares of what the model did not expect (Wright and Masters 1982): 1 is as expected; above it, entries with high and
 low ability answered less in their order than they should, as when a question can be read in two ways. A wrong key shows in
@@ -47,7 +47,7 @@ class QuestionFit:
 
 
 def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
-    """Infit and outfit of every question at the entries' posterior means; repeats of an answer weigh as one."""
+    """Infit and outfit of every question at the entries' posterior means; repeats weigh as one."""
     curves = compute_curves(
         fit.ability[rows.entry],
         fit.discrimination[rows.question],
@@ -78,7 +78,7 @@ def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
 
 
 def _compute_slope(rows: GradedRows, fit: GradedFit) -> tuple[Floats, Floats]:
-    """One step of least squares from the usual discrimination towards the question's own; no prior, so any sign."""
+    """A step of least squares from the usual discrimination towards the question's; of any sign."""
     count = rows.question_count
     ability = fit.ability[rows.entry]
     usual = np.full(len(ability), np.exp(fit.parameters.discrimination_mean))

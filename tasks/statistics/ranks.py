@@ -1,4 +1,4 @@
-"""Ranks with their error: Holm's correction over all pairs, the ranks that a candidate may have, and groups."""
+"""Ranks with their error: Holm's correction over all pairs, possible ranks, and groups."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class Ranks:
 
 
 def compute_holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number by Holm's step-down rule (Holm 1979), so that at most 5% of editions hold one
-    difference or more that is none. A NaN (nothing to compare) stays NaN and is not counted.
+    """P-values corrected for their number by Holm's step-down rule (1979).
+
+    At most 5% of editions hold one difference or more that is none. NaN (nothing to compare) stays NaN and is not counted.
     """
     p_values = np.asarray(p_values, dtype=float)
     adjusted = np.full(len(p_values), np.nan)

@@ -1,4 +1,4 @@
-"""How far raters of the same units agree: percent, Cohen's kappa in three weightings for each pair, and Krippendorff's alpha."""
+"""How far raters of the same units agree: percent and kappas of pairs, Krippendorff's alpha."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Elo, Bradley-Terry and the score order the candidates as the sample of questions grows (LLMEval-Fair, figure 5)."""
+"""How Elo, Bradley-Terry and S order candidates as samples grow (LLMEval-Fair, figure 5)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def choose_sizes(question_count: int) -> list[int]:
     return [*(size for size in _LADDER if size < question_count), question_count]
 
 
-def compute_curves(
+def compute_rating_curves(
     matrix: Floats,
     question_weights: Floats,
     sample_sizes: Sequence[int],
@@ -90,7 +90,7 @@ def compute_curves(
 
 
 def count_wins(matrix: Floats) -> Floats:
-    """Questions on which one candidate has more stars than another, as candidates x candidates; a tie is half a win each."""
+    """Questions on which one has more stars, candidates x candidates; a tie is half a win each."""
     wins = np.empty((len(matrix), len(matrix)))
     for code, own in enumerate(matrix):
         wins[code] = (own > matrix).sum(axis=1) + 0.5 * (own == matrix).sum(axis=1)

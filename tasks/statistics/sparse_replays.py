@@ -1,4 +1,4 @@
-"""Would fewer comparisons have given the same order? Part of all comparisons drawn again and again, and rated.
+"""Would fewer comparisons have given the same order: parts drawn repeatedly and rated.
 
 Every list of a judge compares all pairs of answers on it. A replay draws a share of these comparisons without replacement
 (League of LLMs, section 8: 1% to 50%, 100 times), rates the candidates by Elo or Bradley-Terry, and compares the order with that
@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import UsageError
-from tasks.statistics.bradley_terry import compute_bradley_terry_many
-from tasks.statistics.elo import play_elo
+from tasks.statistics.elo import compute_bradley_terry_many, play_elo
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -68,7 +67,7 @@ class Replay:
 
 
 def count_outcomes(lists: Floats) -> Outcomes:
-    """Wins and ties of every pair; `lists` holds scores as lists x candidates, NaN where a list does not hold a candidate."""
+    """Wins and ties of every pair; `lists` are scores, lists x candidates, NaN for the absent."""
     count = lists.shape[1]
     wins, ties = np.zeros((count, count), dtype=np.int64), np.zeros((count, count), dtype=np.int64)
     for code in range(count):
@@ -87,7 +86,7 @@ def compute_replays(
     shares: Sequence[float] = SHARES,
     repeats: int = REPEATS,
 ) -> list[Replay]:
-    """Replays of each share by both methods; Elo only where a sample has at most `MOST_ELO_GAMES` comparisons.
+    """Replays of each share by both methods; Elo only up to `MOST_ELO_GAMES` in a sample.
 
     `scores` gives the order that is to be found again. Raises UsageError for a share outside 0 to 1, fewer than three
     candidates, or scores that are all alike: there is no order then.

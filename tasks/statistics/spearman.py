@@ -75,7 +75,7 @@ class CorrelationInterval:
 
 
 def compute_spearman_interval(found: Spearman) -> CorrelationInterval:
-    """Interval of Spearman's rho by Fisher's z with the variance (1 + rho²/2) / (n - 3) of Bonett and Wright (2000).
+    """Interval of Spearman's rho by Fisher's z, with the variance of Bonett and Wright (2000).
 
     A rho of 1 or -1 has no finite z: there the interval ends at it, and its other end is that of a rho half a step (one swap
     of neighbours) away.
@@ -118,7 +118,7 @@ def compute_pearson(
 
 
 def compute_external_correlations(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Correlation of our scores with each benchmark, from the rows of the query `external_pairs`.
+    """Correlation of our scores with each benchmark, from rows of the query `external_pairs`.
 
     Gives one row per benchmark: benchmark, spearman_rho, p_value, candidate_count.
     """

@@ -1,4 +1,4 @@
-"""The studentized range: how far the largest and the smallest of several means lie apart by chance, in standard errors.
+"""The studentized range: how far several means spread by chance, in standard errors.
 
 For k normal means and a standard deviation estimated with ν degrees of freedom,
 
@@ -24,7 +24,7 @@ _AT_ONCE = 64
 
 
 def compute_range_tail(q: ArrayLike, group_count: int, degrees: float) -> Floats:
-    """P(Q > q) for each `q` from 0, exact to about 1e-10; raises ContractError for fewer than two groups or one degree of freedom."""
+    """P(Q > q), to about 1e-10; raises ContractError below two groups or one degree of freedom."""
     from scipy.special import ndtr
 
     if group_count < 2 or degrees < 1:

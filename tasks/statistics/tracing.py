@@ -1,4 +1,4 @@
-"""Which organisation, or coalition of two or three, a leaked text came from, by what each of them had met.
+"""Which organisation, or coalition of up to three, a leaked text came from.
 
 The likelihood is that of the size principle (Tenenbaum & Griffiths 2001, Behavioral and Brain Sciences 24): a leak is drawn from
 what its source has met, so that who has met less and still has met all of it is the likelier source. A member of a coalition
@@ -33,7 +33,7 @@ _MOST_CELLS = 100_000_000
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What a leak says about who it came from; probabilities after it, given the assumptions of this module.
+    """What a leak says of who it came from: probabilities, given the assumptions of this module.
 
     Attributes:
         nobody: that none of the organisations is the source.

@@ -14,7 +14,7 @@ from tasks.statistics.cells import StarRows
 from tasks.statistics.comparisons import compute_changes, compute_pairs
 from tasks.statistics.equating import EquatedDiscipline, combine_disciplines
 from tasks.statistics.intervals import compute_scores
-from tasks.statistics.rating_curves import compute_curves
+from tasks.statistics.rating_curves import compute_rating_curves
 from tasks.statistics.score import (
     FULL_DISCIPLINE,
     MOST_STARS,
@@ -85,7 +85,7 @@ def test_all_that_compute_the_score_of_the_same_stars_have_the_same(seed: int, d
     answers = list_answers(stars, weights)
     common = arrange_stars(answers)
     each = np.array([weights[name] / QUESTIONS for name in common.disciplines.tolist()])
-    curves = compute_curves(common.matrix, each, [len(each)], samples=1)
+    curves = compute_rating_curves(common.matrix, each, [len(each)], samples=1)
     nothing = np.zeros(CANDIDATES)
     own = [
         EquatedDiscipline(

@@ -7,10 +7,15 @@ import pytest
 from scipy import stats
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.group_tests import compute_one_way, compute_tukey, compute_tukey_of_means
-from tasks.statistics.run_spread import compute_run_spread, rescale
+from tasks.statistics.group_tests import (
+    compute_one_way,
+    compute_run_spread,
+    compute_tukey,
+    compute_tukey_of_means,
+    compute_welch,
+    rescale,
+)
 from tasks.statistics.studentized_range import compute_range_limit, compute_range_tail
-from tasks.statistics.welch import compute_welch
 
 # League of LLMs, table 2: mean Borda points of 5 runs x 7 questions x 7 judges for each candidate, and its F(7, 1952).
 MEANS = {

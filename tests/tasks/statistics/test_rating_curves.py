@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from schemas.errors import UsageError
-from tasks.statistics.rating_curves import METHODS, CurvePoint, choose_sizes, compute_curves, count_wins
+from tasks.statistics.rating_curves import (
+    METHODS,
+    CurvePoint,
+    choose_sizes,
+    compute_rating_curves,
+    count_wins,
+)
 
 
 def make_matrix(count: int = 6, questions: int = 200, seed: int = 3) -> np.ndarray:
@@ -19,7 +25,7 @@ def by_key(points: list[CurvePoint]) -> dict[tuple[int, str], CurvePoint]:
 
 
 def test_all_methods_converge_as_the_sample_grows_and_the_whole_sample_gives_the_full_order() -> None:
-    points = by_key(compute_curves(make_matrix(), np.ones(200), [5, 50, 200], samples=30, seed=1))
+    points = by_key(compute_rating_curves(make_matrix(), np.ones(200), [5, 50, 200], samples=30, seed=1))
 
     assert set(points) == {(size, method) for size in (5, 50, 200) for method in METHODS}
     for method in METHODS:
@@ -40,7 +46,7 @@ def test_the_full_order_follows_the_weights_of_the_questions() -> None:
     matrix = np.array([[3.0, 3.0, 3.0, 0.0, 0.0], [0.0, 0.0, 0.0, 3.0, 3.0], [0.0] * 5])
 
     even, uneven = (
-        by_key(compute_curves(matrix, weights, [5], samples=1))[5, "score"]
+        by_key(compute_rating_curves(matrix, weights, [5], samples=1))[5, "score"]
         for weights in (np.ones(5), np.array([0.1, 0.1, 0.1, 0.35, 0.35]))
     )
 
@@ -52,9 +58,9 @@ def test_the_full_order_follows_the_weights_of_the_questions() -> None:
 def test_the_same_seed_gives_the_same_points_whatever_the_other_sizes_are() -> None:
     matrix = make_matrix()
 
-    alone = compute_curves(matrix, np.ones(200), [20], samples=5, seed=9)
-    among = compute_curves(matrix, np.ones(200), [10, 20, 30], samples=5, seed=9)
-    other = compute_curves(matrix, np.ones(200), [20], samples=5, seed=8)
+    alone = compute_rating_curves(matrix, np.ones(200), [20], samples=5, seed=9)
+    among = compute_rating_curves(matrix, np.ones(200), [10, 20, 30], samples=5, seed=9)
+    other = compute_rating_curves(matrix, np.ones(200), [20], samples=5, seed=8)
 
     picked = [point for point in among if point.sample_size == 20]
     assert [point.rating.tolist() for point in alone] == [point.rating.tolist() for point in picked]
@@ -62,7 +68,7 @@ def test_the_same_seed_gives_the_same_points_whatever_the_other_sizes_are() -> N
 
 
 def test_equal_candidates_share_a_rank_and_have_no_order_to_compare() -> None:
-    points = by_key(compute_curves(np.ones((3, 8)), np.ones(8), [4], samples=2))
+    points = by_key(compute_rating_curves(np.ones((3, 8)), np.ones(8), [4], samples=2))
 
     assert points[4, "score"].rank.tolist() == points[4, "bradley_terry"].rank.tolist() == [1, 1, 1]
     assert {points[4, method].rho for method in METHODS} == {None}
@@ -79,9 +85,9 @@ def test_sizes_grow_to_the_whole() -> None:
 
 def test_a_sample_larger_than_there_are_questions_is_refused() -> None:
     with pytest.raises(UsageError, match="Choose 1 to 4"):
-        compute_curves(np.ones((3, 4)), np.ones(4), [5])
+        compute_rating_curves(np.ones((3, 4)), np.ones(4), [5])
 
 
 def test_one_candidate_has_nobody_to_be_compared_with() -> None:
     with pytest.raises(UsageError, match="two candidates"):
-        compute_curves(np.ones((1, 4)), np.ones(4), [2])
+        compute_rating_curves(np.ones((1, 4)), np.ones(4), [2])

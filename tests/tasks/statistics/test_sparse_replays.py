@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.bradley_terry import compute_bradley_terry_many
-from tasks.statistics.elo import PRIOR, compute_bradley_terry, compute_elo, compute_expected_score, play_elo
+from tasks.statistics.elo import (
+    PRIOR,
+    compute_bradley_terry,
+    compute_bradley_terry_many,
+    compute_elo,
+    compute_expected_score,
+    play_elo,
+)
 from tasks.statistics.mean_interval import make_generator
 from tasks.statistics.sparse_replays import Replay, compute_replays, count_outcomes
 from tests.tasks.statistics.test_elo import BASEBALL
