@@ -129,9 +129,9 @@ def compute_pairs(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -
         none = Differences(nothing, nothing, nothing, nothing, nothing, nothing)
         return Pairs(first, second, first.copy(), np.zeros(0, dtype=bool), none)
     common, is_paired, differences = zip(*found, strict=True)
-    names = ("difference", "se", "degrees", "low", "high", "p_value")
-    columns = {name: np.concatenate([getattr(one, name) for one in differences]) for name in names}
-    return Pairs(first, second, np.concatenate(common), np.concatenate(is_paired), Differences(**columns))
+    columns = zip(*(vars(one).values() for one in differences), strict=True)
+    whole = Differences(*map(np.concatenate, columns))
+    return Pairs(first, second, np.concatenate(common), np.concatenate(is_paired), whole)
 
 
 def compute_changes(
@@ -173,10 +173,8 @@ def compare_stars(rows: StarRows, candidate_count: int, first: Codes, second: Co
     size = candidate_count * question_count
     mean, _ = compute_means(cell, rows.stars, size)
     stars = mean.reshape(candidate_count, question_count)
-    columns = {
-        name: np.zeros(len(first))
-        for name in ("first_wins", "second_wins", "ties", "first_stars", "second_stars")
-    }
+    counts = (np.zeros(len(first), dtype=np.int64) for _ in range(3))
+    found = HeadToHead(*counts, np.zeros(len(first)), np.zeros(len(first)))
     for code in np.unique(first):
         at = np.flatnonzero(first == code)
         # Only the questions that the first one sat can be common.
@@ -184,18 +182,12 @@ def compare_stars(rows: StarRows, candidate_count: int, first: Codes, second: Co
         own = stars[code, sat]
         theirs = stars[np.ix_(second[at], sat)]
         is_common = ~np.isnan(theirs)
-        columns["first_wins"][at] = (own > theirs).sum(axis=1)
-        columns["second_wins"][at] = (own < theirs).sum(axis=1)
-        columns["ties"][at] = (own == theirs).sum(axis=1)
-        columns["first_stars"][at] = np.where(is_common, own, 0.0).sum(axis=1)
-        columns["second_stars"][at] = np.where(is_common, theirs, 0.0).sum(axis=1)
-    return HeadToHead(
-        first_wins=columns["first_wins"].astype(np.int64),
-        second_wins=columns["second_wins"].astype(np.int64),
-        ties=columns["ties"].astype(np.int64),
-        first_stars=columns["first_stars"],
-        second_stars=columns["second_stars"],
-    )
+        found.first_wins[at] = (own > theirs).sum(axis=1)
+        found.second_wins[at] = (own < theirs).sum(axis=1)
+        found.ties[at] = (own == theirs).sum(axis=1)
+        found.first_stars[at] = np.where(is_common, own, 0.0).sum(axis=1)
+        found.second_stars[at] = np.where(is_common, theirs, 0.0).sum(axis=1)
+    return found
 
 
 def _arrange_sitting(
@@ -256,11 +248,9 @@ def _compare_with_later(
         weights,
         _compute_covariance(sitting, number, candidate_count),
     )
-    chosen = {
-        name: np.where(is_paired, getattr(paired, name), getattr(apart, name))
-        for name in ("difference", "se", "degrees", "low", "high", "p_value")
-    }
-    return common.unit_count.sum(axis=1), is_paired, Differences(**chosen)
+    sides = zip(vars(paired).values(), vars(apart).values(), strict=True)
+    chosen = Differences(*(np.where(is_paired, together, alone) for together, alone in sides))
+    return common.unit_count.sum(axis=1), is_paired, chosen
 
 
 def _compute_covariance(sitting: _Sitting, number: int, candidate_count: int) -> Floats:
@@ -305,25 +295,12 @@ def _compute_p_value(value: Floats, se: Floats, degrees: Floats, count: Floats) 
 
 
 def _take(cells: Cells, keys: Codes) -> Cells:
-    return Cells(
-        cells.unit_count[keys],
-        cells.cluster_count[keys],
-        cells.mean[keys],
-        cells.variance[keys],
-        cells.degrees[keys],
-        cells.is_pooled[keys],
-    )
+    return Cells(*(part[keys] for part in vars(cells).values()))
 
 
 def _join(first: Cells, second: Cells) -> Cells:
     """Both sides' disciplines side by side."""
     if first.mean.shape != second.mean.shape:
         raise ContractError("Two sides of a comparison must have the same candidates and disciplines.")
-    return Cells(
-        np.concatenate([first.unit_count, second.unit_count], axis=1),
-        np.concatenate([first.cluster_count, second.cluster_count], axis=1),
-        np.concatenate([first.mean, second.mean], axis=1),
-        np.concatenate([first.variance, second.variance], axis=1),
-        np.concatenate([first.degrees, second.degrees], axis=1),
-        np.concatenate([first.is_pooled, second.is_pooled], axis=1),
-    )
+    sides = zip(vars(first).values(), vars(second).values(), strict=True)
+    return Cells(*(np.concatenate(parts, axis=1) for parts in sides))
