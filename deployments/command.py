@@ -14,12 +14,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from deployments.output import print_error, print_note
 from deployments.owner_only import close_home, keep_to_owner
-from schemas.errors import ProctorError, UsageError, is_interruption
+from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
-
-INTERRUPTED = 130
 
 
 def _has_exam_role() -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import typer
-
-from deployments.cli import app
+from deployments.cli import load_commands
 
 EXAMPLE = "Example: "
 
@@ -21,7 +19,7 @@ class ListedCommand(NamedTuple):
 
 def render_command_list() -> str:
     """The page of all commands: one table per group with what a command does and how it is typed."""
-    root = typer.main.get_command(app)
+    root = load_commands()
     parts = [
         "# Commands\n\n"
         "Generated from `proctor --help` by `make docs`; do not edit.\n\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
+from deployments.listed_commands import COMMANDS
 from schemas.settings import load_settings
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tokens import read_ended_tokens
@@ -54,9 +57,7 @@ def invoke(home: Path | None, *arguments: str, **variables: str) -> Result:
 
 
 def list_commands() -> Iterator[tuple[str, ...]]:
-    import typer
-
-    from deployments.cli import app
+    from deployments.cli import load_commands
 
     def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if hasattr(command, "commands"):
@@ -65,7 +66,7 @@ def list_commands() -> Iterator[tuple[str, ...]]:
         else:
             yield path
 
-    yield from walk(typer.main.get_command(app), ())
+    yield from walk(load_commands(), ())
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +79,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_command_has_help_with_an_example_and_json() -> None:
-    import typer
+    from deployments.cli import load_commands
 
-    from deployments.cli import app
-
-    group: Any = typer.main.get_command(app)
+    group: Any = load_commands()
     without_json = {("exam", "serve"), ("shell",), ("worker",)}  # they stay until they are interrupted
     commands = list(list_commands())
     assert len(commands) >= 25
@@ -96,28 +95,54 @@ def test_every_command_has_help_with_an_example_and_json() -> None:
         assert ("--json" in options) or path in without_json, path
 
 
-def test_a_command_that_is_named_is_the_only_one_built_and_is_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import typer
+def test_the_list_says_of_each_command_what_its_own_help_begins_with() -> None:
+    from deployments.cli import load_commands
 
-    from deployments import cli
+    own = {
+        name: " ".join(command.help.split("\n\n")[0].split())
+        for name, command in load_commands().commands.items()
+    }
+    assert {listed.name: listed.summary for listed in COMMANDS} == own
+    assert len({listed.name for listed in COMMANDS}) == len(COMMANDS)
 
-    whole: Any = typer.main.get_command(cli.app)
-    for name in ("nonsense", *whole.commands):
-        with monkeypatch.context() as patch:
-            for kept in ("registered_commands", "registered_groups"):
-                patch.setattr(cli.app, kept, getattr(cli.app, kept))
-            cli._keep_only(name)
-            built: Any = typer.main.get_command(cli.app)
-        assert set(built.commands) == (set(whole.commands) if name == "nonsense" else {name})
-        if name != "nonsense":
-            found, usual = built.commands[name], whole.commands[name]
-            assert (found.help, [one.name for one in found.params]) == (
-                usual.help,
-                [one.name for one in usual.params],
-            )
-            assert set(getattr(found, "commands", ())) == set(getattr(usual, "commands", ()))
+
+def test_every_command_that_a_module_registers_is_listed() -> None:
+    registered: list[str] = []
+    for module in dict.fromkeys(listed.module for listed in COMMANDS):
+        holder = typer.Typer()
+        importlib.import_module(f"deployments.commands.{module}").add_commands(holder)
+        # Two that are never called: with them it is a group, whatever the module registers.
+        for name in ("one more", "another"):
+            holder.command(name)(lambda: None)
+        group: Any = typer.main.get_command(holder)
+        registered += [name for name in group.commands if name not in ("one more", "another")]
+    assert sorted(registered) == sorted(listed.name for listed in COMMANDS)
+
+
+def test_a_command_imports_its_own_module_and_no_other_s() -> None:
+    script = (
+        "import os, sys\nfrom deployments.cli import app\n"
+        "try: app(sys.argv[1:], prog_name='proctor')\nexcept SystemExit: pass\n"
+        "print(sorted(m for m in sys.modules if m.startswith('deployments.commands.')), file=sys.stderr)"
+    )
+    common = ["deployments.commands.options"]
+    for arguments, variables, imported, says in (
+        (["--help"], {}, [], "  models         The models of the registry, and whether they answer."),
+        (["--version"], {}, [], "proctor "),
+        ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor mo", "COMP_CWORD": "1"}, [], "models"),
+        (["hosts", "--help"], {}, ["deployments.commands.hosts", *common], "Usage: proctor hosts"),
+        ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor clock --c", "COMP_CWORD": "2"},
+         ["deployments.commands.clock", *common], "--confirm"),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments],
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert says in done.stdout, (arguments, done.stdout)
+        assert done.stderr.strip().splitlines()[-1] == repr(imported), arguments
 
 
 def test_help_imports_nothing_heavy() -> None:
