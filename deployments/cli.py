@@ -1,6 +1,6 @@
 """`proctor`: the command line.
 
-Commands live in deployments/commands, one module per kind of work, and are listed in deployments/listed_commands.py. Exit
+Commands live in deployments/commands, one module per kind of work, and are listed in deployments/command_line/listed_commands.py. Exit
 codes: 0 done, 1 failed or incomplete, 2 usage, 3 a quality gate refused, 130 interrupted (Ctrl-C or `kill -TERM`).
 """
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from deployments.listed_commands import ListedGroup, load_command
+from deployments.command_line.listed_commands import ListedGroup, load_command
 from schemas.errors import INTERRUPTED
 
 app = typer.Typer(

@@ -16,7 +16,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from deployments.listed_commands import COMMANDS
+from deployments.command_line.listed_commands import COMMANDS
 from schemas.settings import load_settings
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tokens import read_ended_tokens
@@ -125,14 +125,15 @@ def test_a_command_imports_its_own_module_and_no_other_s() -> None:
         "try: app(sys.argv[1:], prog_name='proctor')\nexcept SystemExit: pass\n"
         "print(sorted(m for m in sys.modules if m.startswith('deployments.commands.')), file=sys.stderr)"
     )
-    common = ["deployments.commands.options"]
+    room = "deployments.commands.operate"
+    common = "deployments.commands.options"
     for arguments, variables, imported, says in (
         (["--help"], {}, [], "  models         The models of the registry, and whether they answer."),
         (["--version"], {}, [], "proctor "),
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor mo", "COMP_CWORD": "1"}, [], "models"),
-        (["hosts", "--help"], {}, ["deployments.commands.hosts", *common], "Usage: proctor hosts"),
+        (["hosts", "--help"], {}, [room, f"{room}.hosts", common], "Usage: proctor hosts"),
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor clock --c", "COMP_CWORD": "2"},
-         ["deployments.commands.clock", *common], "--confirm"),
+         [room, f"{room}.clock", common], "--confirm"),
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", script, *arguments],
@@ -395,7 +396,7 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
 
 
 def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
-    from deployments.commands.evaluate import render_exam
+    from deployments.commands.exam.evaluate import render_exam
 
     left_open = [
         {"session_id": f"s{number}", "model": model, "reason": reason}

@@ -19,7 +19,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from deployments.http_connections import ConnectionLimits
+from deployments.http.connections import ConnectionLimits
 from tests.tasks.exam.doors import serve_app
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deployments.commands import evaluate
-from deployments.commands.plans import render_plan
+from deployments.commands.exam import evaluate
+from deployments.commands.exam.plans import render_plan
 from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
