@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
+from deployments.command_line.output import print_frame, print_result
 from deployments.commands.options import AsJson, split_names
+from schemas.errors import UsageError
+from tasks.imports.agreement import compute_table_agreement
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -32,20 +37,10 @@ def agreement(
 
     Example: proctor agreement ratings.csv --unit item --rater who --rating stars
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from tasks.imports.agreement import compute_table_agreement
-
     if not file.is_file():
         raise UsageError(f"There is no file {file}.")
     found = compute_table_agreement(file, unit, rater or None, rating, split_names(order) or ())
     if not as_json:
-        import polars as pl
-
-        from deployments.command_line.output import print_frame
-
         rows = [asdict(row) for row in (found.pooled, *found.pairs)]
         headers = {
             "unit_count": "units",

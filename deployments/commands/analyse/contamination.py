@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deployments.commands.checks import check_registry
+from deployments.command_line.output import print_result
+from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError, UsageError
+from schemas.settings import load_settings
+from tasks.contamination.leaks import describe_leaks, watch_leaks
+from tasks.contamination.replay import BANK, SET_FIELDS
+from tasks.contamination.report import compare_sources, describe_comparison
+from tasks.imports.tables import parse_mapping
+from warehouse.lake.store import open_lake
 
 contamination_app = typer.Typer(
     no_args_is_help=True, help="Questions replayed with a blank: what candidates complete from memory."
@@ -46,14 +57,6 @@ def run(
 
     Example: proctor contamination run --models sim-basalt-2 --set bank --set agieval_1000.parquet
     """
-    from pathlib import Path
-
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import UsageError
-    from tasks.contamination.replay import BANK, SET_FIELDS
-    from tasks.imports.tables import parse_mapping
-
     names = split_names(models) or []
     check_registry(names)
     if not names:
@@ -82,13 +85,6 @@ def report(name: Name = "", as_json: AsJson = False) -> None:
 
     Example: proctor contamination report
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import GateError
-    from schemas.settings import load_settings
-    from tasks.contamination.replay import BANK
-    from tasks.contamination.report import compare_sources, describe_comparison
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         found = compare_sources(lake, name or _name_month())
     print_result(
@@ -110,13 +106,6 @@ def leaks(
 
     Example: proctor contamination leaks 2026-12
     """
-    from deployments.command_line.output import print_result
-    from deployments.commands.checks import check_run
-    from schemas.errors import GateError
-    from schemas.settings import load_settings
-    from tasks.contamination.leaks import describe_leaks, watch_leaks
-    from warehouse.lake.store import open_lake
-
     check_run(run_id)
     with open_lake(load_settings(), read_only=True) as lake:
         rows = watch_leaks(lake, run_id)
@@ -126,6 +115,4 @@ def leaks(
 
 
 def _name_month() -> str:
-    from datetime import UTC, datetime
-
     return f"replay-{datetime.now(UTC):%Y-%m}"

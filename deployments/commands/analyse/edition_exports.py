@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tasks.edition_exchange.sittings import Sitting
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.edition_exchange.access import note_export
+from tasks.edition_exchange.published import render_citation, render_leaderboard
+from tasks.edition_exchange.sittings import Sitting, iter_sittings, read_edition
+from tasks.edition_exchange.writing import write_harness, write_inspect
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]
@@ -47,8 +54,6 @@ def export_inspect(
 
     Example: proctor export inspect 2026-11/1 --output logs --as examiner-1
     """
-    from tasks.edition_exchange.writing import write_inspect
-
     _export(write_inspect, edition, output, user_id, with_answers=with_answers, as_json=as_json)
 
 
@@ -65,8 +70,6 @@ def export_harness(
 
     Example: proctor export lm-eval 2026-11/1 --output samples --as examiner-1
     """
-    from tasks.edition_exchange.writing import write_harness
-
     _export(write_harness, edition, output, user_id, with_answers=with_answers, as_json=as_json)
 
 
@@ -81,14 +84,6 @@ def export_leaderboard(
 
     Example: proctor export leaderboard 2026-11/1 --output leaderboard.json
     """
-    import json
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.edition_exchange.published import render_leaderboard
-    from tasks.edition_exchange.sittings import read_edition
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         board = render_leaderboard(lake, read_edition(lake, edition))
     if output is None:
@@ -109,13 +104,6 @@ def export_citation(
 
     Example: proctor export citation 2026-11/1 --format bibtex --publisher "Exam Board"
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.edition_exchange.published import render_citation
-    from tasks.edition_exchange.sittings import read_edition
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         cited = render_citation(read_edition(lake, edition), title=title, publisher=publisher)
     if form not in cited:
@@ -132,14 +120,6 @@ def _export(
     with_answers: bool,
     as_json: bool,
 ) -> None:
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.edition_exchange.access import note_export
-    from tasks.edition_exchange.sittings import iter_sittings, read_edition
-    from tasks.progress import Progress
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         edition = read_edition(lake, name)
@@ -164,8 +144,6 @@ def _export(
 
 
 def _write_text(path: Path, text: str) -> None:
-    from schemas.errors import UsageError
-
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_frame, print_note, print_result
 from deployments.commands.league.imports import import_league
 from deployments.commands.options import AsJson, split_names
-
-if TYPE_CHECKING:
-    from tasks.imports.landing import ImportedFile
-    from warehouse.lake.store import Lake
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.imports.correlation import correlate_benchmarks
+from tasks.imports.landing import (
+    ImportedFile,
+    import_external,
+    import_harness,
+    import_inspect,
+    import_question_records,
+    import_table,
+)
+from tasks.imports.tables import MARK_FIELDS, SCORE_FIELDS, parse_mapping
+from tasks.imports.withdrawal import list_namesakes, withdraw_import
+from warehouse.lake.store import Lake, open_lake
 
 import_app = typer.Typer(
     no_args_is_help=True,
@@ -49,10 +61,6 @@ def inspect_(
 
     Example: proctor import inspect logs/2026-11-01_gsm8k.eval
     """
-    from schemas.settings import load_settings
-    from tasks.imports.landing import import_inspect
-    from warehouse.lake.store import open_lake
-
     _check_file(file)
     with open_lake(load_settings()) as lake:
         _print_marks(lake, file, import_inspect(lake, file, benchmark or None), as_json)
@@ -69,10 +77,6 @@ def lm_eval(
 
     Example: proctor import lm-eval samples_arc_easy_2026-11-01T10-00-00.jsonl --model qwen-7b
     """
-    from schemas.settings import load_settings
-    from tasks.imports.landing import import_harness
-    from warehouse.lake.store import open_lake
-
     _check_file(file)
     with open_lake(load_settings()) as lake:
         _print_marks(lake, file, import_harness(lake, file, model, benchmark or None), as_json)
@@ -129,10 +133,6 @@ def records(
 
     Example: proctor import records answers.jsonl --benchmark our-pilot --model qwen-7b
     """
-    from schemas.settings import load_settings
-    from tasks.imports.landing import import_question_records
-    from warehouse.lake.store import open_lake
-
     _check_file(file)
     with open_lake(load_settings()) as lake:
         _print_marks(lake, file, import_question_records(lake, file, benchmark, model), as_json)
@@ -153,11 +153,6 @@ def external(
 
     Example: proctor import external arena.csv --benchmark arena --source lmarena.ai --map scored_on=date --map score=rating
     """
-    from schemas.settings import load_settings
-    from tasks.imports.landing import import_external
-    from tasks.imports.tables import SCORE_FIELDS, parse_mapping
-    from warehouse.lake.store import open_lake
-
     _check_file(file)
     mapping = parse_mapping(columns or [], SCORE_FIELDS)
     with open_lake(load_settings()) as lake:
@@ -172,10 +167,6 @@ def list_imports(as_json: AsJson = False) -> None:
 
     Example: proctor import list
     """
-    from deployments.command_line.output import print_frame
-    from schemas.settings import load_settings
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         print_frame(lake.read("imported_files"), format="json" if as_json else "table")
 
@@ -193,13 +184,6 @@ def remove(
 
     Example: proctor import remove marks.csv
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.imports.withdrawal import withdraw_import
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings()) as lake:
         removed = withdraw_import(lake, name)
     print_result(asdict(removed), as_json=as_json, then="proctor import list")
@@ -219,11 +203,6 @@ def correlation(
 
     Example: proctor import correlation --of agieval
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.imports.correlation import correlate_benchmarks
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         found = correlate_benchmarks(lake, of or None, month or None)
     lines = [
@@ -241,11 +220,6 @@ def _show(value: object) -> str:
 def _import_table(
     file: Path, kind: str, benchmark: str, columns: list[str] | None, metrics: str, as_json: bool
 ) -> None:
-    from schemas.settings import load_settings
-    from tasks.imports.landing import import_table
-    from tasks.imports.tables import MARK_FIELDS, parse_mapping
-    from warehouse.lake.store import open_lake
-
     _check_file(file)
     mapping = parse_mapping(columns or [], MARK_FIELDS)
     with open_lake(load_settings()) as lake:
@@ -254,16 +228,11 @@ def _import_table(
 
 
 def _check_file(file: Path) -> None:
-    from schemas.errors import UsageError
-
     if not file.is_file():
         raise UsageError(f"The file {file} does not exist.")
 
 
 def _print_marks(lake: Lake, file: Path, found: ImportedFile, as_json: bool) -> None:
-    from deployments.command_line.output import print_note
-    from tasks.imports.withdrawal import list_namesakes
-
     _print(found, as_json)
     if not as_json and (others := list_namesakes(lake, found.import_id, file.name, found.benchmark)):
         print_note(
@@ -273,8 +242,4 @@ def _print_marks(lake: Lake, file: Path, found: ImportedFile, as_json: bool) -> 
 
 
 def _print(found: ImportedFile, as_json: bool, then: str = "proctor sql imported_leaderboard") -> None:
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-
     print_result(asdict(found), as_json=as_json, then=then)

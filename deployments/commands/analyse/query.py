@@ -7,6 +7,27 @@ from typing import Annotated, Final
 
 import typer
 
+from deployments.command_line.empty_answers import explain_empty
+from deployments.command_line.lake_shell import run_shell
+from deployments.command_line.output import (
+    paint,
+    print_frame,
+    print_note,
+    print_records,
+    print_result,
+    print_rows,
+)
+from deployments.command_line.table_files import write_frame, write_rows
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake import queries
+from warehouse.lake.clients import CLIENTS, render_lines, shorten
+from warehouse.lake.columns import describe_relation
+from warehouse.lake.queries import list_queries
+from warehouse.lake.reading import LakeReader, Rows, run_statement
+
+# Imported within a function: what brings Polars. Not every command here needs it.
+
 _FORMATS: Final = ("table", "csv", "json", "parquet", "xlsx")
 
 
@@ -54,20 +75,11 @@ def sql(
 
     Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
     """
-    from deployments.command_line.output import print_frame, print_note, print_rows
-    from deployments.command_line.table_files import write_frame, write_rows
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.lake import queries
-    from warehouse.lake.reading import LakeReader, Rows, run_statement
-
     format = _choose_format("json" if as_json else format, output)
     if not query:
         _list_queries(format, output)
         return
     if describe:
-        from warehouse.lake.columns import describe_relation
-
         found: list[tuple[object, ...]] = [
             (c.name, c.type, c.about) for c in describe_relation(query.strip())
         ]
@@ -102,8 +114,6 @@ def sql(
     if output is not None:
         print_note(f"Written: {output}")
     if is_empty:
-        from deployments.command_line.empty_answers import explain_empty
-
         statement = query if is_statement else queries.render_query(asked, given)
         with LakeReader(load_settings()) as reader:
             print_note(explain_empty(reader, statement, [one.name for one in asked.parameters]))
@@ -124,11 +134,6 @@ def attach(
 
     Example: proctor attach r --json
     """
-    from deployments.command_line.output import paint, print_note, print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.lake.clients import CLIENTS, render_lines, shorten
-
     if client and client not in CLIENTS:
         raise UsageError(f"There are no lines for {client!r}: choose one of {', '.join(CLIENTS)}.")
     lines = render_lines(load_settings())
@@ -150,9 +155,6 @@ def shell() -> None:
 
     Example: proctor shell
     """
-    from deployments.command_line.lake_shell import run_shell
-    from schemas.settings import load_settings
-
     code = run_shell(load_settings())
     if code:
         raise typer.Exit(code)
@@ -160,8 +162,6 @@ def shell() -> None:
 
 def _choose_format(format: str, output: Path | None) -> str:
     """The format that was asked for, or that the file's ending says; raises UsageError for one that is not known."""
-    from schemas.errors import UsageError
-
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     chosen = format or ending or "table"
     if chosen not in _FORMATS:
@@ -179,10 +179,6 @@ def _choose_format(format: str, output: Path | None) -> str:
 
 def _list_queries(format: str, output: Path | None) -> None:
     """The named queries with the question that each answers; one per line for people."""
-    from deployments.command_line.output import paint, print_frame, print_note, print_records
-    from deployments.command_line.table_files import write_frame
-    from warehouse.lake.queries import list_queries
-
     found = list_queries()
     if format == "table":
         for query in found:
@@ -212,8 +208,6 @@ def _list_queries(format: str, output: Path | None) -> None:
 
 
 def _read_parameters(pairs: list[str]) -> dict[str, object]:
-    from schemas.errors import UsageError
-
     values: dict[str, object] = {}
     for pair in pairs:
         name, separator, value = pair.partition("=")

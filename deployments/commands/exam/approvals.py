@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
+from deployments.auth.passwords import check_password
+from deployments.command_line.output import print_records, print_result
 from deployments.commands.options import AsJson
-
-if TYPE_CHECKING:
-    from warehouse.ledger.approvals import Approval
+from schemas.errors import ExamError, UsageError
+from schemas.settings import load_settings
+from tasks import approvals as deciding
+from tasks.approvals import name_state
+from tasks.exam.log.heads import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.log_file import keep_public_log
+from warehouse.ledger import approvals, users
+from warehouse.ledger.approvals import Approval, list_approvals, read_approval
+from warehouse.ledger.engine import open_ledger
 
 approvals_app = typer.Typer(no_args_is_help=True, help="What needs a second person (PROCTOR_TWO_PERSONS).")
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]
@@ -33,12 +43,6 @@ def list_all(
 
     Example: proctor approvals list
     """
-    from deployments.command_line.output import print_records
-    from schemas.settings import load_settings
-    from tasks.approvals import name_state
-    from warehouse.ledger.approvals import list_approvals
-    from warehouse.ledger.engine import open_ledger
-
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = list_approvals(connection)
     rows = [_describe(one) for one in found if every or name_state(one) in ("asked", "approved")]
@@ -62,12 +66,6 @@ def show(request: Number, as_json: AsJson = False) -> None:
 
     Example: proctor approvals show 3
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.ledger.approvals import read_approval
-    from warehouse.ledger.engine import open_ledger
-
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = read_approval(connection, request)
     if found is None:
@@ -97,17 +95,6 @@ def refuse(request: Number, user_id: User, as_json: AsJson = False) -> None:
 
 
 def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> None:
-    from deployments.auth.passwords import check_password
-    from deployments.command_line.output import print_result
-    from schemas.errors import ExamError
-    from schemas.settings import load_settings
-    from tasks import approvals as deciding
-    from tasks.exam.log.heads import note_keys
-    from tasks.exam.log.signing import open_signer
-    from tasks.exam.public.log_file import keep_public_log
-    from warehouse.ledger import approvals, users
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     password = typer.prompt(f"Password of {user_id}", hide_input=True)
     action = approvals.APPROVE if is_approved else approvals.REFUSE
@@ -143,8 +130,4 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
 
 
 def _describe(approval: Approval) -> dict[str, object]:
-    from dataclasses import asdict
-
-    from tasks.approvals import name_state
-
     return asdict(approval) | {"state": name_state(approval)}

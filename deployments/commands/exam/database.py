@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_note, print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.sides import find_exam_address, find_ledger_file, show_address
 
 
 def database(
@@ -23,13 +29,6 @@ def database(
 
     Example: proctor exam database --role proctor_exam
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.exam_role import grant_role
-    from warehouse.ledger.sides import find_exam_address, find_ledger_file, show_address
-
     settings = load_settings()
     if (find_ledger_file(settings.ledger_address) is None) is not bool(role):
         raise UsageError(

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_note, print_result, render_entries
+from deployments.commands.exam.plans import render_plan
 from deployments.commands.options import AsJson, Month, NoServer, read_month, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError
+from schemas.settings import load_settings
+from tasks.exam.month import check_reachable, preview_month, shape_draw
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 Candidates = Annotated[
     str,
@@ -160,11 +170,6 @@ def preview(
 
     `is_to_run`: raises RegistryError where a model that would sit has no key or no address.
     """
-    from schemas.settings import load_settings
-    from tasks.exam.month import check_reachable, preview_month, shape_draw
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings, named = shape_draw(load_settings(), draw, repetition or None)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = preview_month(
@@ -186,10 +191,6 @@ def preview(
 
 def render_exam(result: dict[str, Any]) -> list[str]:
     """What was sat, judged and landed; sessions that stayed open are counted by their cause, not listed one by one."""
-    from collections import Counter
-
-    from deployments.command_line.output import render_entries
-
     left_open = result["open_sessions"]
     lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
     if not left_open:
@@ -212,13 +213,6 @@ def _run_exam(
     no_server: bool,
     as_json: bool,
 ) -> None:
-    import sys
-
-    from deployments.command_line.output import print_note, print_result
-    from deployments.commands.exam.plans import render_plan
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import GateError
-
     month = read_month(month)
     # A missing key would be found by the flow too, but only after a server was started for it.
     summary = preview(month, candidates, **options, is_to_run=True)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_records, print_result
 from deployments.commands.options import AsJson
+from deployments.home.hosts import check_host, note_new_token_keys
+from schemas.settings import load_settings
+from tasks.exam.log.heads import confirm_keys, describe_token_keys, note_keys
+from tasks.exam.log.signing import name_place, open_signer
+from tasks.exam.protocol.keys import open_keys, rotate_keys
+from warehouse.ledger.chain import add_entry
+from warehouse.ledger.engine import open_ledger, write_moment
 
 keys_app = typer.Typer(no_args_is_help=True, help="The keys that sign the exam's tokens.")
 
@@ -17,11 +26,6 @@ def list_keys(as_json: AsJson = False) -> None:
 
     Example: proctor exam keys list
     """
-    from deployments.command_line.output import print_records
-    from schemas.settings import load_settings
-    from tasks.exam.protocol.keys import open_keys
-    from warehouse.ledger.engine import write_moment
-
     rows = [
         {
             "key_id": key.key_id,
@@ -47,17 +51,6 @@ def rotate(
 
     Example: proctor exam keys rotate
     """
-    import time
-
-    from deployments.command_line.output import print_result
-    from deployments.home.hosts import check_host, note_new_token_keys
-    from schemas.settings import load_settings
-    from tasks.exam.log.heads import describe_token_keys, note_keys
-    from tasks.exam.log.signing import name_place, open_signer
-    from tasks.exam.protocol.keys import rotate_keys
-    from warehouse.ledger.chain import add_entry
-    from warehouse.ledger.engine import open_ledger, write_moment
-
     settings = load_settings()
     check_host(settings)
     keys = rotate_keys(settings, ends_former=now, now=time.time())
@@ -86,12 +79,6 @@ def confirm(as_json: AsJson = False) -> None:
 
     Example: proctor exam keys confirm
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.hosts import note_new_token_keys
-    from schemas.settings import load_settings
-    from tasks.exam.log.heads import confirm_keys
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         confirm_keys(ledger, settings)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.exam.log.signing import open_signer, read_public_key
+from tasks.exam.public.verifying import name_public_files, run_verifier
+
+# Imported within a function: what brings SQLAlchemy. Not every command here needs it.
 
 
 def add_log_commands(exam_app: typer.Typer) -> None:
@@ -30,10 +39,6 @@ def audit(
 
     Example: proctor exam audit 2026-11
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.exam.log.check import check_log
     from tasks.exam.log.story import read_language, tell_run
     from tasks.exam.public.check import check_public_log
@@ -87,10 +92,6 @@ def enrol(
 
     Example: proctor exam enrol candidate:my-model --key public.pem
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.exam.log.signing import read_public_key
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.users import write_public_key
 
@@ -130,10 +131,7 @@ def receipt(
 
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.exam.log.receipts import check_receipt, read_receipts
-    from tasks.exam.log.signing import open_signer, read_public_key
     from warehouse.ledger.engine import open_ledger
 
     receipts = list(read_receipts(file, session_id))
@@ -189,11 +187,6 @@ def verify(
 
     Example: proctor exam verify --head witness.jsonl --receipts receipts.jsonl
     """
-    import sys
-
-    from schemas.settings import load_settings
-    from tasks.exam.public.verifying import name_public_files, run_verifier
-
     holds = run_verifier(
         folder or name_public_files(load_settings()),
         receipts=receipts or (),

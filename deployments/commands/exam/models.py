@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from deployments.command_line.command import group_with_default
-from deployments.commands.options import AsJson
+from deployments.command_line.output import print_note, print_records, print_result
+from deployments.commands.options import AsJson, split_names
+from schemas.settings import load_settings
+from tasks.models.registry import read_registry
+
+# Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
 _MODEL_COLUMNS = (
     "model",
@@ -64,12 +71,6 @@ def list_models(as_json: AsJson = False) -> None:
 
     Example: proctor models
     """
-    import os
-
-    from deployments.command_line.output import print_note, print_records
-    from schemas.settings import load_settings
-    from tasks.models.registry import read_registry
-
     registry = read_registry(load_settings().registry_path)
     rows = [
         {
@@ -107,13 +108,8 @@ def check(
     Example: proctor models check lab-2,lab-2-thinking
     """
     import asyncio
-    from dataclasses import asdict
 
-    from deployments.command_line.output import print_note, print_records, print_result
-    from deployments.commands.options import split_names
-    from schemas.settings import load_settings
     from tasks.models.check import check_models
-    from tasks.models.registry import read_registry
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
@@ -153,12 +149,8 @@ def batches(
     Example: proctor models batches --collect
     """
     import asyncio
-    from dataclasses import asdict
 
-    from deployments.command_line.output import print_note, print_records
-    from schemas.settings import load_settings
     from tasks.models.batch_collection import cancel_open_batch, collect_batches
-    from tasks.models.registry import read_registry
     from warehouse.ledger.batches import list_call_batches
     from warehouse.ledger.engine import open_ledger
 
@@ -196,10 +188,7 @@ def organisations(
 
     Example: proctor organisations --register
     """
-    from deployments.command_line.output import print_note, print_records
-    from schemas.settings import load_settings
     from tasks.models.owners import list_owners, register_owners
-    from tasks.models.registry import read_registry
     from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()

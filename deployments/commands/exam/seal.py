@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
-
-if TYPE_CHECKING:
-    from schemas.settings import Settings
+from schemas.settings import Settings, load_settings
+from tasks.exam.public.check import check_witness_file
+from tasks.exam.public.witnesses import read_witnesses, seal_public_log
+from warehouse.ledger.engine import open_ledger
 
 
 def seal(
@@ -35,18 +38,10 @@ def seal(
 
     Example: proctor exam seal --witness /mnt/elsewhere/heads.jsonl
     """
-    from schemas.settings import load_settings
-
     settings = load_settings()
     if check is not None:
         _check(settings, check, as_json=as_json)
         return
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from tasks.exam.public.witnesses import read_witnesses, seal_public_log
-    from warehouse.ledger.engine import open_ledger
-
     named = read_witnesses(settings.witnesses if witnesses is None else witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
         sealed = seal_public_log(ledger, settings, named)
@@ -69,10 +64,6 @@ def seal(
 
 
 def _check(settings: Settings, path: Path, *, as_json: bool) -> None:
-    from deployments.command_line.output import print_result
-    from tasks.exam.public.check import check_witness_file
-    from warehouse.ledger.engine import open_ledger
-
     with open_ledger(settings.ledger_address) as ledger:
         count, findings = check_witness_file(ledger, path)
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.exam.evaluate import (
     Bridge,
     Candidates,
@@ -16,6 +17,10 @@ from deployments.commands.exam.evaluate import (
     RunName,
 )
 from deployments.commands.options import AsJson, Month, read_month, split_names
+from schemas.settings import load_settings
+from tasks.exam.public.committing import add_share, commit_run, draw_run
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 
 def add_draw_commands(app: typer.Typer) -> None:
@@ -49,12 +54,6 @@ def commit(
 
     Example: proctor exam commit --month 2026-12 --beacon "drand quicknet, round 24000000"
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.exam.public.committing import commit_run
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = commit_run(
@@ -97,11 +96,6 @@ def share(
 
     Example: proctor exam share 2026-12 my-model 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.exam.public.committing import add_share
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         number = add_share(ledger, settings, run_id, candidate, value)
@@ -125,12 +119,6 @@ def draw(
 
     Example: proctor exam draw 2026-12 --beacon-value 7e1f7c0f5b1e4d5a
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.exam.public.committing import draw_run
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = draw_run(ledger, lake, settings, run_id, beacon_value)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
 from deployments.commands.exam.evaluate import (
@@ -29,9 +32,24 @@ from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
+from schemas.errors import UsageError
+from schemas.settings import Settings, load_settings
+from tasks.exam.closing import force_close
+from tasks.exam.log.heads import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_token_id
+from tasks.exam.public.log_file import keep_public_log
+from tasks.models.registry import read_registry
+from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger.chain import Entry, add_entry, name_account
+from warehouse.ledger.clock import read_lease_time, read_time
+from warehouse.ledger.engine import open_ledger, write_moment
+from warehouse.ledger.exam import list_sessions
+from warehouse.ledger.tokens import end_token, end_user_tokens
+from warehouse.ledger.users import read_user
 
-if TYPE_CHECKING:
-    from schemas.settings import Settings
+# Imported within a function: what brings Polars, NumPy, asyncio or FastAPI. Not every command here needs it.
 
 exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
 
@@ -67,8 +85,6 @@ def plan(
 
     Example: proctor exam plan --month 2026-12
     """
-    from deployments.command_line.output import print_result
-
     summary = preview(
         read_month(month),
         candidates,
@@ -113,9 +129,7 @@ def _name_next(summary: dict[str, Any] | None, given: Mapping[str, str], flags: 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
     """What judging the anchor responses again will cost in the month; nothing without a lake or a set."""
-    from schemas.settings import load_settings
     from tasks.calibration.anchors import estimate_watch
-    from tasks.models.registry import read_registry
     from warehouse.lake.store import open_lake
 
     settings = load_settings()
@@ -132,11 +146,6 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
 
     Example: proctor exam sessions --run 2026-11
     """
-    from deployments.command_line.output import print_records
-    from schemas.settings import load_settings
-    from warehouse.ledger import exam as ledger_exam
-    from warehouse.ledger.engine import open_ledger
-
     check_run(run_id)
     columns = (
         "session_id",
@@ -172,16 +181,7 @@ def close(
 
     Example: proctor exam close 2026-11 --reason "the endpoint was shut down"
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
-    from tasks.exam.closing import force_close
-    from tasks.exam.log.heads import keep_head, note_keys
-    from tasks.exam.log.signing import open_signer
     from tasks.exam.public.disclosing import disclose_closed_runs
-    from tasks.exam.public.log_file import keep_public_log
-    from warehouse.ledger.engine import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -218,17 +218,6 @@ def token(
 
     Example: proctor exam token candidate:my-model --session SESSION --hours 48
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.exam.protocol.keys import open_keys
-    from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
-    from warehouse.ledger.chain import Entry, add_entry, name_account
-    from warehouse.ledger.clock import read_time
-    from warehouse.ledger.engine import open_ledger, write_moment
-    from warehouse.ledger.exam import list_sessions
-    from warehouse.ledger.users import read_user
-
     if sum(map(bool, (user_id, revoke, revoke_user))) != 1:
         raise UsageError(
             "Name a user to issue a token to, or give one of --revoke TOKEN, --revoke-user USER."
@@ -273,13 +262,6 @@ def token(
 
 def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
     """End a token (itself or its id), or all tokens of a user; the audit log names it."""
-    from schemas.errors import UsageError
-    from tasks.exam.protocol.tokens import read_token_id
-    from warehouse.ledger.clock import read_lease_time
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.tokens import end_token, end_user_tokens
-    from warehouse.ledger.users import read_user
-
     token_id = read_token_id(token) if token else None
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         if token_id is not None:
@@ -314,12 +296,8 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from pathlib import Path
-
     from deployments.http.exam_server import leave_secrets_behind, serve_exam
     from deployments.http.server import check_free
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
 
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():

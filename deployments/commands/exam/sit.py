@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import time
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_note, print_result, render_duration
 from deployments.commands.checks import check_registry, check_run
+from deployments.commands.exam.evaluate import render_exam
 from deployments.commands.options import AsJson, NoServer
-
-if TYPE_CHECKING:
-    from tasks.exam.outside.answering import CommandAnswerer, EndpointAnswerer
-    from tasks.exam.outside.sitting import OutsideProgress, OutsideReport
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.exam.http_calls import HttpCaller
+from tasks.exam.outside.answering import CommandAnswerer, EndpointAnswerer, make_own_model
+from tasks.exam.outside.credentials import Credentials
+from tasks.exam.outside.signing import read_signing_key
+from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSitter
+from tasks.exam.outside.state import SittingState
+from tasks.models.registry import read_registry
+from tasks.progress import HEARTBEAT_S
 
 _TOKEN_VARIABLE = "PROCTOR_EXAM_TOKEN"  # noqa: S105 - the name of a variable
 _PASSWORD_VARIABLE = "PROCTOR_EXAM_PASSWORD"  # noqa: S105 - the name of a variable
@@ -69,8 +82,6 @@ def sit(
 
     Example: proctor exam sit --url https://exam.example --endpoint http://127.0.0.1:8000/v1 --model my-model
     """
-    from schemas.errors import UsageError
-
     if bool(run_id) == bool(url):
         raise UsageError("Name a run to continue in house, or give --url to sit a session over HTTP.")
     if not url:
@@ -80,8 +91,6 @@ def sit(
         raise UsageError(
             "Say who answers: --endpoint ADDRESS --model NAME, --model NAME of the registry, or --command PROGRAM."
         )
-    import asyncio
-
     answerer = _make_answerer(endpoint, model, key_variable, parameters, command, timeout_s)
     report = asyncio.run(
         _sit_over_http(url, session_id, token_file, user_id, answerer, key, state, patience_s)
@@ -92,10 +101,6 @@ def sit(
 
 
 def _sit_in_house(run_id: str, *, no_server: bool, as_json: bool) -> None:
-    from deployments.command_line.output import print_result
-    from deployments.commands.exam.evaluate import render_exam
-    from deployments.flow_runs.flow_runner import run_flow
-
     check_registry()
     check_run(run_id)
     result = run_flow("evaluate", without_server=no_server, run_id=run_id)
@@ -108,12 +113,6 @@ def _sit_in_house(run_id: str, *, no_server: bool, as_json: bool) -> None:
 def _make_answerer(
     endpoint: str, model: str, key_variable: str, parameters: str, command: str, timeout_s: float
 ) -> EndpointAnswerer | CommandAnswerer:
-    import json
-
-    from schemas.errors import UsageError
-    from tasks.exam.outside.answering import CommandAnswerer, EndpointAnswerer, make_own_model
-    from tasks.models.registry import read_registry
-
     if command:
         return CommandAnswerer(command)
     try:
@@ -128,10 +127,6 @@ def _make_answerer(
         return EndpointAnswerer(
             make_own_model(model, endpoint, key_variable or None, chosen), timeout_s=timeout_s
         )
-    from dataclasses import replace
-
-    from schemas.settings import load_settings
-
     found = read_registry(load_settings().registry_path).get(model)
     return EndpointAnswerer(replace(found, parameters={**found.parameters, **chosen}), timeout_s=timeout_s)
 
@@ -146,13 +141,6 @@ async def _sit_over_http(
     state: Path | None,
     patience_s: float,
 ) -> OutsideReport:
-    from schemas.errors import UsageError
-    from tasks.exam.http_calls import HttpCaller
-    from tasks.exam.outside.credentials import Credentials
-    from tasks.exam.outside.signing import read_signing_key
-    from tasks.exam.outside.sitting import OutsideSitter
-    from tasks.exam.outside.state import SittingState
-
     credentials = Credentials(
         token=os.environ.get(_TOKEN_VARIABLE, ""),
         token_file=token_file,
@@ -187,11 +175,6 @@ class _Told:
         self._last = 0.0
 
     def __call__(self, progress: OutsideProgress) -> None:
-        import time
-
-        from deployments.command_line.output import print_note, render_duration
-        from tasks.progress import HEARTBEAT_S
-
         if progress.result is not None:
             is_correct = progress.result.get("is_correct")
             word = "not marked" if is_correct is None else "right" if is_correct else "wrong"
@@ -207,10 +190,6 @@ class _Told:
 
 
 def _print_report(report: OutsideReport, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-
     result: dict[str, Any] = asdict(report)
     lines = [
         f"{report.session_id}: {report.answered_count} of {report.question_count} answered, {report.sent_count} of them now"

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.store import open_lake
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine import open_ledger
+
+# Imported within the function: what brings SciPy. Neither the help nor a wrong option waits for it.
 
 
 def trace(
@@ -25,14 +36,7 @@ def trace(
 
     Example: proctor exam trace leaked.txt
     """
-    import hashlib
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.contamination.tracing import describe_trace, trace_text
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.chain import Entry, add_entry
-    from warehouse.ledger.engine import open_ledger
 
     text = _read(source)
     settings = load_settings()
@@ -49,11 +53,6 @@ def trace(
 
 def _read(source: str) -> str:
     """The text itself, or what a file of this name holds."""
-    import re
-    from pathlib import Path
-
-    from schemas.errors import UsageError
-
     try:
         is_file = Path(source).is_file()
     except (OSError, ValueError):

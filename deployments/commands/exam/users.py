@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import Annotated, Any
 
 import typer
 
+from deployments.auth.passwords import hash_password
+from deployments.auth.weak_passwords import find_weakness
+from deployments.command_line.output import print_records, print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from schemas.vocabulary import DISCIPLINES
+from tasks.models.owners import register_owners
+from tasks.models.registry import read_registry
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.users import (
+    User,
+    add_user,
+    list_users,
+    read_user,
+    write_activity,
+    write_password_hash,
+    write_role,
+)
 
 user_app = typer.Typer(no_args_is_help=True, help="Users of the exam and of the review.")
 
@@ -32,17 +51,6 @@ def add(
 
     Example: proctor exam user add zhang --role annotator --discipline History --discipline Law
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from schemas.vocabulary import DISCIPLINES
-    from tasks.models.owners import register_owners
-    from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import add_user
-
     for name in discipline or []:
         if name not in DISCIPLINES:
             raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
@@ -73,12 +81,6 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
 
     Example: proctor exam user password zhang
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import read_user, write_password_hash
-
     with open_ledger(load_settings().ledger_address) as ledger:
         with ledger.read() as connection:
             if read_user(connection, user_id) is None:
@@ -101,11 +103,6 @@ def role(
 
     Example: proctor exam user role zhang examiner
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import write_role
-
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_role(connection, user_id, new_role)
     print_result({"user_id": user_id, "role": new_role}, as_json=as_json)
@@ -121,11 +118,6 @@ def deactivate(
 
     Example: proctor exam user deactivate zhang
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import write_activity
-
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_activity(connection, user_id, is_active=undo)
     print_result({"user_id": user_id, "is_active": undo}, as_json=as_json)
@@ -137,13 +129,6 @@ def list_all(as_json: AsJson = False) -> None:
 
     Example: proctor exam user list
     """
-    from dataclasses import asdict, fields
-
-    from deployments.command_line.output import print_records
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import User, list_users
-
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [asdict(user) for user in list_users(connection)]
     rows = [row | {"disciplines": _name_disciplines(row)} for row in rows]
@@ -152,10 +137,6 @@ def list_all(as_json: AsJson = False) -> None:
 
 def _ask_password(user_id: str) -> str:
     """The hash of a password asked for on the terminal; raises UsageError for a weak one."""
-    from deployments.auth.passwords import hash_password
-    from deployments.auth.weak_passwords import find_weakness
-    from schemas.errors import UsageError
-
     chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     if (weakness := find_weakness(chosen, user_id)) is not None:
         raise UsageError(weakness.sentence)

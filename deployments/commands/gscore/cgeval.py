@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 
+from deployments.command_line.output import print_frame, print_note, print_result
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
 from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.gscore.cgeval.answering import list_answering_models, read_answers
+from tasks.gscore.cgeval.files import export_cgeval_submission
+from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
+from tasks.gscore.cgeval.question_set import PUBLISHED_COUNT, import_questions, read_questions
+from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.people.agreement import compute_sample_agreement
+from tasks.gscore.people.landing import land_ratings
+from tasks.gscore.people.rating_workbook import export_rating_workbook
+from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
+from tasks.models.registry import read_registry
+from tasks.progress import Progress
+from tasks.spreading import open_cluster
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 cgeval_app = typer.Typer(
     no_args_is_help=True,
@@ -53,10 +73,6 @@ def import_(
 
     Example: proctor cgeval import cgeval_questions.csv
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.cgeval.question_set import PUBLISHED_COUNT, import_questions
-
     found = import_questions(load_settings(), file)
     if found.question_count != PUBLISHED_COUNT:
         print_note(
@@ -85,15 +101,6 @@ def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) 
 
     Example: proctor cgeval answer --model sim-example
     """
-    import asyncio
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.cgeval.landing import answer_and_land
-    from tasks.progress import Progress
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,
@@ -134,16 +141,6 @@ def export(
 
     Example: proctor cgeval export --model sim-example submission.csv
     """
-    import polars as pl
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.cgeval.answering import read_answers
-    from tasks.gscore.cgeval.files import export_cgeval_submission
-    from tasks.gscore.cgeval.question_set import read_questions
-    from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     questions = read_questions(settings)
     registered = read_registry(settings.registry_path).get(model)
@@ -171,14 +168,6 @@ def score(
 
     Example: proctor cgeval score --model sim-example --references references.csv --embedding none
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.cgeval.landing import score_and_land
-    from tasks.progress import Progress
-    from tasks.spreading import open_cluster
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,
@@ -237,10 +226,6 @@ def run(
 
     Example: proctor cgeval run --models sim-example --references references.csv --embedding none
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import UsageError
-
     names = split_names(models)
     if not names:
         raise UsageError("--models names nobody; write for example --models sim-example.")
@@ -276,14 +261,6 @@ def sample(
 
     Example: proctor cgeval sample --references references.csv --size 1100 --name human
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.cgeval.answering import list_answering_models
-    from tasks.gscore.cgeval.question_set import read_questions
-    from tasks.gscore.cgeval.references import read_references
-    from tasks.gscore.people.sample import draw_sample, write_sample
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     questions = read_questions(settings)
     with open_ledger(settings.ledger_address) as ledger:
@@ -312,11 +289,6 @@ def export_ratings(
 
     Example: proctor cgeval ratings export ratings.xlsx --sample human
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.people.rating_workbook import export_rating_workbook
-    from tasks.gscore.people.sample import read_sample
-
     drawn = read_sample(load_settings(), sample_name)
     export_rating_workbook(drawn, _check_writable(out))
     print_result({"out": str(out), "sample": sample_name, "answers": drawn.height}, as_json=as_json)
@@ -334,12 +306,6 @@ def import_ratings(
 
     Example: proctor cgeval ratings import ratings.xlsx --rater li --sample human
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.people.landing import land_ratings
-    from tasks.gscore.people.sample import read_sample
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     drawn = read_sample(settings, sample_name)
     with open_lake(settings) as lake:
@@ -358,11 +324,6 @@ def agreement(
 
     Example: proctor cgeval agreement --sample human
     """
-    from deployments.command_line.output import print_frame
-    from schemas.settings import load_settings
-    from tasks.gscore.people.agreement import compute_sample_agreement
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         found = compute_sample_agreement(lake.run_named, sample_name, seed, rating_round)
@@ -370,8 +331,6 @@ def agreement(
 
 
 def _check_writable(out: Path) -> Path:
-    from schemas.errors import UsageError
-
     if not out.parent.is_dir():
         raise UsageError(f"The folder {out.parent} does not exist. Make it, or write {out.name} elsewhere.")
     return out

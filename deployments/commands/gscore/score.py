@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_note, print_result
 from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.gscore.score_file import score_file
+from tasks.progress import Progress
+from tasks.spreading import open_cluster
 
 Profile = Annotated[str, typer.Option("--profile", help="cgeval-paper or standard.")]
 
@@ -42,12 +47,6 @@ def gscore(
 
     Example: proctor gscore answers.parquet --profile cgeval-paper --model models/bge-large-zh-v1.5
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
-    from tasks.gscore.score_file import score_file
-    from tasks.progress import Progress
-    from tasks.spreading import open_cluster
-
     target = out or file.with_name(f"{file.stem}.gscore.parquet")
     name = None if model == "none" else model or load_settings().similarity_model
     with Progress("gscore: pairs") as progress, open_cluster(load_settings()):

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError, UsageError
+from schemas.settings import load_settings
+from tasks.calibration.marks import compare_marks, read_marks
+from tasks.calibration.ratings import count_ratings, export_ratings, import_ratings, read_round
+from tasks.calibration.report import describe_calibration, read_calibration
+from tasks.calibration.sample import DrawRequest, draw_calibration
+from tasks.calibration.selftest import try_judge
+from tasks.marking.desk import land_marks
+from tasks.models.registry import read_registry
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 calibrate_app = typer.Typer(
     no_args_is_help=True, help="Judges compared with people, who rate a sample of responses blind."
@@ -54,12 +69,6 @@ def draw(
 
     Example: proctor calibrate draw 2026-12 --raters ann,bo,cy --round 2 --size 400
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.calibration.sample import DrawRequest, draw_calibration
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     check_run(run_id)
     settings = load_settings()
     names = split_names(raters) or []
@@ -106,12 +115,6 @@ def export(
 
     Example: proctor calibrate export cy.xlsx --user cy --disputes
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.calibration.ratings import export_ratings
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         count = export_ratings(
@@ -142,15 +145,6 @@ def import_(
 
     Example: proctor calibrate import ann.xlsx --user ann
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.calibration.ratings import import_ratings
-    from tasks.marking.desk import land_marks
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         # What was given on the web until now is the earlier of the two.
@@ -165,11 +159,6 @@ def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) 
 
     Example: proctor calibrate status
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.calibration.ratings import count_ratings, read_round
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         counts = count_ratings(read_round(lake, occasion or None, number or None))
     then = "proctor calibrate report"
@@ -189,13 +178,6 @@ def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson
 
     Example: proctor calibrate report
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import GateError
-    from schemas.settings import load_settings
-    from tasks.calibration.report import describe_calibration, read_calibration
-    from warehouse.lake.store import open_lake
-
     result = run_flow("calibrate", without_server=no_server, occasion=occasion)
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -226,12 +208,6 @@ def marks(
 
     Example: proctor calibrate marks double_marked.parquet --columns human_1,human_2
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from tasks.calibration.marks import compare_marks, read_marks
-
     names = split_names(columns) or []
     if len(names) != 2:
         raise UsageError("--columns names two columns, for example --columns human_1,human_2.")
@@ -250,15 +226,6 @@ def selftest(
 
     Example: proctor calibrate selftest --judge sim-judge-north
     """
-    import asyncio
-
-    from deployments.command_line.output import print_result
-    from schemas.errors import GateError
-    from schemas.settings import load_settings
-    from tasks.calibration.selftest import try_judge
-    from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     registered = read_registry(settings.registry_path).get(judge)
     with open_ledger(settings.ledger_address) as ledger:

@@ -6,8 +6,14 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson, Month, NoServer, read_month
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError, UsageError
+from schemas.settings import load_settings
+from tasks.calibration.anchors import draw_anchors
+from warehouse.lake.store import open_lake
 
 drift_app = typer.Typer(
     no_args_is_help=True, help="The same responses judged again every month: has a judge changed?"
@@ -30,11 +36,6 @@ def draw(
 
     Example: proctor drift draw 2026-12
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.calibration.anchors import draw_anchors
-    from warehouse.lake.store import open_lake
-
     check_run(run_id)
     with open_lake(load_settings()) as lake:
         drawn = draw_anchors(lake, run_id, name or f"anchors-{run_id}", size=size)
@@ -58,10 +59,6 @@ def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False)
 
     Example: proctor drift run --month 2027-01
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import GateError, UsageError
-
     check_registry()
     result = run_flow("drift", without_server=no_server, month=read_month(month))
     if not result["anchor_set"]:
@@ -81,10 +78,6 @@ def report(as_json: AsJson = False) -> None:
 
     Example: proctor drift report
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         rows = lake.run_named("judge_drift_history").to_dicts()
     lines = [

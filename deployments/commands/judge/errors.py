@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.judging.error_samples import (
+    compare_labels,
+    draw_failures,
+    export_failures,
+    import_failures,
+    prelabel_failures,
+)
+from tasks.marking.desk import land_marks
+from tasks.models.registry import read_registry
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 errors_app = typer.Typer(
     no_args_is_help=True,
@@ -36,11 +51,6 @@ def draw(
 
     Example: proctor errors draw 2026-12 --per-model 100
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.error_samples import draw_failures
-    from warehouse.lake.store import open_lake
-
     check_run(run_id)
     with open_lake(load_settings()) as lake:
         drawn = draw_failures(lake, run_id, per_model=per_model, name=name)
@@ -67,15 +77,6 @@ def prelabel(
 
     Example: proctor errors prelabel --model sim-judge-north
     """
-    import asyncio
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.error_samples import prelabel_failures
-    from tasks.models.registry import read_registry
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     check_registry([model])
     settings = load_settings()
     labeller = read_registry(settings.registry_path).get(model)
@@ -95,11 +96,6 @@ def export(
 
     Example: proctor errors export failures.xlsx
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.error_samples import export_failures
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         count = export_failures(lake, out, sample_id=sample or None, is_blind=blind)
     print_result(
@@ -120,15 +116,6 @@ def import_(
 
     Example: proctor errors import failures.xlsx --user ann
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.error_samples import import_failures
-    from tasks.marking.desk import land_marks
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         # What was given on the web until now is the earlier of the two.
@@ -143,11 +130,6 @@ def report(sample: Sample = "", as_json: AsJson = False) -> None:
 
     Example: proctor errors report
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.error_samples import compare_labels
-    from warehouse.lake.store import open_lake
-
     with open_lake(load_settings(), read_only=True) as lake:
         found = compare_labels(lake, sample or None)
         shares = lake.run_named("error_shares").to_dicts()

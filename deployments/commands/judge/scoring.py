@@ -7,7 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_result
+from deployments.commands.checks import check_registry, check_run, list_unpublished
 from deployments.commands.options import AsJson, NoServer
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError, UsageError
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -52,10 +56,6 @@ def judge(
 
     Example: proctor judge --run 2026-11 --batch
     """
-    from deployments.command_line.output import print_result
-    from deployments.commands.checks import check_registry, check_run
-    from deployments.flow_runs.flow_runner import run_flow
-
     check_registry()
     check_run(run_id)
     result = run_flow(
@@ -106,11 +106,6 @@ def publish(
 
     Example: proctor publish 2026-11 --revise --reason "judged again after a fault of the judge"
     """
-    from deployments.command_line.output import print_result
-    from deployments.commands.checks import check_run, list_unpublished
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import GateError, UsageError
-
     check_run(run_id)
     if not run_id and (revise or override or reason):
         raise UsageError("Name the run that is to be corrected or published in spite of a gate.")
@@ -164,10 +159,6 @@ def report(
 
     Example: proctor report --out /srv/www/exam
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import UsageError
-
     if out is not None and out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
     folder = "" if out is None else str(out.resolve())

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
+from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from schemas.vocabulary import PROMPT_STYLES
+from tasks.editions.stability import StabilityRequest, write_stability
+from warehouse.lake.store import open_lake
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -47,13 +54,6 @@ def stability(
 
     Example: proctor stability 2026-12 --style chain_of_thought --sizes 500,500,500 --seed 7
     """
-    from deployments.command_line.output import print_result
-    from deployments.commands.checks import check_run
-    from schemas.settings import load_settings
-    from schemas.vocabulary import PROMPT_STYLES
-    from tasks.editions.stability import StabilityRequest, write_stability
-    from warehouse.lake.store import open_lake
-
     request = StabilityRequest(
         prompt_style=_read_style(style, PROMPT_STYLES),
         sample_sizes=_read_sizes("--sizes", sizes),
@@ -80,16 +80,12 @@ def stability(
 
 
 def _read_style(style: str, known: tuple[str, ...]) -> str:
-    from schemas.errors import UsageError
-
     if style not in known:
         raise UsageError(f"--style {style!r} is not a prompt style; they are {', '.join(known)}.")
     return style
 
 
 def _read_sizes(option: str, text: str) -> list[int]:
-    from schemas.errors import UsageError
-
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if wrong := [part for part in parts if not part.isascii() or not part.isdigit()]:
         raise UsageError(

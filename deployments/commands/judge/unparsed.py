@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AnyRun, AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.judging.people import export_unparsed, import_unparsed
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 unparsed_app = typer.Typer(
     no_args_is_help=True, help="Responses that no judge could be read of: a person gives them their stars."
@@ -32,12 +39,6 @@ def export(
 
     Example: proctor unparsed export unparsed.xlsx --run 2026-11
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.judging.people import export_unparsed
-    from warehouse.lake.store import open_lake
-
     check_run(run_id)
     if out.suffix != ".xlsx" or not out.parent.is_dir():
         raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
@@ -58,14 +59,6 @@ def import_(
 
     Example: proctor unparsed import unparsed.xlsx --user eve
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.judging.people import import_unparsed
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     check_run(run_id)
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.league_statistics.importing import ImportRequest, import_scores
+from warehouse.lake.store import open_lake
 
 
 def import_league(
@@ -47,11 +52,6 @@ def import_league(
 
     Example: proctor import league score.xlsx --league lol --domain programming --family "OpenAI=gpt-4.1,o1,o3-mini"
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.league_statistics.importing import ImportRequest, import_scores
-    from warehouse.lake.store import open_lake
-
     request = ImportRequest(
         league_id, domain, run_type, scale, _read_families(family or []), _read_names(rename or [])
     )
@@ -72,8 +72,6 @@ def import_league(
 
 
 def _read_names(given: list[str]) -> dict[str, str]:
-    from schemas.errors import UsageError
-
     names: dict[str, str] = {}
     for text in given:
         old, separator, new = (part.strip() for part in text.partition("="))
@@ -86,8 +84,6 @@ def _read_names(given: list[str]) -> dict[str, str]:
 
 
 def _read_families(given: list[str]) -> dict[str, str]:
-    from schemas.errors import UsageError
-
     families: dict[str, str] = {}
     for text in given:
         name, separator, models = text.partition("=")

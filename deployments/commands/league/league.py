@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_records, print_result
 from deployments.commands.league.people import validate_app
 from deployments.commands.league.report import report
 from deployments.commands.league.rules import build_rules
 from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.league.claim import check_rules, claim_league, find_claim
+from tasks.league.domain import read_domain
+from tasks.league.entry import enter_candidate
+from tasks.league.preview import preview_league
+from tasks.league.season import list_topics, name_season
+from tasks.models.registry import read_registry
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 league_app = typer.Typer(
     no_args_is_help=True,
@@ -112,13 +128,6 @@ def plan(
 
     Example: proctor league plan --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics,programming
     """
-    from dataclasses import asdict
-
-    from schemas.settings import load_settings
-    from tasks.league.claim import check_rules
-    from tasks.league.preview import preview_league
-    from tasks.models.registry import read_registry
-
     rules = build_rules(
         candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
         published, run_code, open_network,
@@ -165,14 +174,6 @@ def run(
 
     Example: proctor league run autumn --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics --runs 1
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.league.claim import claim_league, find_claim
-    from tasks.models.registry import read_registry
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     given = (
         candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
@@ -209,15 +210,10 @@ def status(
 
     Example: proctor league status
     """
-    from schemas.settings import load_settings
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         found = lake.run_named("league_progress", {"league_id": league_id or None})
     if league_id and found.is_empty():
-        from schemas.errors import UsageError
-
         raise UsageError(f"There is no league {league_id!r}. `proctor league status` shows all.")
     _print_rows(found.to_dicts(), as_json)
 
@@ -235,11 +231,6 @@ def season(
 
     Example: proctor league season --domain mathematics,law --season 2026-Q4
     """
-    from datetime import UTC, datetime
-
-    from tasks.league.domain import read_domain
-    from tasks.league.season import list_topics, name_season
-
     named = season or name_season(datetime.now(UTC).date())
     rows = [
         {"season": named, "domain": domain.name, "topic": topic}
@@ -270,15 +261,6 @@ def enter(
 
     Example: proctor league enter autumn --candidate sim-example-4 --matches 40
     """
-    import asyncio
-    from dataclasses import asdict
-
-    from schemas.settings import load_settings
-    from tasks.league.entry import enter_candidate
-    from tasks.progress import Progress
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,
@@ -301,6 +283,4 @@ def enter(
 
 
 def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
-    from deployments.command_line.output import print_records
-
     print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)

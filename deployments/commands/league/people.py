@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.league.people import export_waiting, import_decisions
+from tasks.marking.desk import land_marks
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 validate_app = typer.Typer(
     no_args_is_help=True,
@@ -32,14 +40,6 @@ def export(
 
     Example: proctor league validate export autumn questions.xlsx --user eve
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.league.people import export_waiting
-    from warehouse.lake.store import open_lake
-
     if out.suffix != ".xlsx" or not out.parent.is_dir():
         raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
     with open_lake(load_settings(), read_only=True) as lake:
@@ -59,15 +59,6 @@ def import_(
 
     Example: proctor league validate import autumn questions.xlsx --user eve
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.league.people import import_decisions
-    from tasks.marking.desk import land_marks
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         # What was given on the web until now is the earlier of the two.

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.league_statistics.landing import write_statistics
+from tasks.league_statistics.tables import StatisticsRequest
+from tasks.report.league_page import render_league
+from warehouse.lake.store import open_lake
 
 
 def report(
@@ -39,14 +46,6 @@ def report(
 
     Example: proctor league report summer
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.league_statistics.landing import write_statistics
-    from tasks.league_statistics.tables import StatisticsRequest
-    from tasks.report.league_page import render_league
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     folder = out or settings.home / "reports"
     if folder.exists() and not folder.is_dir():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deployments.commands.options import split_names
-
-if TYPE_CHECKING:
-    from tasks.league.claim import LeagueRules
+from schemas.errors import UsageError
+from schemas.vocabulary import LANGUAGES
+from tasks.league.claim import LeagueRules, hash_benchmark
+from tasks.league.domain import read_domain
 
 
 def build_rules(
@@ -27,13 +29,6 @@ def build_rules(
     defaults: LeagueRules | None = None,
 ) -> LeagueRules:
     """The rules as they were given; what was not is as claimed before, else the usual."""
-    from dataclasses import replace
-
-    from schemas.errors import UsageError
-    from schemas.vocabulary import LANGUAGES
-    from tasks.league.claim import LeagueRules, hash_benchmark
-    from tasks.league.domain import read_domain
-
     if language and language not in LANGUAGES:
         raise UsageError(f"--language {language!r} is unknown. Use one of {', '.join(LANGUAGES)}.")
     rules = defaults or LeagueRules((), {})

@@ -6,7 +6,11 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from warehouse.ledger.clock import confirm_clock, measure_clock
+from warehouse.ledger.engine import open_ledger, write_moment
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -29,11 +33,6 @@ def show_clock(
 
     Example: proctor clock
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from warehouse.ledger.clock import confirm_clock, measure_clock
-    from warehouse.ledger.engine import open_ledger, write_moment
-
     with open_ledger(load_settings().ledger_address) as ledger:
         found = confirm_clock(ledger) if confirm else measure_clock(ledger)
     doubt_s = sum(doubt.seconds for doubt in found.doubts)

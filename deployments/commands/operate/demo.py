@@ -6,7 +6,11 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson, NoServer
+from deployments.demo.run import render_stages, run_demo
+from schemas.settings import load_settings
+from tasks.exam.public.folder import name_public_folder
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -27,11 +31,6 @@ def demo(
 
     Example: proctor demo
     """
-    from deployments.command_line.output import print_result
-    from deployments.demo.run import render_stages, run_demo
-    from schemas.settings import load_settings
-    from tasks.exam.public.folder import name_public_folder
-
     result = run_demo(keep_server=keep_server, without_server=no_server)
     lines = [
         "",

@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from deployments.home.encryption import describe_encryption
+from schemas.settings import load_settings
+from tasks.progress import Progress
+from warehouse.encryption.home import decrypt_home, encrypt_home, renew_home
+from warehouse.encryption.keys import add_key, require_key_ring
 
 encryption_app = typer.Typer(
     no_args_is_help=True, help="Encrypt originals and backups with keys that lie outside the home."
@@ -30,10 +36,6 @@ def new_key(
 
     Example: proctor encryption new-key /etc/proctor/keys.json
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from warehouse.encryption.keys import add_key
-
     key = add_key(load_settings(), file)
     print_result(
         {"key_id": key.key_id, "file": str(file)},
@@ -49,10 +51,6 @@ def status(as_json: AsJson = False) -> None:
 
     Example: proctor encryption status
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.encryption import describe_encryption
-    from schemas.settings import load_settings
-
     found = describe_encryption(load_settings())
     lines = [f"Originals are {'encrypted' if found['is_on'] else 'not encrypted'}."]
     for key in found["keys"]:
@@ -78,12 +76,6 @@ def on(as_json: AsJson = False) -> None:
 
     Example: proctor encryption on
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.progress import Progress
-    from warehouse.encryption.home import encrypt_home
-    from warehouse.encryption.keys import require_key_ring
-
     settings = load_settings()
     ring = require_key_ring(settings, "Originals are to be encrypted")
     with Progress("encryption on: files") as progress:
@@ -103,12 +95,6 @@ def rotate(as_json: AsJson = False) -> None:
 
     Example: proctor encryption rotate
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.progress import Progress
-    from warehouse.encryption.home import renew_home
-    from warehouse.encryption.keys import require_key_ring
-
     settings = load_settings()
     ring = require_key_ring(settings, "What is encrypted is to be given the newest key")
     with Progress("encryption rotate: files") as progress:
@@ -126,12 +112,6 @@ def off(as_json: AsJson = False) -> None:
 
     Example: proctor encryption off
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.progress import Progress
-    from warehouse.encryption.home import decrypt_home
-    from warehouse.encryption.keys import require_key_ring
-
     settings = load_settings()
     ring = require_key_ring(settings, "What is encrypted is to be decrypted")
     with Progress("encryption off: files") as progress:

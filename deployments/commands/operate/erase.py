@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 
-from deployments.commands.options import AsJson
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tasks.erasure.scope import RunPlan
-    from warehouse.ledger.engine import Ledger
+from deployments.command_line.output import print_note, print_result
+from deployments.commands.options import AsJson, read_month
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.erasure.erase import check_may_erase, erase_texts, finish_erasures
+from tasks.erasure.scope import RunPlan, Scope, find_due_runs, plan_erasure, read_policy_time
+from warehouse.lake.store import open_lake
+from warehouse.ledger.backups import list_backups
+from warehouse.ledger.engine import Ledger, open_ledger
 
 _MOST_BACKUPS = 20
 STAYS = (
@@ -62,13 +66,6 @@ def erase(
 
     Example: proctor erase --model my-model --reason "the owner asked for it" --as cora --yes
     """
-    from deployments.commands.options import read_month
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.erasure.scope import Scope, find_due_runs, read_policy_time
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     named = bool(month or model)
     if policy + again + named != 1:
@@ -92,14 +89,6 @@ def erase(
 
 
 def _show(scope: Any, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.erasure.scope import plan_erasure
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plans = plan_erasure(ledger, lake, settings, scope)
@@ -135,8 +124,6 @@ def _describe(plans: Sequence[RunPlan]) -> list[str]:
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
     """The backups that this installation has made, the newest first; whether they are still there is not known."""
-    from warehouse.ledger.backups import list_backups
-
     with ledger.read() as connection:
         return [
             {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}
@@ -159,11 +146,6 @@ def _count_sessions(count: int) -> str:
 
 
 def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
-    from deployments.command_line.output import print_note
-    from schemas.settings import load_settings
-    from tasks.erasure.erase import check_may_erase, erase_texts
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         check_may_erase(ledger, user_id)
@@ -176,11 +158,6 @@ def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
 
 
 def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.erasure.erase import check_may_erase, finish_erasures
-    from warehouse.ledger.engine import open_ledger
-
     settings = load_settings()
     if not yes:
         raise UsageError("--again erases at once what was erased before: give --yes too.")
@@ -190,10 +167,6 @@ def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
 
 
 def _print(done: Any, *, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-
     lines = [
         f"{one.answer_count} answers in {_count_sessions(one.session_count)} of run {one.run_id} are erased ({one.erasure_id})."
         for one in done.erasures

@@ -7,7 +7,12 @@ from typing import Annotated
 import typer
 
 from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_records, print_result
 from deployments.commands.options import AsJson
+from deployments.home.hosts import accept_files, list_shared
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.shared_files import has_hosts
 
 _COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
 
@@ -30,10 +35,6 @@ def list_hosts(as_json: AsJson = False) -> None:
 
     Example: proctor hosts
     """
-    from deployments.command_line.output import print_records
-    from deployments.home.hosts import list_shared
-    from schemas.settings import load_settings
-
     rows = list_shared(load_settings())
     print_records(_COLUMNS, rows, as_json=as_json)
     if any(row["state"] in ("differs", "missing here") for row in rows):
@@ -51,12 +52,6 @@ def accept(
 
     Example: proctor hosts accept models.yaml
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.hosts import accept_files
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.shared_files import has_hosts
-
     settings = load_settings()
     if not has_hosts(settings):
         raise UsageError(

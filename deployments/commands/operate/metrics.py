@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_note, print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.ledger.engine import open_ledger
+
+# Imported within the function: what brings Prometheus' client. Neither the help nor a wrong option waits for it.
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -34,7 +40,6 @@ def metrics(
 
     Example: proctor metrics --port 9700
     """
-    from deployments.command_line.output import print_note, print_result
     from deployments.http.metrics import (
         PATH,
         list_run_metrics,
@@ -42,9 +47,6 @@ def metrics(
         serve_run_metrics,
         write_run_metrics,
     )
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
 
     if port is not None and out is not None:
         raise UsageError("--port serves the numbers and --out writes them once. Name one of the two.")

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.command import check_home
+from deployments.command_line.output import paint, print_result
 from deployments.commands.options import AsJson
+from deployments.flow_runs.deploying import POOL_KINDS, deploy_flows
+from deployments.flow_runs.local_server import has_page, start_server, stop_server
+from deployments.home.backups import backup_home, restore_home, verify_backup
+from deployments.home.hosts import check_host
+from deployments.home.whole import create_home, describe_home
+from schemas.errors import ProctorError, UsageError
+from schemas.settings import load_settings
+
+# Imported within a function: what brings Polars, NumPy, SQLAlchemy, asyncio or HTTP. Not every command here needs it.
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -40,10 +52,6 @@ def init(
 
     Example: PROCTOR_HOME=~/exam proctor init
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.whole import create_home
-    from schemas.settings import load_settings
-
     settings = load_settings()
     made = create_home(settings, joins=join)
     print_result(made, as_json=as_json, then=f"fill in {made['registry']}, then proctor ingest PAPERS")
@@ -66,12 +74,6 @@ def up(
 
     Example: proctor up --ui
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.local_server import has_page, start_server
-    from deployments.home.hosts import check_host
-    from schemas.errors import ProctorError
-    from schemas.settings import load_settings
-
     settings = load_settings()
     if with_worker:
         check_host(settings)
@@ -95,10 +97,6 @@ def down(as_json: AsJson = False) -> None:
 
     Example: proctor down
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.local_server import stop_server
-    from schemas.settings import load_settings
-
     stopped = stop_server(load_settings())
     print_result(
         {"stopped": stopped},
@@ -112,10 +110,6 @@ def status(as_json: AsJson = False) -> None:
 
     Example: proctor status --json
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.whole import describe_home
-    from schemas.settings import load_settings
-
     description = describe_home(load_settings())
     then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
     print_result(description, as_json=as_json, then=then)
@@ -134,11 +128,6 @@ def deploy(
 
     Example: proctor up && proctor deploy
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.deploying import POOL_KINDS, deploy_flows
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-
     kind = next((one for one in POOL_KINDS if one == pool), None)
     if kind is None:
         raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
@@ -163,7 +152,6 @@ def worker(
     Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
     """
     from deployments.flow_runs.worker import serve_worker
-    from schemas.settings import load_settings
 
     serve_worker(load_settings(), name, limit=limit)
 
@@ -194,11 +182,6 @@ def backup(
 
     Example: proctor backup /backups/2026-11-21
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.backups import backup_home, verify_backup
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-
     if verify:
         if encrypt is not None or since is not None:
             raise UsageError("--verify writes nothing: give it no other option.")
@@ -226,10 +209,6 @@ def restore(
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
     """
-    from deployments.command_line.output import print_result
-    from deployments.home.backups import restore_home
-    from schemas.settings import load_settings
-
     print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
 
 
@@ -238,8 +217,6 @@ def compact(as_json: AsJson = False) -> None:
 
     Example: proctor compact
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from warehouse.lake.maintenance import compact_lake
     from warehouse.lake.store import open_lake
 
@@ -266,10 +243,7 @@ def doctor(
 
     Example: proctor doctor
     """
-    from deployments.command_line.output import print_result
     from deployments.doctor import examine_home
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
 
     if repair:
         _repair(yes=yes, as_json=as_json)
@@ -295,12 +269,7 @@ def doctor(
 
 
 def _repair(*, yes: bool, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from deployments.command_line.command import check_home
-    from deployments.command_line.output import print_result
     from deployments.doctor.repairing import describe_repair
-    from schemas.settings import load_settings
     from tasks.repair import inspect_home, repair_home
 
     settings = load_settings()
@@ -316,8 +285,6 @@ def _repair(*, yes: bool, as_json: bool) -> None:
 
 
 def _mark(severity: str) -> str:
-    from deployments.command_line.output import paint
-
     if severity == "note":
         return "-- "
     return paint("ok ", "green") if severity == "fine" else paint("BAD", "red")

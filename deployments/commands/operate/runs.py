@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import getpass
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_note, print_records, print_result, render_duration
 from deployments.commands.options import AsJson, NoServer
+from deployments.flow_runs.deploying import PAID, check_budget, find_deployment, start_on_worker
+from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs.prefect_lines import fetch_run_lines
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.flow_runs.missed import find_missed_runs, select_unmade
+from tasks.log_lines import iter_run_lines, render_text
+from tasks.models.accounts import raise_limit, read_run_account
+from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.flow_runs import find_flow_runs
 
 if TYPE_CHECKING:
     from tasks.exam.run_progress import RunProgress
     from tasks.flow_runs.listing import FlowRunState
+
+# Imported within a function: what brings asyncio. Not every command here needs it.
 
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
@@ -54,13 +70,7 @@ def list_runs(
 
     Example: proctor runs list --flow monthly
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_note, print_records, print_result
-    from schemas.settings import load_settings
     from tasks.flow_runs.listing import list_run_states
-    from tasks.flow_runs.missed import find_missed_runs, select_unmade
-    from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
@@ -83,8 +93,6 @@ def list_runs(
 
 
 def _render_run(run: FlowRunState) -> dict[str, object]:
-    from deployments.command_line.output import render_duration
-
     told = [f"{name} {value}" for name, value in (run.counts or {}).items() if value not in _NOTHING]
     counts = ", ".join(told[:_MOST_COUNTS]) + (" …" if len(told) > _MOST_COUNTS else "")
     return {
@@ -117,10 +125,6 @@ def start(
 
     Example: proctor runs start seal
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.deploying import PAID, check_budget, find_deployment, start_on_worker
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.settings import load_settings
     from tasks.flow_runs.record import as_deployment
 
     found = find_deployment(deployment)
@@ -144,16 +148,7 @@ def logs(
 
     Example: proctor logs monthly-2026-12
     """
-    import json
-
-    from deployments.command_line.output import print_note
-    from deployments.flow_runs.prefect_lines import fetch_run_lines
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
     from tasks.claims import name_host
-    from tasks.log_lines import iter_run_lines, render_text
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.flow_runs import find_flow_runs
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
@@ -189,12 +184,7 @@ def progress(
 
     Example: proctor runs progress 2026-12
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_note, print_records, print_result
-    from schemas.settings import load_settings
     from tasks.exam.run_progress import list_runs_under_way, read_run_progress
-    from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         names = [run] if run else list_runs_under_way(ledger)
@@ -211,8 +201,6 @@ def progress(
 
 
 def _render_candidates(progress: RunProgress) -> list[dict[str, object]]:
-    from deployments.command_line.output import render_duration
-
     rows: list[dict[str, object]] = [
         {
             "candidate": one.model + (" (outside)" if one.is_outside else ""),
@@ -256,14 +244,6 @@ def budget(
 
     Example: proctor runs budget 2026-12 --raise 400 --reason "two candidates more than planned"
     """
-    import getpass
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.models.accounts import raise_limit, read_run_account
-    from warehouse.ledger.engine import now_text, open_ledger
-
     with open_ledger(load_settings().ledger_address) as ledger:
         if limit is None:
             found = read_run_account(ledger, run)

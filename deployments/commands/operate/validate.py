@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson, NoServer
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson, NoServer, read_month
+from deployments.flow_runs.flow_runner import run_flow
+from tasks.validation.landed import select_tables
 
 _BROKEN_SHOWN = 50
 
@@ -30,11 +33,6 @@ def validate(
 
     Example: proctor validate --table responses --month 2026-11
     """
-    from deployments.command_line.output import print_result
-    from deployments.commands.options import read_month
-    from deployments.flow_runs.flow_runner import run_flow
-    from tasks.validation.landed import select_tables
-
     month = read_month(month) if month else ""
     select_tables(table, month)  # A mistake is reported before a flow starts.
     result = run_flow("validate", without_server=no_server, table=table, month=month)

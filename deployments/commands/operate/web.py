@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deployments.commands.options import AsJson
+from deployments.flow_runs.environment import leave_keys_behind
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+
+# Imported within the function: what brings FastAPI. Neither the help nor a wrong option waits for it.
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -40,12 +46,7 @@ def web(
 
     Example: proctor web --port 8710
     """
-    from pathlib import Path
-
-    from deployments.flow_runs.environment import leave_keys_behind
     from deployments.http.web_server import serve_web
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
 
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():

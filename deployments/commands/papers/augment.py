@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_note, print_result, render_entries
+from deployments.commands.checks import check_registry
 from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.augment.estimate import estimate_writing
+from tasks.augment.methods import MODEL_METHODS, select_methods
+from tasks.models.registry import read_registry
+from warehouse.lake.store import open_lake
 
 # What is paid without a question.
 ASK_FROM_USD = 1.0
@@ -57,11 +67,6 @@ def augment(
 
     Example: proctor augment --with sim-writer --methods declarative_rewrite,material_to_true_false --budget 5
     """
-    from deployments.command_line.output import print_result, render_entries
-    from deployments.commands.checks import check_registry
-    from deployments.flow_runs.flow_runner import run_flow
-    from tasks.augment.methods import select_methods
-
     names = split_names(methods) or []
     # A mistake is reported before a flow starts.
     select_methods(names, with_model=bool(generator))
@@ -93,13 +98,6 @@ def augment(
 
 def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: float | None) -> dict[str, Any]:
     """What the model would cost, said on standard error; with the limit that holds, and whether real money is meant."""
-    from deployments.command_line.output import print_note
-    from schemas.settings import load_settings
-    from tasks.augment.estimate import estimate_writing
-    from tasks.augment.methods import MODEL_METHODS, select_methods
-    from tasks.models.registry import read_registry
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     limit = settings.budget_usd if budget_usd is None else budget_usd
     model = read_registry(settings.registry_path).get(generator)
@@ -125,10 +123,6 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
 
 def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
     """Ask before real calls of 1 USD or more, or of an unknown price, are paid for; where nobody can be asked, a limit is needed."""
-    import sys
-
-    from schemas.errors import UsageError
-
     cost = estimate["estimate"]["cost_usd"]
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deployments.command_line.command import group_with_default
-from deployments.commands.options import AsJson, NoServer
+from deployments.command_line.output import print_frame, print_note, print_result, print_rows
+from deployments.command_line.table_files import write_frame
+from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.reading import LakeReader
+
+# Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
 
 dedupe_app = typer.Typer(
     cls=group_with_default("run"),
@@ -45,9 +56,6 @@ def run_dedupe(
 
     Example: proctor dedupe
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-
     result = run_flow("dedupe", rebuild=rebuild, without_server=no_server)
     print_result(result, as_json=as_json, then="proctor bank shows what is published")
 
@@ -75,9 +83,6 @@ def check_duplicates(
 
     Example: proctor dedupe check questions.csv --text question --options A,B,C,D
     """
-    from deployments.command_line.output import print_frame, print_note, print_result
-    from deployments.command_line.table_files import write_frame
-    from deployments.commands.options import split_names
     from tasks.dedupe.check import find_clusters
     from tasks.imports.tables import read_table
 
@@ -115,9 +120,6 @@ def find_semantic_pairs(
 
     Example: proctor dedupe semantic --embedding BAAI/bge-large-zh-v1.5
     """
-    from deployments.command_line.output import print_frame, print_note, print_result
-    from deployments.command_line.table_files import write_frame
-    from schemas.settings import load_settings
     from tasks.dedupe.semantic import land_semantic_pairs
     from warehouse.lake.store import open_lake
 
@@ -140,10 +142,6 @@ def show_statistics(as_json: AsJson = False) -> None:
 
     Example: proctor bank
     """
-    from deployments.command_line.output import print_note, print_result, print_rows
-    from schemas.settings import load_settings
-    from warehouse.lake.reading import LakeReader
-
     with LakeReader(load_settings()) as lake:
         versions = lake.read("published_versions")
         counts = lake.read("latest_bank_counts")
@@ -168,10 +166,6 @@ def list_versions(as_json: AsJson = False) -> None:
 
     Example: proctor bank versions
     """
-    from deployments.command_line.output import print_rows
-    from schemas.settings import load_settings
-    from warehouse.lake.reading import LakeReader
-
     with LakeReader(load_settings()) as lake:
         versions = lake.read("published_versions")
     print_rows(versions, format="json" if as_json else "table")
@@ -187,13 +181,6 @@ def show_difference(
 
     Example: proctor bank diff 1 2
     """
-    from collections import Counter
-
-    from deployments.command_line.output import print_note, print_result, print_rows
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.lake.reading import LakeReader
-
     with LakeReader(load_settings()) as lake:
         known = [row["bank_version"] for row in lake.read("published_versions").as_records()]
         last = after or (known[-1] if known else 0)
@@ -222,8 +209,6 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 
     Example: proctor bank show 6f1c52b8
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.bank.card import read_card
     from warehouse.lake.store import open_lake
 
@@ -291,8 +276,6 @@ def disclose(
 
     Example: proctor bank disclose 6f1c52b8 --reason "asked for by a candidate"
     """
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
     from tasks.bank.retirement import find_question
     from tasks.exam.public.questions import disclose_question
     from warehouse.lake.store import open_lake
@@ -311,11 +294,6 @@ def disclose(
 
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
-    import sys
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_note, print_result
-    from schemas.settings import load_settings
     from tasks.bank.retirement import find_question, restore_question, retire_question
     from tasks.exam.public.retirement import publish_retirement
     from warehouse.lake.store import open_lake

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.bank_exchange.formats import FORMATS, write_slice
+from tasks.bank_exchange.records import export_run_records
+from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
 
 
 def export_bank(
@@ -41,15 +49,6 @@ def export_bank(
 
     Example: proctor bank export law_slice --format inspect --discipline Law --size 200
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.bank_exchange.formats import FORMATS, write_slice
-    from tasks.bank_exchange.records import export_run_records
-    from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
-
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     if run_id and form != "record":

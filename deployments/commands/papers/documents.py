@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result, print_rows
 from deployments.commands.options import AsJson
+from schemas.documents import DOCUMENT_STATUSES
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.reading import LakeReader, Rows
+
+# Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 
 documents_app = typer.Typer(no_args_is_help=True, help="List, look at and remove ingested documents.")
 
@@ -27,12 +36,6 @@ def list_documents(
 
     Example: proctor documents list --status needs_ocr
     """
-    from deployments.command_line.output import print_rows
-    from schemas.documents import DOCUMENT_STATUSES
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from warehouse.lake.reading import LakeReader, Rows
-
     if status and status not in DOCUMENT_STATUSES:
         raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(DOCUMENT_STATUSES)}.")
     with LakeReader(load_settings()) as lake:
@@ -49,8 +52,6 @@ def show(document: Document, as_json: AsJson = False) -> None:
 
     Example: proctor documents show final-2025.docx
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.ingest.removal import find_document
     from warehouse.lake.store import open_lake
 
@@ -86,11 +87,6 @@ def remove(
 
     Example: proctor documents remove wrong-paper.pdf --reason "not an exam paper"
     """
-    import sys
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.ingest.removal import find_document, remove_document
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson, NoServer
-
-if TYPE_CHECKING:
-    from tasks.ingest.documents import IngestOptions
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.check_page import render_check_page
+from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
+from tasks.ingest.landing import find_nothing_new
+from tasks.review.opening import open_waiting_batch
+from warehouse.ledger.engine import open_ledger
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -61,11 +68,6 @@ def ingest(
 
     Example: proctor ingest papers/2026 extra/final.docx --discipline-map disciplines.yaml
     """
-    from deployments.command_line.output import print_result
-    from deployments.flow_runs.flow_runner import run_flow
-    from schemas.errors import UsageError
-    from tasks.ingest.documents import list_sources, make_options
-
     # What is wrong with the command is reported before a server is started.
     list_sources(paths)
     options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
@@ -96,19 +98,12 @@ def ingest(
 
 def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:
     """The result where every document is landed already: no flow is needed for that, and no Prefect server."""
-    from schemas.settings import load_settings
-    from tasks.ingest.landing import find_nothing_new
-    from tasks.review.opening import open_waiting_batch
-
     settings = load_settings()
     summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
 
 
 def _check_model(name: str) -> None:
-    from schemas.settings import load_settings
-    from tasks.ingest.assistance import read_assist_model
-
     read_assist_model(load_settings(), name)
 
 
@@ -116,14 +111,6 @@ def _check(
     paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
 ) -> None:
     """Write the check page of one paper and print where it is; exit code 1 when the paper could not be read."""
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
-    from tasks.ingest.check_page import render_check_page
-    from tasks.ingest.documents import parse_document
-    from warehouse.ledger.engine import open_ledger
-
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     parsed = parse_document(paths[0], options)

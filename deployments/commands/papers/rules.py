@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.progress import Progress
+from tasks.questions.rule_notes import read_rule_notes
+from tasks.validation.questions import check_questions
+from warehouse.lake.store import open_lake
 
 rules_app = typer.Typer(
     no_args_is_help=True, help="The rules of a question and of its variants, and where they are broken."
@@ -25,11 +32,6 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: proctor rules list
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from tasks.questions.rule_notes import read_rule_notes
-
     notes = read_rule_notes().values()
     lines = [
         f"{note.name} ({note.about}, {'refuses' if note.refuses else 'doubt'}): {note.texts[1]} {note.advice[1]}"
@@ -52,12 +54,6 @@ def check(
 
     Example: proctor rules check --out editors
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.progress import Progress
-    from tasks.validation.questions import check_questions
-    from warehouse.lake.store import open_lake
-
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake, Progress("rules: questions") as progress:
         found, page = check_questions(lake, out or settings.home / "validation", advance=progress.advance)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
+from deployments.command_line.output import print_frame, print_note, print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review import label_studio, people
+from deployments.flow_runs.continuation import Continuation, record_and_continue
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.review.assignment import AssignmentSummary, assign_batch
+from tasks.review.channels.workbook.reading import read_workbooks
+from tasks.review.channels.workbook.writing import export_batch, export_open_batches
+from tasks.review.gold import read_gold_supply
+from tasks.review.progress import BatchProgress, Workload, list_progress, list_workloads
+from tasks.review.words import LANGUAGES
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import now_text, open_ledger
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from deployments.flow_runs.continuation import Continuation
-    from tasks.review.assignment import AssignmentSummary
-    from tasks.review.progress import BatchProgress, Workload
+# Imported within a function: what brings NumPy. Not every command here needs it.
 
 review_app = typer.Typer(
     no_args_is_help=True,
@@ -58,15 +68,7 @@ def assign(
 
     Example: proctor review assign
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.review.assignment import assign_batch
-    from tasks.review.gold import read_gold_supply
     from tasks.review.landing import read_unreviewed
-    from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import now_text, open_ledger
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -101,13 +103,6 @@ def export_workbooks(
 
     Example: proctor review export workbooks
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
-    from tasks.review.channels.workbook.writing import export_batch, export_open_batches
-    from tasks.review.words import LANGUAGES
-    from warehouse.ledger.engine import open_ledger
-
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
         raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
@@ -146,9 +141,6 @@ def import_workbooks(
 
     Example: proctor review import workbooks/*.xlsx
     """
-    from deployments.flow_runs.continuation import record_and_continue
-    from tasks.review.channels.workbook.reading import read_workbooks
-
     done = record_and_continue(
         lambda ledger: read_workbooks(ledger, paths, all_or_nothing=all_or_nothing), starts_next=starts_next
     )
@@ -157,8 +149,6 @@ def import_workbooks(
 
 def print_import(done: Continuation, *, as_json: bool) -> None:
     """What came of decisions handed in, whatever the channel; ends with exit code 1 where something was refused."""
-    from deployments.command_line.output import print_note, print_result
-
     for refusal in done.report.refusals:
         print_note(f"Error: {refusal.message}")
     print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
@@ -172,13 +162,6 @@ def status(as_json: AsJson = False) -> None:
 
     Example: proctor review status
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.review.progress import list_progress, list_workloads
-    from warehouse.ledger.engine import now_text, open_ledger
-
     settings, now = load_settings(), now_text()
     with open_ledger(settings.ledger_address) as ledger:
         batches = list_progress(ledger, now)
@@ -201,14 +184,9 @@ def agreement(
 
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.review.agreement import compute_review_agreement
     from tasks.review.gold_results import read_gold_scores
     from tasks.review.votes import read_votes
-    from warehouse.ledger.engine import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
@@ -249,8 +227,6 @@ def _describe_gold(count: int) -> str:
 
 def _collect_import(done: Continuation) -> dict[str, Any]:
     """The plain values of an import, for `--json`."""
-    from dataclasses import asdict
-
     report = done.report
     imported = []
     for receipt in report.receipts:
@@ -361,9 +337,5 @@ _GOLD_HEADERS = {
 
 def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str) -> None:
     """A table with headers short enough for a terminal; nothing without rows."""
-    import polars as pl
-
-    from deployments.command_line.output import print_frame
-
     if rows:
         print_frame(pl.DataFrame(rows, infer_schema_length=None).rename(headers), title=title)

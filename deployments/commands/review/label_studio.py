@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from deployments.commands.review.gate import print_import
+from deployments.flow_runs.continuation import record_and_continue
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.review.words import LANGUAGES
+from warehouse.ledger.engine import open_ledger
+
+# Imported within a function: what brings lxml. Not every command here needs it.
 
 label_studio_app = typer.Typer(
     no_args_is_help=True, help="Review in Label Studio: tasks and configuration out, annotations back in."
@@ -36,12 +45,7 @@ def export_tasks(
 
     Example: proctor review label-studio export label-studio
     """
-    from deployments.command_line.output import print_result
-    from schemas.errors import UsageError
-    from schemas.settings import load_settings
     from tasks.review.channels.label_studio.writing import export_label_studio
-    from tasks.review.words import LANGUAGES
-    from warehouse.ledger.engine import open_ledger
 
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
@@ -82,9 +86,6 @@ def import_annotations(
 
     Example: proctor review label-studio import project-1.json
     """
-    from deployments.commands.review.gate import print_import
-    from deployments.flow_runs.continuation import record_and_continue
-    from schemas.errors import UsageError
     from tasks.review.channels.label_studio.reading import read_label_studio
 
     if wrong := [one for one in person or [] if "=" not in one]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.review.annotators import write_annotator
+from warehouse.ledger.engine import now_text, open_ledger
 
 if TYPE_CHECKING:
     from tasks.review.reassignment import Reassignment
     from tasks.review.reminders import Reminder
+
+# Imported within a function: what brings Polars or email. Not every command here needs it.
 
 
 def add_commands(review_app: typer.Typer) -> None:
@@ -43,11 +50,6 @@ def annotator(
 
     Example: proctor review annotator zhang --level History=expert --level Law=novice --daily-quota 20 --language zh
     """
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
-    from tasks.review.annotators import write_annotator
-    from warehouse.ledger.engine import open_ledger
-
     levels = {discipline or "*": word for discipline, _, word in (one.rpartition("=") for one in level or [])}
     with open_ledger(load_settings().ledger_address) as ledger:
         person = write_annotator(
@@ -81,12 +83,7 @@ def reassign(
 
     Example: proctor review reassign zhang --to li
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.review.reassignment import reassign as move
-    from warehouse.ledger.engine import now_text, open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -111,12 +108,7 @@ def remind(
 
     Example: proctor review remind
     """
-    from dataclasses import asdict
-
-    from deployments.command_line.output import print_result
-    from schemas.settings import load_settings
     from tasks.review.reminders import send_reminders, write_reminders
-    from warehouse.ledger.engine import now_text, open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
