@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from deployments.command_line.output import print_frame, print_note, print_result
+from deployments.command_line.output import print_frame, print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review import label_studio, people
-from deployments.flow_runs.continuation import Continuation, record_and_continue
+from deployments.commands.review.handed_in import print_import
+from deployments.flow_runs.continuation import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.review.assignment import AssignmentSummary, assign_batch
@@ -147,15 +148,6 @@ def import_workbooks(
     print_import(done, as_json=as_json)
 
 
-def print_import(done: Continuation, *, as_json: bool) -> None:
-    """What came of decisions handed in, whatever the channel; ends with exit code 1 where something was refused."""
-    for refusal in done.report.refusals:
-        print_note(f"Error: {refusal.message}")
-    print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
-    if done.report.refusals:
-        raise typer.Exit(1)
-
-
 @review_app.command()
 def status(as_json: AsJson = False) -> None:
     """How far every batch is, who owes decisions, what is overdue, and who cannot finish at their daily quota.
@@ -223,60 +215,6 @@ def _describe_gold(count: int) -> str:
     if count:
         return f"{count} questions with a known decision are among them"
     return "No question with a known decision is among them: none is settled yet that somebody has not read"
-
-
-def _collect_import(done: Continuation) -> dict[str, Any]:
-    """The plain values of an import, for `--json`."""
-    report = done.report
-    imported = []
-    for receipt in report.receipts:
-        row = asdict(receipt)
-        is_complete = receipt.batch_id in report.complete_batches
-        imported.append({"path": row.pop("source")} | row | {"is_complete": is_complete})
-    return {
-        "imported": imported,
-        "refused": [refusal.message for refusal in report.refusals],
-        "adjudications": [asdict(summary) for summary in report.adjudications],
-        "complete_batches": list(report.complete_batches),
-        "continued": list(done.continued),
-    }
-
-
-def _describe_import(done: Continuation) -> list[str]:
-    report = done.report
-    lines = [
-        f"{receipt.source}: {receipt.new_count} new, {receipt.changed_count} changed, "
-        f"{receipt.unchanged_count} as before, {receipt.blank_count} left open"
-        for receipt in report.receipts
-    ]
-    for summary in report.adjudications:
-        lines.append(f"Batch {summary.batch_id}: {summary.assigned_count} disputes given to an adjudicator")
-        lines += [
-            f"    {discipline}: {count} with nobody left to settle them"
-            for discipline, count in summary.unassigned.items()
-        ]
-    lines += [f"Batch {name} is complete." for name in report.complete_batches]
-    lines += [_describe_continuation(one) for one in done.continued]
-    return [*lines, f"Next: {_name_step_after_import(done)}"]
-
-
-def _describe_continuation(one: dict[str, Any]) -> str:
-    if one["by"] == "event":
-        return f"Batch {one['batch_id']}: the worker has the event and continues (proctor status)"
-    return f"Batch {one['batch_id']}: closed; the bank is at version {one['bank_version']}"
-
-
-def _name_step_after_import(done: Continuation) -> str:
-    report = done.report
-    if report.refusals:
-        return "correct what is listed above and import those files again"
-    if report.adjudications:
-        return "proctor review export workbooks (the adjudicators' are among them)"
-    if done.continued:
-        return "proctor bank"
-    if report.complete_batches:
-        return "the same command without --no-continue starts what follows"
-    return "proctor review status"
 
 
 def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workload]) -> list[str]:

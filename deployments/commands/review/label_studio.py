@@ -9,7 +9,7 @@ import typer
 
 from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
-from deployments.commands.review.gate import print_import
+from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs.continuation import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
