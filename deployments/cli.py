@@ -30,9 +30,9 @@ app = typer.Typer(
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from importlib.metadata import version
+        from deployments.command_line.version import render_version
 
-        print(f"proctor {version('proctor')}")
+        print(render_version())
         raise typer.Exit
 
 
@@ -40,7 +40,7 @@ def _print_version(is_asked: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print version and commit."),
     ] = False,
 ) -> None:
     """A private, dynamic exam for LLMs as a data pipeline."""

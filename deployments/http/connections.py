@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import resource
 import ssl
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 
 import h11
-from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
+import uvicorn
+
+from schemas.errors import ContractError
 
 _SWEEP_S: Final = 0.5
 # Files that the process needs beside connections: the ledger's, logs, keys.
 _OTHER_FILES: Final = 128
-_log = logging.getLogger("proctor.connections")
+# What of uvicorn's connection is called or overridden here, beside what asyncio defines.
+_RELIED_ON: Final = ("on_response_complete", "send_400_response")
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,24 @@ class ConnectionTable:
         return False
 
 
-class GuardedProtocol(H11Protocol):
+if TYPE_CHECKING:
+
+    class _UvicornConnection(asyncio.Protocol):
+        """What is used of the connection that uvicorn's configuration names `h11`, which `make_protocol_class` puts below."""
+
+        conn: h11.Connection
+        transport: asyncio.Transport
+        client: tuple[str, int] | None
+
+        def on_response_complete(self) -> None: ...
+
+        def send_400_response(self, msg: str) -> None: ...
+
+else:
+    _UvicornConnection = asyncio.Protocol
+
+
+class GuardedProtocol(_UvicornConnection):
     """Uvicorn's HTTP/1.1 connection under the limits of its server's table."""
 
     table: ConnectionTable
@@ -207,7 +227,7 @@ class GuardedProtocol(H11Protocol):
         )
         try:
             for event in (
-                h11.Response(status_code=400, headers=headers, reason=STATUS_PHRASES[400]),
+                h11.Response(status_code=400, headers=headers, reason=HTTPStatus.BAD_REQUEST.phrase.encode()),
                 h11.Data(data=body.encode()),
                 h11.EndOfMessage(),
             ):
@@ -215,9 +235,6 @@ class GuardedProtocol(H11Protocol):
         except h11.LocalProtocolError:
             pass  # a reply is under way already: it is all that the caller gets
         self.transport.close()
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Nothing: a stranger who asks for another protocol writes no line of the log."""
 
     def _note_state(self, byte_count: int) -> None:
         """How far the request is, by what HTTP still waits for."""
@@ -247,7 +264,28 @@ class HandshakeLoop(asyncio.SelectorEventLoop):
 def make_protocol_class(limits: ConnectionLimits | None = None) -> type[GuardedProtocol]:
     """The connections of one server: a class with a table of its own."""
     table = ConnectionTable(limits or ConnectionLimits())
-    return type("ServerConnection", (GuardedProtocol,), {"table": table})
+    return type("ServerConnection", (GuardedProtocol, _find_uvicorn_connection()), {"table": table})
+
+
+def _find_uvicorn_connection() -> type[asyncio.Protocol]:
+    """The class that uvicorn's configuration names `h11`; raises ContractError where it lacks what is guarded by it.
+
+    A uvicorn that calls things otherwise would serve all the same, without limits.
+    """
+    config = uvicorn.Config(_serve_nothing, http="h11", ws="none", lifespan="off", log_config=None)
+    config.load()
+    found = config.http_protocol_class
+    missing = [name for name in _RELIED_ON if not callable(getattr(found, name, None))]
+    if missing:
+        raise ContractError(
+            f"uvicorn {uvicorn.__version__}: its HTTP/1.1 connection has no {', '.join(missing)}, so that its requests would have no "
+            "limits. Install the version that constraints.txt names."
+        )
+    return found
+
+
+async def _serve_nothing(scope: Any, receive: Any, send: Any) -> None:
+    """The application of a configuration that serves none."""
 
 
 def _raise_file_limit() -> int:

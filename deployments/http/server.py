@@ -22,6 +22,12 @@ from tasks.log_lines import ServerLines
 # A candidate thinks before it answers: with uvicorn's 5 s most answers would pay for a new connection, and TLS for a new handshake.
 # An idle connection is the first to go where there are too many (deployments/http/connections.py).
 KEEP_ALIVE_S = 75
+# What uvicorn writes of a request that is none, or that asks for another protocol.
+_STRANGERS_LINES = (
+    "Invalid HTTP request received.",
+    "Unsupported upgrade request.",
+    "No supported WebSocket library detected.",
+)
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
@@ -172,7 +178,7 @@ class _Server(uvicorn.Server):
 
 def _leave_out_strangers(record: logging.LogRecord) -> bool:
     """Whether a line of uvicorn is one that no stranger can make it write."""
-    return record.msg != "Invalid HTTP request received."
+    return not str(record.msg).startswith(_STRANGERS_LINES)
 
 
 def check_free(name: str, host: str, port: int) -> None:

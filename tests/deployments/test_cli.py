@@ -375,8 +375,30 @@ def test_what_people_ask_often_imports_neither_prefect_nor_pandas(home: Path) ->
         assert done.stderr.strip().splitlines()[-1] == "0 []", (arguments, done.stderr)
 
 
-def test_the_version_is_printed() -> None:
-    assert invoke(None, "--version").stdout.startswith("proctor ")
+def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(tmp_path: Path) -> None:
+    from importlib.metadata import version
+
+    from deployments.command_line.version import render_version
+
+    def git(*arguments: str) -> str:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        done = subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, env=own, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert invoke(None, "--version").stdout.startswith(f"proctor {version('proctor')}")
+    assert render_version(tmp_path) == f"proctor {version('proctor')}"
+    git("init", "--quiet")
+    assert render_version(tmp_path) == f"proctor {version('proctor')}", "there is no commit yet"
+    (tmp_path / "code.py").write_text("1")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    commit = git("rev-parse", "--short", "HEAD")
+    assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit})"
+    (tmp_path / "code.py").write_text("2")
+    assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit}+)"
 
 
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
