@@ -68,7 +68,7 @@ bench: $(READY)  ## measure: quick starts, CPU per question, landings (BENCH_AGA
 	$(BIN)/python -m tests.benchmarks
 
 docs: $(READY)  ## write the generated pages: commands, data dictionary, queries, problem codes
-	$(BIN)/python -m deployments.generated_docs
+	$(BIN)/python -m deployments.command_line.generated_docs
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)
 	rm -rf $(VENV) $(EXCHANGE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

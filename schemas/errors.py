@@ -99,6 +99,10 @@ class ExamError(ProctorError):
         self.code = code
 
 
+# The exit code of a command that a signal ended, as shells have it.
+INTERRUPTED = 130
+
+
 def is_interruption(error: BaseException) -> bool:
     """Whether a signal ended the work; libraries wrap one that arrives in their midst in errors of their own.
 

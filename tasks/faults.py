@@ -21,7 +21,7 @@ from tasks.counts import render_counts
 from tasks.log_lines import LogFile
 from warehouse.away import until_there
 
-# Prefect forwards this logger to the flow run (deployments/local_server.py); our own file has every line. It never prints:
+# Prefect forwards this logger to the flow run (deployments/flow_runs/local_server.py); our own file has every line. It never prints:
 # errors stand in the sentence of the command.
 log = logging.getLogger("proctor")
 log.setLevel(logging.INFO)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from schemas.settings import load_settings
+from tasks.models.registry import check_callable, read_registry
+
+# Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every check needs it.
+
 
 def check_registry(names: list[str] | None = None) -> None:
     """Read the registry, and see that the models can be called, before anything is started."""
-    from schemas.settings import load_settings
-    from tasks.models.registry import check_callable, read_registry
-
     registry = read_registry(load_settings().registry_path)
     check_callable(registry.get(name) for name in names or [])
 
 
 def check_run(run_id: str) -> None:
     """Refuse a run that does not exist before anything is started; an empty id means every run."""
-    from schemas.settings import load_settings
     from tasks.exam import month
     from warehouse.lake.store import open_lake
     from warehouse.ledger.engine import open_ledger
@@ -28,7 +29,6 @@ def check_run(run_id: str) -> None:
 
 def list_unpublished() -> list[str]:
     """Judged runs that are not published, the oldest first: each month is linked to those before it."""
-    from schemas.settings import load_settings
     from warehouse.lake.store import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from schemas.errors import UsageError
+from schemas.table import MONTH_PATTERN
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 NoServer = Annotated[
@@ -20,12 +25,6 @@ Output = Annotated[Path | None, typer.Option("--out", help="File or folder to wr
 
 def read_month(text: str) -> str:
     """Check a month, or take the present one; raises UsageError."""
-    import re
-    from datetime import UTC, datetime
-
-    from schemas.errors import UsageError
-    from schemas.table import MONTH_PATTERN
-
     if not text:
         return datetime.now(UTC).strftime("%Y-%m")
     if not re.match(MONTH_PATTERN, text):

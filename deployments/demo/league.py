@@ -21,7 +21,7 @@ DOMAINS = ("mathematics", "law")
 
 def play_demo_league(settings: Settings) -> dict[str, Any]:
     """Claim and play the league; the second time there is nothing to play. Returns what the flow counted."""
-    from deployments.flow_runner import run_flow
+    from deployments.flow_runs.flow_runner import run_flow
     from tasks.league.claim import LeagueRules, claim_league
     from tasks.league.domain import read_domain
     from tasks.models.registry import read_registry

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deployments.output import print_note
+from deployments.command_line.output import print_note
 from schemas.settings import Settings, load_settings
 from warehouse.lake.sharing import share_lake
 
@@ -75,8 +75,8 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
             _run_stages(settings, result)
     finally:
         if is_ours and not keep_server:
-            from deployments.flow_runner import send_what_is_left
-            from deployments.local_server import stop_server
+            from deployments.flow_runs.flow_runner import send_what_is_left
+            from deployments.flow_runs.local_server import stop_server
 
             with _measured(result, "server stopped"):
                 send_what_is_left()
@@ -86,7 +86,7 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
 
 def _run_stages(settings: Settings, result: DemoResult) -> None:
     from deployments.demo.league import play_demo_league, report_demo_league
-    from deployments.flow_runner import load_flow, run_flow
+    from deployments.flow_runs.flow_runner import load_flow, run_flow
 
     with _measured(result, "import of Prefect"):
         if not settings.no_server:
@@ -119,7 +119,7 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
 
 def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
-    from deployments.home import create_home
+    from deployments.home.whole import create_home
     from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.users import add_user, read_user
 
@@ -134,7 +134,7 @@ def _prepare_home(settings: Settings) -> None:
 
 
 def _start_server(settings: Settings) -> bool:
-    from deployments.local_server import read_state, start_server
+    from deployments.flow_runs.local_server import read_state, start_server
 
     if os.environ.get("PREFECT_API_URL") or read_state(settings) is not None:
         return False
@@ -145,8 +145,8 @@ def _start_server(settings: Settings) -> bool:
 
 def _review(settings: Settings) -> list[Path]:
     """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
-    from deployments.continuation import record_and_continue
     from deployments.demo.reviewing import fill_workbook, read_verdicts
+    from deployments.flow_runs.continuation import record_and_continue
     from schemas.errors import WorkbookError
     from tasks.review.channels.workbook.reading import read_workbooks
     from tasks.review.channels.workbook.writing import export_open_batches

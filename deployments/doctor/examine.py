@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 def examine_home(settings: Settings) -> list[Finding]:
     """Every finding. Rows are looked at where their own store can be relied on, whatever is wrong with the others."""
-    from deployments.encryption import examine_encryption
-    from deployments.hosts import examine_hosts
+    from deployments.home.encryption import examine_encryption
+    from deployments.home.hosts import examine_hosts
 
     found = Findings(machine.list_full_disks(settings))
     found.look("packages", machine.examine_versions)

@@ -190,7 +190,7 @@ def examine_home_folder(settings: Settings, note: Note) -> None:
 
 def examine_modes(settings: Settings, note: Note) -> None:
     """Whether anything in the home may be read or changed by other users."""
-    from deployments.owner_only import list_lax_files
+    from deployments.home.owner_only import list_lax_files
 
     lax = list_lax_files(settings.home)
     named = name_some([f"{path} ({path.lstat().st_mode & 0o777:o})" for path in lax])

@@ -18,7 +18,7 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deployments.local_server import ServerState
+    from deployments.flow_runs.local_server import ServerState
     from warehouse.ledger.engine import Ledger
     from warehouse.ledger.flow_runs import FlowSchedule
 
@@ -29,7 +29,7 @@ _FORGOTTEN: Final = timedelta(days=7)
 
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether server and workers are well, and what is scheduled can run within a budget."""
-    from deployments.local_server import read_started, read_state
+    from deployments.flow_runs.local_server import read_started, read_state
     from warehouse.ledger.flow_runs import list_flow_schedules
 
     with ledger.read() as connection:
@@ -71,7 +71,7 @@ def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
 
 
 def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Findings) -> None:
-    from deployments.local_server import has_worker, is_healthy
+    from deployments.flow_runs.local_server import has_worker, is_healthy
 
     is_well = is_healthy(state)
     note(

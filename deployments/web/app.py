@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from deployments.auth.guard import Guard
 from deployments.auth.sessions import Sessions, read_cookie_key
 from deployments.auth.sign_in import PasswordDoor
-from deployments.continuation import begin_continuation
+from deployments.flow_runs.continuation import begin_continuation
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor

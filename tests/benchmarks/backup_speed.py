@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deployments.backups import backup_home, restore_home, verify_backup
+from deployments.home.backups import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
 from tests.benchmarks.history_cost import _History
 from tests.benchmarks.history_rows import land_month

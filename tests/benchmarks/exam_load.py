@@ -34,7 +34,7 @@ from typing import Any
 import aiohttp
 import psutil
 
-from deployments.http_server import KEEP_ALIVE_S
+from deployments.http.server import KEEP_ALIVE_S
 from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
 from tasks.exam.log.check import check_ledger
@@ -50,7 +50,7 @@ from warehouse.ledger.exam_role import grant_role
 SERVER = """
 import sys
 from pathlib import Path
-from deployments.exam_server import serve_exam
+from deployments.http.exam_server import serve_exam
 from tests.tasks.exam.world import make_settings
 # A lease that outlasts a burst, also on a machine that is busy with other work.
 settings = make_settings(Path(sys.argv[1]), exam_database_url=sys.argv[2], lease_s=600)

@@ -19,7 +19,7 @@ from unittest import mock
 
 import pytest
 
-from deployments.backups import backup_home, restore_home, verify_backup
+from deployments.home.backups import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam.log.signing import name_key_file, open_signer
@@ -416,7 +416,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from warehouse.backup import manifest, targets
 from warehouse.encryption import backup as encrypted
-from deployments.backups import backup_home
+from deployments.home.backups import backup_home
 
 home, keys, folder, since, moment = sys.argv[1:]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
+from deployments.command_line.listed_commands import COMMANDS
 from schemas.settings import load_settings
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.tokens import read_ended_tokens
@@ -54,9 +57,7 @@ def invoke(home: Path | None, *arguments: str, **variables: str) -> Result:
 
 
 def list_commands() -> Iterator[tuple[str, ...]]:
-    import typer
-
-    from deployments.cli import app
+    from deployments.cli import load_commands
 
     def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if hasattr(command, "commands"):
@@ -65,7 +66,7 @@ def list_commands() -> Iterator[tuple[str, ...]]:
         else:
             yield path
 
-    yield from walk(typer.main.get_command(app), ())
+    yield from walk(load_commands(), ())
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +79,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_command_has_help_with_an_example_and_json() -> None:
-    import typer
+    from deployments.cli import load_commands
 
-    from deployments.cli import app
-
-    group: Any = typer.main.get_command(app)
+    group: Any = load_commands()
     without_json = {("exam", "serve"), ("shell",), ("worker",)}  # they stay until they are interrupted
     commands = list(list_commands())
     assert len(commands) >= 25
@@ -96,28 +95,55 @@ def test_every_command_has_help_with_an_example_and_json() -> None:
         assert ("--json" in options) or path in without_json, path
 
 
-def test_a_command_that_is_named_is_the_only_one_built_and_is_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import typer
+def test_the_list_says_of_each_command_what_its_own_help_begins_with() -> None:
+    from deployments.cli import load_commands
 
-    from deployments import cli
+    own = {
+        name: " ".join(command.help.split("\n\n")[0].split())
+        for name, command in load_commands().commands.items()
+    }
+    assert {listed.name: listed.summary for listed in COMMANDS} == own
+    assert len({listed.name for listed in COMMANDS}) == len(COMMANDS)
 
-    whole: Any = typer.main.get_command(cli.app)
-    for name in ("nonsense", *whole.commands):
-        with monkeypatch.context() as patch:
-            for kept in ("registered_commands", "registered_groups"):
-                patch.setattr(cli.app, kept, getattr(cli.app, kept))
-            cli._keep_only(name)
-            built: Any = typer.main.get_command(cli.app)
-        assert set(built.commands) == (set(whole.commands) if name == "nonsense" else {name})
-        if name != "nonsense":
-            found, usual = built.commands[name], whole.commands[name]
-            assert (found.help, [one.name for one in found.params]) == (
-                usual.help,
-                [one.name for one in usual.params],
-            )
-            assert set(getattr(found, "commands", ())) == set(getattr(usual, "commands", ()))
+
+def test_every_command_that_a_module_registers_is_listed() -> None:
+    registered: list[str] = []
+    for module in dict.fromkeys(listed.module for listed in COMMANDS):
+        holder = typer.Typer()
+        importlib.import_module(f"deployments.commands.{module}").add_commands(holder)
+        # Two that are never called: with them it is a group, whatever the module registers.
+        for name in ("one more", "another"):
+            holder.command(name)(lambda: None)
+        group: Any = typer.main.get_command(holder)
+        registered += [name for name in group.commands if name not in ("one more", "another")]
+    assert sorted(registered) == sorted(listed.name for listed in COMMANDS)
+
+
+def test_a_command_imports_its_own_module_and_no_other_s() -> None:
+    script = (
+        "import os, sys\nfrom deployments.cli import app\n"
+        "try: app(sys.argv[1:], prog_name='proctor')\nexcept SystemExit: pass\n"
+        "print(sorted(m for m in sys.modules if m.startswith('deployments.commands.')), file=sys.stderr)"
+    )
+    room = "deployments.commands.operate"
+    common = "deployments.commands.options"
+    for arguments, variables, imported, says in (
+        (["--help"], {}, [], "  models         The models of the registry, and whether they answer."),
+        (["--version"], {}, [], "proctor "),
+        ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor mo", "COMP_CWORD": "1"}, [], "models"),
+        (["hosts", "--help"], {}, [room, f"{room}.hosts", common], "Usage: proctor hosts"),
+        ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor clock --c", "COMP_CWORD": "2"},
+         [room, f"{room}.clock", common], "--confirm"),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments],
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert says in done.stdout, (arguments, done.stdout)
+        assert done.stderr.strip().splitlines()[-1] == repr(imported), arguments
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -349,8 +375,30 @@ def test_what_people_ask_often_imports_neither_prefect_nor_pandas(home: Path) ->
         assert done.stderr.strip().splitlines()[-1] == "0 []", (arguments, done.stderr)
 
 
-def test_the_version_is_printed() -> None:
-    assert invoke(None, "--version").stdout.startswith("proctor ")
+def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(tmp_path: Path) -> None:
+    from importlib.metadata import version
+
+    from deployments.command_line.version import render_version
+
+    def git(*arguments: str) -> str:
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        done = subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, env=own, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert invoke(None, "--version").stdout.startswith(f"proctor {version('proctor')}")
+    assert render_version(tmp_path) == f"proctor {version('proctor')}"
+    git("init", "--quiet")
+    assert render_version(tmp_path) == f"proctor {version('proctor')}", "there is no commit yet"
+    (tmp_path / "code.py").write_text("1")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    commit = git("rev-parse", "--short", "HEAD")
+    assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit})"
+    (tmp_path / "code.py").write_text("2")
+    assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit}+)"
 
 
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
@@ -370,7 +418,7 @@ def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
 
 
 def test_sessions_that_stayed_open_are_counted_by_their_cause() -> None:
-    from deployments.commands.evaluate import render_exam
+    from deployments.commands.exam.evaluate import render_exam
 
     left_open = [
         {"session_id": f"s{number}", "model": model, "reason": reason}

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from deployments.cli import app
-from deployments.deploying import (
+from deployments.flow_runs.deploying import (
     MANIFEST,
     PAID,
     POOL_KINDS,

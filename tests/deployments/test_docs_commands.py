@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from deployments.cli import app
+from deployments.cli import load_commands
 from tests.deployments.test_cli import list_commands
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +56,7 @@ def find_fault(line: str) -> str | None:
 @cache
 def _read_commands() -> Any:
     """Every command with its options: 200 of them take a tenth of a second."""
-    return typer.main.get_command(app)
+    return load_commands()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

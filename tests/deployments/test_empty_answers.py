@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deployments.empty_answers import explain_empty, name_command
+from deployments.command_line.empty_answers import explain_empty, name_command
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.deployments.test_cli import list_commands

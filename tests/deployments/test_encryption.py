@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from deployments.backups import backup_home, restore_home
-from deployments.encryption import examine_encryption
-from deployments.exam_server import describe_environment
+from deployments.home.backups import backup_home, restore_home
+from deployments.home.encryption import examine_encryption
+from deployments.http.exam_server import describe_environment
 from schemas.errors import DocumentError, StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
@@ -429,7 +429,7 @@ def test_an_old_backup_is_read_after_a_rotation_and_a_restore_continues_after_a_
     killed_at(
         KILL_AFTER_TWO.format(method="replace", ending=".draft", work="encrypt_home").replace(
             "home.encrypt_home(settings, read_key_ring(settings), lambda *_: None)",
-            "from deployments.backups import restore_home; restore_home(settings, Path(sys.argv[3]))",
+            "from deployments.home.backups import restore_home; restore_home(settings, Path(sys.argv[3]))",
         ),
         str(target.home), str(tmp_path / "keys.json"), str(kept.folder / "copy"),
     )  # fmt: skip
@@ -450,7 +450,7 @@ def test_a_backup_that_was_killed_is_not_taken_for_one_and_what_it_left_is_remov
     killed_at(
         KILL_AFTER_TWO.format(method="replace", ending=".draft", work="encrypt_home").replace(
             "home.encrypt_home(settings, read_key_ring(settings), lambda *_: None)",
-            "from deployments.backups import backup_home; backup_home(settings, Path(sys.argv[3]))",
+            "from deployments.home.backups import backup_home; backup_home(settings, Path(sys.argv[3]))",
         ),
         str(world.home), str(world.file), str(world.folder / "copy"),
     )  # fmt: skip

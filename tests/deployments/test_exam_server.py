@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from deployments import exam_server
-from deployments.exam_server import describe_environment, find_warnings
+from deployments.http import exam_server
+from deployments.http.exam_server import describe_environment, find_warnings
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke

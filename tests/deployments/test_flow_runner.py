@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from deployments.flow_runner import DRAIN_TIMEOUT_S, send_what_is_left
-from deployments.home import create_home
+from deployments.flow_runs.flow_runner import DRAIN_TIMEOUT_S, send_what_is_left
+from deployments.home.whole import create_home
 from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.counts import compute_counts, render_markdown

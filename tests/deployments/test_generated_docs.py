@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deployments.generated_docs import DOCS, PAGES, write_pages
+from deployments.command_line.generated_docs import DOCS, PAGES, write_pages
 
 
 @pytest.mark.parametrize("name", PAGES)

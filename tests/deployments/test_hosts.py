@@ -13,9 +13,9 @@ from click.testing import Result
 from prefect.client.schemas.objects import FlowRun  # noqa: TID251 - the run that a worker is given
 from prefect.context import FlowRunContext  # noqa: TID251
 
-from deployments import exam_server
-from deployments.home import create_home
-from deployments.hosts import accept_files, check_host, examine_hosts, list_shared, prepare_host
+from deployments.home.hosts import accept_files, check_host, examine_hosts, list_shared, prepare_host
+from deployments.home.whole import create_home
+from deployments.http import exam_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.flow_runs.task import sign_landings

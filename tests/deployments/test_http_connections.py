@@ -19,7 +19,8 @@ from urllib.parse import urlparse
 
 import pytest
 
-from deployments.http_connections import ConnectionLimits
+from deployments.http.connections import ConnectionLimits, make_protocol_class
+from schemas.errors import ContractError
 from tests.tasks.exam.doors import serve_app
 
 ROOT = Path(__file__).parents[2]
@@ -284,3 +285,11 @@ def test_three_thousand_half_open_requests_starve_nobody(sent: bytes) -> None:
     assert statuses == [200] * 300
     assert besieged[150] < max(0.25, quiet[150] * 20)
     assert besieged[297] < max(2.0, quiet[297] * 20)
+
+
+def test_a_uvicorn_whose_connections_could_not_be_guarded_serves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("deployments.http.connections._RELIED_ON", ("on_response_complete", "on_renamed"))
+    with pytest.raises(ContractError, match=r"has no on_renamed.*constraints\.txt"):
+        make_protocol_class()

@@ -15,9 +15,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from deployments.access_lines import AccessLines
-from deployments.http_server import check_free
-from deployments.metrics import CallMetrics, open_metrics_server, render_run_metrics, write_run_metrics
+from deployments.http.access_lines import AccessLines
+from deployments.http.metrics import CallMetrics, open_metrics_server, render_run_metrics, write_run_metrics
+from deployments.http.server import check_free
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.log_lines import ServerLines

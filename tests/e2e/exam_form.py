@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from deployments.demo.reviewing import fill_workbook
-from deployments.home import create_home
+from deployments.home.whole import create_home
 from deployments.model_server.server import SimulatedServer
 from schemas.settings import Settings, load_settings
 from tasks.exam.month import preview_month, publish_month

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.local_server import read_state
-from deployments.prefect_lines import fetch_run_lines
+from deployments.flow_runs.local_server import read_state
+from deployments.flow_runs.prefect_lines import fetch_run_lines
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 from tests.e2e.conftest import BIN, Home

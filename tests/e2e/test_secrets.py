@@ -17,7 +17,7 @@ STEM, ANSWER, KEY = "标记题干QZXWSTEM", "QZXWANSWER标记", "sk-QZXWKEY-0123
 
 FAULT = """
 import os
-from deployments.flow_runner import prepare_prefect
+from deployments.flow_runs.flow_runner import prepare_prefect
 prepare_prefect()
 from prefect import flow, task
 from tasks.faults import hide_content

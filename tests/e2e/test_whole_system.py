@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.flow_runner import run_flow
+from deployments.flow_runs.flow_runner import run_flow
 from deployments.model_server.key import build_answer_key
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import psutil
 
-from deployments.deploying import POOLS, ROOT, deploy_flows, read_deployments
+from deployments.flow_runs.deploying import POOLS, ROOT, deploy_flows, read_deployments
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings, load_settings
 from tasks.flow_runs import WORK_POOL

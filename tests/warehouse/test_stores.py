@@ -246,7 +246,7 @@ def test_a_log_that_is_removed_after_a_kill_is_missed(settings: Settings) -> Non
 
 @pytest.mark.long
 def test_a_restored_home_is_the_same_installation(settings: Settings, tmp_path: Path) -> None:
-    from deployments.backups import backup_home, restore_home
+    from deployments.home.backups import backup_home, restore_home
 
     backup_home(settings, tmp_path / "backup")
     restored = Settings(home=tmp_path / "restored")
@@ -321,7 +321,7 @@ def test_a_second_home_shares_a_ledger_on_a_server_only_when_it_is_told_to(tmp_p
 @pytest.mark.service
 @pytest.mark.long
 def test_two_homes_share_ledger_and_catalog_on_a_server_and_no_third_is_taken_for_one(tmp_path: Path) -> None:
-    from deployments.home import create_home
+    from deployments.home.whole import create_home
 
     with start_postgresql() as server:
         url, catalog = server.new_ledger_url(), server.new_ledger_url().split("/")[3].split("?")[0]

@@ -52,7 +52,7 @@ def run(*arguments: str, password: str = PASSWORD) -> Result:
 def evaluate(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The flow as a schedule runs it, without its sittings."""
     import flows.evaluate as flow
-    from deployments.flow_runner import run_flow
+    from deployments.flow_runs.flow_runner import run_flow
 
     sat = {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": []}
     monkeypatch.setattr(flow, "sit_run", lambda *_: sat)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deployments.demo.reviewing import fill_workbook
-from deployments.home import create_home
+from deployments.home.whole import create_home
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.tasks.augment.conftest import make_frame

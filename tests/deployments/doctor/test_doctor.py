@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from deployments.doctor import contents, examine_home
-from deployments.home import create_home
+from deployments.home.whole import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log.heads import note_keys

@@ -16,11 +16,11 @@ import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
-from deployments.access_lines import LINES_PER_MINUTE, AccessLines
 from deployments.auth import guard, passwords
 from deployments.exam_api.app import create_app
 from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
+from deployments.http.access_lines import LINES_PER_MINUTE, AccessLines
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.machine import ExamProtocol

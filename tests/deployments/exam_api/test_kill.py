@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 SERVER = """
 import sys
 from pathlib import Path
-from deployments.exam_server import serve_exam
+from deployments.http.exam_server import serve_exam
 from tests.tasks.exam.world import make_settings
 home = Path(sys.argv[1])
 settings = make_settings(home / "home", ledger_url=f"sqlite:///{home / 'ledger.sqlite'}")

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deployments.exam_api.app import create_app
-from deployments.http_server import write_access_lines
+from deployments.http.server import write_access_lines
 from schemas.settings import Settings
 from tests.deployments.exam_api.test_app import bearer, held
 from tests.tasks.exam.world import (

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy.exc import DBAPIError
 
-from deployments.flow_runner import run_flow
+from deployments.flow_runs.flow_runner import run_flow
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.erasure import scope

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import uvicorn
 
 from deployments.exam_api.app import create_app
-from deployments.http_server import make_config
+from deployments.http.server import make_config
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
 from tests.tasks.exam.world import World

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deployments.commands import evaluate
-from deployments.commands.plans import render_plan
+from deployments.commands.exam import evaluate
+from deployments.commands.exam.plans import render_plan
 from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
@@ -82,7 +82,8 @@ def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a
     (settings.home / "models.yaml").write_text(
         REGISTRY.replace('/v1"}', '/v1", key_variable: OWN_API_KEY}', 1), encoding="utf-8"
     )
-    monkeypatch.setattr("schemas.settings.load_settings", lambda: settings)
+    monkeypatch.setattr("deployments.commands.checks.load_settings", lambda: settings)
+    monkeypatch.setattr("deployments.commands.exam.evaluate.load_settings", lambda: settings)
     assert evaluate.preview(MONTH, "beta") is not None
     with pytest.raises(RegistryError, match="OWN_API_KEY"):
         evaluate.preview(MONTH, "beta", is_to_run=True)

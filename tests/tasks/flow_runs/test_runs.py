@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deployments.metrics import render_run_metrics
+from deployments.http.metrics import render_run_metrics
 from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.settings import Settings, load_settings
 from tasks.faults import hide_content

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deployments.home import create_home
+from deployments.home.whole import create_home
 from schemas.settings import Settings
 from tasks.ingest import documents
 from tasks.ingest.landing import land_documents

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from deployments.home import create_home
+from deployments.home.whole import create_home
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.exam.landing import land_access_log, land_run

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from deployments.home import create_home
-from deployments.worker import serve_worker
+from deployments.flow_runs.worker import serve_worker
+from deployments.home.whole import create_home
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.sharing.conducting import CLAIM, conducting, require_run, succeeding

@@ -1,0 +1,167 @@
+"""What every command of `proctor` shares: a home to work in, one sentence for a mistake, an end by signal without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from deployments.command_line.output import print_error, print_note
+from deployments.home.owner_only import close_home, keep_to_owner
+from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
+
+if TYPE_CHECKING:
+    from schemas.settings import Settings
+
+
+def _has_exam_role() -> bool:
+    """Whether the exam's database and the keys are named: then the exam API has a host, or container, without a home."""
+    from schemas.settings import load_settings
+
+    settings = load_settings()
+    return settings.exam_database_url is not None and settings.secrets_path.is_dir()
+
+
+# Commands that do without a home: they make one, or need none with these options.
+_WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "init": lambda _: True,
+    "demo": lambda _: True,
+    "encryption new-key": lambda _: True,
+    "backup": lambda options: bool(options["verify"]),
+    "restore": lambda _: True,
+    "doctor": lambda _: True,
+    "dedupe check": lambda _: True,
+    "exam serve": lambda _: _has_exam_role(),
+    "exam sit": lambda options: bool(options["url"]),
+    "gscore": lambda _: True,
+    "exam receipt": lambda options: bool(options["public_key"]),
+    "exam verify": lambda options: options["folder"] is not None,
+    "agreement": lambda _: True,
+    "sql": lambda options: not options["query"],
+    "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
+}
+# Commands that use a home and none of its stores: what runs can be stopped whatever is missing.
+_WITHOUT_STORES = ("down",)
+
+
+class Command(TyperCommand):
+    """A command whose errors are one sentence and an exit code, in a process of its own and in a test alike."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what it raises on purpose is printed, never traced."""
+        as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
+        try:
+            _check_texts(ctx.params)
+            with _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
+                return super().invoke(ctx)
+        except ProctorError as error:
+            print_error(str(error), error.exit_code, as_json=as_json)
+            raise typer.Exit(error.exit_code) from None
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interruption(error):
+                raise
+            print_error(
+                "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
+                INTERRUPTED,
+                as_json=as_json,
+            )
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def group_with_default(default: str) -> type[TyperGroup]:
+    """A group of commands of which one is meant where none is named: `proctor bank` is `proctor bank stats`."""
+
+    class GroupWithDefault(TyperGroup):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+                args = [default, *args]
+            return super().parse_args(ctx, args)
+
+    return GroupWithDefault
+
+
+def check_home(settings: Settings) -> None:
+    """Raise UsageError unless PROCTOR_HOME is a home."""
+    from schemas.settings import HOME_NAME, is_home
+
+    if is_home(settings.home):
+        return
+    if "PROCTOR_HOME" in os.environ or settings.home != Path(HOME_NAME):
+        looked_for = f"{settings.home} holds no home of Proctor"
+    else:
+        looked_for = (
+            f"There is no folder {HOME_NAME} in {Path.cwd()} or above it, and PROCTOR_HOME is not set"
+        )
+    raise UsageError(
+        f"{looked_for}. Run `proctor init` to make one, or set PROCTOR_HOME to the one that is there."
+    )
+
+
+@contextmanager
+def _checked_home(ctx: Any) -> Iterator[None]:
+    """Within the block there is a home, its owner's alone, whose stores are its own; raises ProctorError otherwise."""
+    name = _name_command(ctx)
+    needs_none = _WITHOUT_HOME.get(name)
+    if needs_none is not None and needs_none(ctx.params):
+        yield
+        return
+    from schemas.settings import load_settings
+    from tasks.progress import say_line
+    from warehouse.away import add_listener
+
+    add_listener(say_line)
+    settings = load_settings()
+    check_home(settings)
+    if "PROCTOR_HOME" not in os.environ and settings.home.is_absolute():
+        print_note(f"Using the home {settings.home}.")
+    if (closed := close_home(settings.home)) is not None:
+        print_note(closed)
+    if name in _WITHOUT_STORES:
+        yield
+        return
+    from warehouse.installation import expecting
+    from warehouse.stores import check_stores
+
+    check_stores(settings)
+    with expecting(settings):
+        yield
+
+
+def _check_texts(params: Mapping[str, Any]) -> None:
+    """Raise UsageError for the character zero, which no store takes."""
+    for name, value in params.items():
+        if any("\0" in str(part) for part in (value if isinstance(value, list | tuple) else [value])):
+            raise UsageError(f"{name.replace('_', '-')} holds the character zero. Take it out.")
+
+
+def _name_command(ctx: Any) -> str:
+    """The command as it is typed after `proctor`, however the program was started."""
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(names)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Treat `kill -TERM` like Ctrl-C: a flow reports its end to Prefect, and what is open is closed."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # Only the main thread of a process may ask for signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

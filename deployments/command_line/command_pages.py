@@ -1,0 +1,59 @@
+"""The page of all commands, as Markdown, from what `proctor --help` says of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from deployments.cli import load_commands
+
+EXAMPLE = "Example: "
+
+
+class ListedCommand(NamedTuple):
+    """A command as the page shows it; `path` is what is typed after `proctor`."""
+
+    path: tuple[str, ...]
+    summary: str
+    examples: tuple[str, ...]
+
+
+def render_command_list() -> str:
+    """The page of all commands: one table per group with what a command does and how it is typed."""
+    root = load_commands()
+    parts = [
+        "# Commands\n\n"
+        "Generated from `proctor --help` by `make docs`; do not edit.\n\n"
+        "`proctor COMMAND --help` lists a command's options. Nearly every command has `--json`: one JSON document on "
+        "standard output. Exit codes: 0 done, 1 failed or incomplete, 2 usage, 3 a quality gate refused, 130 "
+        "interrupted.\n"
+    ]
+    for path, group in _walk_groups(root, ()):
+        commands = [_read_command((*path, name), below) for name, below in _list_leaves(group)]
+        title = f"`proctor {' '.join(path)}`" if path else "`proctor`"
+        rows = [_render_row(command) for command in commands]
+        parts.append(f"\n## {title}\n\n{group.help}\n\n| command | what it does | example |\n|---|---|---|\n")
+        parts += rows
+    return "".join(parts)
+
+
+def _walk_groups(group: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    """A group and those below it, each with its path."""
+    below = [(name, command) for name, command in group.commands.items() if hasattr(command, "commands")]
+    return [(path, group), *(one for name, command in below for one in _walk_groups(command, (*path, name)))]
+
+
+def _list_leaves(group: Any) -> list[tuple[str, Any]]:
+    return [(name, command) for name, command in group.commands.items() if not hasattr(command, "commands")]
+
+
+def _read_command(path: tuple[str, ...], command: Any) -> ListedCommand:
+    """The first paragraph of a command's help, and its examples."""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in (command.help or "").split("\n\n")]
+    examples = tuple(one.removeprefix(EXAMPLE) for one in paragraphs if one.startswith(EXAMPLE))
+    return ListedCommand(path, paragraphs[0], examples)
+
+
+def _render_row(command: ListedCommand) -> str:
+    examples = "<br>".join(f"`{example}`" for example in command.examples)
+    cells = (f"`proctor {' '.join(command.path)}`", command.summary, examples)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

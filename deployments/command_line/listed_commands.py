@@ -1,0 +1,305 @@
+"""The first level of `proctor`: every command by name and summary; its module is imported when it is called or explained.
+
+A command's module may therefore import at its top what its commands use. To list them, for `proctor --help` and at the shell's
+completion, imports none of them: Typer and this table are all that the command line costs before a command is known.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_name
+
+
+class Listed(NamedTuple):
+    """A command or a group of commands, before its module is imported.
+
+    Attributes:
+        name: what is typed after `proctor`.
+        module: in deployments/commands, the module whose `add_commands` registers it.
+        summary: the first paragraph of its help.
+    """
+
+    name: str
+    module: str
+    summary: str
+
+
+# In the order of `proctor --help`.
+COMMANDS: Final = (
+    Listed(
+        "init",
+        "operate.operations",
+        "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.",
+    ),
+    Listed(
+        "up",
+        "operate.operations",
+        "Start a local Prefect server (and worker) in the background; commands then start in a second.",
+    ),
+    Listed(
+        "down",
+        "operate.operations",
+        "Stop the server and worker of this PROCTOR_HOME. Nothing is lost: flows resume from the ledger.",
+    ),
+    Listed(
+        "status",
+        "operate.operations",
+        "Say what runs and what lies where: server, ledger, lake, reviews that wait, runs that are open.",
+    ),
+    Listed(
+        "deploy",
+        "operate.operations",
+        "Register every flow of deployments/prefect.yaml with the server: schedules, events, the work pool. Twice changes nothing.",
+    ),
+    Listed(
+        "worker",
+        "operate.operations",
+        "Run what deployments start on this host, for the server that PREFECT_API_URL names, until interrupted.",
+    ),
+    Listed(
+        "backup",
+        "operate.operations",
+        "Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.",
+    ),
+    Listed(
+        "restore",
+        "operate.operations",
+        "Put a backup into an empty PROCTOR_HOME. An encrypted one needs the key that it was made with.",
+    ),
+    Listed(
+        "compact",
+        "operate.operations",
+        "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
+    ),
+    Listed(
+        "doctor",
+        "operate.operations",
+        "Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.",
+    ),
+    Listed(
+        "erase",
+        "operate.erase",
+        "Erase the raw texts of answers, reasoning, and what judges wrote of them; show what that would be unless --yes is given.",
+    ),
+    Listed(
+        "demo",
+        "operate.demo",
+        "Run a whole exam of two months on our own sample papers, with simulated candidates and judges.",
+    ),
+    Listed(
+        "ingest",
+        "papers.ingest",
+        "Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.",
+    ),
+    Listed(
+        "augment",
+        "papers.augment",
+        "Make variants of every accepted question that has none yet; by template it is part of the review gate's flow.",
+    ),
+    Listed(
+        "logs",
+        "operate.runs",
+        "The log of a run: what began and ended when, with ids and counts, and what kind of error ended it. Never any content.",
+    ),
+    Listed(
+        "metrics",
+        "operate.metrics",
+        "Numbers of runs for Prometheus: flow runs, missed runs, how far the open runs of the exam are. Printed, written or served.",
+    ),
+    Listed(
+        "evaluate",
+        "exam.evaluate",
+        "Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.",
+    ),
+    Listed("monthly", "exam.evaluate", "The whole exam of a month: evaluate, judge, report."),
+    Listed(
+        "organisations",
+        "exam.models",
+        "List the organisations that own models: other names, their models, and the name that is registered.",
+    ),
+    Listed(
+        "judge",
+        "judge.scoring",
+        "Judge every landed response that has no judgement yet; what could not be parsed goes to the next judge of the registry.",
+    ),
+    Listed(
+        "publish",
+        "judge.scoring",
+        "Freeze what a judged run came to and publish it: scores, ranks and their errors, which never change again.",
+    ),
+    Listed(
+        "report",
+        "judge.scoring",
+        "Render the report over the whole lake: a site of pages that works offline, figures with their data and SQL.",
+    ),
+    Listed(
+        "stability",
+        "judge.stability",
+        "Draw other samples from the questions of a published edition: how far S, R and the order would move.",
+    ),
+    Listed(
+        "agreement",
+        "analyse.agreement",
+        "Percent agreement, Cohen's kappa in three weightings for each pair of raters and pooled, and Krippendorff's alpha.",
+    ),
+    Listed(
+        "gscore",
+        "gscore.score",
+        "Score generated text against references: bleu4, rouge2, chrf, similarity and Gscore per pair.",
+    ),
+    Listed(
+        "clock",
+        "operate.clock",
+        "Compare the clock with what else is known of the time: the database's, this host's uptime, the last entry of the logs.",
+    ),
+    Listed(
+        "sql",
+        "analyse.query",
+        "Run a named analysis or any SELECT over the lake, read-only, while flows may write.",
+    ),
+    Listed(
+        "attach",
+        "analyse.query",
+        "Print the lines with which Python, Polars, pandas, DuckDB's own prompt, R or Jupyter read the lake, offline.",
+    ),
+    Listed(
+        "shell", "analyse.query", "Open DuckDB's own prompt on the lake, read-only; tables need no prefix."
+    ),
+    Listed(
+        "validate",
+        "operate.validate",
+        "Run the Great Expectations suite of every table over what has landed; Data Docs go to PROCTOR_HOME/validation.",
+    ),
+    Listed(
+        "web",
+        "operate.web",
+        "Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.",
+    ),
+    Listed(
+        "encryption",
+        "operate.encryption",
+        "Encrypt originals and backups with keys that lie outside the home.",
+    ),
+    Listed(
+        "league",
+        "league.league",
+        "Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
+    ),
+    Listed("documents", "papers.documents", "List, look at and remove ingested documents."),
+    Listed(
+        "review",
+        "review.gate",
+        "The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
+    ),
+    Listed(
+        "rules", "papers.rules", "The rules of a question and of its variants, and where they are broken."
+    ),
+    Listed(
+        "runs",
+        "operate.runs",
+        "What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
+    ),
+    Listed(
+        "hosts",
+        "operate.hosts",
+        "What the hosts of an installation share, and whether this one has it so. Without a command: `list`.",
+    ),
+    Listed(
+        "dedupe", "papers.bank", "Find duplicates. Without a command: `run`, over the bank and what arrived."
+    ),
+    Listed(
+        "bank",
+        "papers.bank",
+        "Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
+    ),
+    Listed(
+        "models",
+        "exam.models",
+        "The models of the registry, and whether they answer. Without a command: `list`.",
+    ),
+    Listed("exam", "exam.sessions", "Plan and serve the exam; users, tokens and sessions."),
+    Listed("approvals", "exam.approvals", "What needs a second person (PROCTOR_TWO_PERSONS)."),
+    Listed(
+        "unparsed",
+        "judge.unparsed",
+        "Responses that no judge could be read of: a person gives them their stars.",
+    ),
+    Listed(
+        "calibrate", "judge.calibrate", "Judges compared with people, who rate a sample of responses blind."
+    ),
+    Listed("drift", "judge.drift", "The same responses judged again every month: has a judge changed?"),
+    Listed("export", "analyse.edition_exports", "What was published, in the forms of others."),
+    Listed(
+        "errors",
+        "judge.errors",
+        "Why answers fail: failed responses are drawn, labelled by a model, confirmed or corrected by people.",
+    ),
+    Listed(
+        "contamination",
+        "analyse.contamination",
+        "Questions replayed with a blank: what candidates complete from memory.",
+    ),
+    Listed(
+        "cgeval",
+        "gscore.cgeval",
+        "CG-Eval: put its questions to models, score the texts, compare the scores with people's.",
+    ),
+    Listed(
+        "import",
+        "analyse.imports",
+        "Results that were made elsewhere: logs of Inspect and lm-evaluation-harness, tables of marks, published scores.",
+    ),
+)
+
+
+class ListedCommand(TyperCommand):
+    """A command's place in the list: what is done with it is done with the command of its module."""
+
+    def __init__(self, listed: Listed) -> None:
+        super().__init__(name=listed.name, help=listed.summary, callback=None)
+        self.listed = listed
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """The context of the module's own command, which is thereby what runs, explains and completes itself."""
+        return load_command(self.listed).make_context(*arguments, **options)
+
+
+class ListedGroup(TyperGroup):
+    """The commands of the table."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for listed in COMMANDS:
+            self.add_command(ListedCommand(listed))
+
+
+@cache
+def load_command(listed: Listed) -> Any:
+    """The command (or group, with all that is below it) as its module has it; imports the module."""
+    from deployments.command_line.command import Command
+
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None)
+    import_module(f"deployments.commands.{listed.module}").add_commands(holder)
+    holder.registered_commands = [
+        one
+        for one in holder.registered_commands
+        if one.callback and listed.name == (one.name or get_command_name(one.callback.__name__))
+    ]
+    holder.registered_groups = [one for one in holder.registered_groups if listed.name == one.name]
+    _make_shared(holder, Command)
+    built = typer.main.get_command(holder)
+    return built.commands[listed.name] if isinstance(built, TyperGroup) else built
+
+
+def _make_shared(group: typer.Typer, kind: type[TyperCommand]) -> None:
+    """Let every command below the group be of that kind."""
+    for command in group.registered_commands:
+        command.cls = kind
+    for below in group.registered_groups:
+        if below.typer_instance is not None:
+            _make_shared(below.typer_instance, kind)

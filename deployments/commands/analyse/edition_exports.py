@@ -1,0 +1,150 @@
+"""What was published, for others: `export inspect|lm-eval|leaderboard|citation`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.edition_exchange.access import note_export
+from tasks.edition_exchange.published import render_citation, render_leaderboard
+from tasks.edition_exchange.sittings import Sitting, iter_sittings, read_edition
+from tasks.edition_exchange.writing import write_harness, write_inspect
+from tasks.progress import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]
+AsUser = Annotated[
+    str, typer.Option("--as", help="Who asks: questions and answers leave for an admin or examiner only.")
+]
+WithAnswers = Annotated[
+    bool, typer.Option("--with-answers", help="With reference answers, and with reasons, which quote them.")
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    group = typer.Typer(help="What was published, in the forms of others.", no_args_is_help=True)
+    group.command(name="inspect")(export_inspect)
+    group.command(name="lm-eval")(export_harness)
+    group.command(name="leaderboard")(export_leaderboard)
+    group.command(name="citation")(export_citation)
+    app.add_typer(group, name="export")
+
+
+def export_inspect(
+    edition: Edition = "",
+    output: Folder = Path("inspect-logs"),
+    user_id: AsUser = "",
+    with_answers: WithAnswers = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write an edition as logs of Inspect, one a candidate and prompt style; `inspect view --log-dir FOLDER` opens them.
+
+    They hold the questions that were put: keep them as you keep the bank.
+
+    Example: proctor export inspect 2026-11/1 --output logs --as examiner-1
+    """
+    _export(write_inspect, edition, output, user_id, with_answers=with_answers, as_json=as_json)
+
+
+def export_harness(
+    edition: Edition = "",
+    output: Folder = Path("lm-eval-samples"),
+    user_id: AsUser = "",
+    with_answers: WithAnswers = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write an edition as samples of lm-evaluation-harness (`--log_samples`), a folder a candidate.
+
+    They hold the questions that were put: keep them as you keep the bank.
+
+    Example: proctor export lm-eval 2026-11/1 --output samples --as examiner-1
+    """
+    _export(write_harness, edition, output, user_id, with_answers=with_answers, as_json=as_json)
+
+
+def export_leaderboard(
+    edition: Edition = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file. Default: print it.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a published leaderboard as JSON: scores, intervals, ranks and disciplines, as frozen; no question, no answer.
+
+    docs/leaderboard.schema.json is its JSON Schema.
+
+    Example: proctor export leaderboard 2026-11/1 --output leaderboard.json
+    """
+    with open_lake(load_settings(), read_only=True) as lake:
+        board = render_leaderboard(lake, read_edition(lake, edition))
+    if output is None:
+        print_result(board, as_json=True)
+        return
+    _write_text(output, json.dumps(board, ensure_ascii=False, indent=1) + "\n")
+    print_result({"path": str(output), "edition": board["edition"]["edition_id"]}, as_json=as_json)
+
+
+def export_citation(
+    edition: Edition = "",
+    form: Annotated[str, typer.Option("--format", help="text, bibtex or cff.")] = "text",
+    title: Annotated[str, typer.Option("--title", help="What the exam is called.")] = "Proctor exam",
+    publisher: Annotated[str, typer.Option("--publisher", help="Who publishes it.")] = "Proctor",
+    as_json: AsJson = False,
+) -> None:
+    """Print an edition as it is cited: what it rests on, and the hash by which it is known.
+
+    Example: proctor export citation 2026-11/1 --format bibtex --publisher "Exam Board"
+    """
+    with open_lake(load_settings(), read_only=True) as lake:
+        cited = render_citation(read_edition(lake, edition), title=title, publisher=publisher)
+    if form not in cited:
+        raise UsageError(f"There is no form {form!r} of a citation; there are {', '.join(sorted(cited))}.")
+    print_result(cited if as_json else {}, as_json=as_json, lines=[cited[form].rstrip("\n")])
+
+
+def _export(
+    write: Callable[[Iterable[Sitting], Path], list[Path]],
+    name: str,
+    folder: Path,
+    user_id: str,
+    *,
+    with_answers: bool,
+    as_json: bool,
+) -> None:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        edition = read_edition(lake, name)
+        note_export(ledger, user_id, str(edition["edition_id"]), with_answers=with_answers)
+        with Progress("export") as progress:
+
+            def watch() -> Iterator[Sitting]:
+                for sitting in iter_sittings(lake, edition, with_answers=with_answers):
+                    yield sitting
+                    progress.advance()
+
+            files = write(watch(), folder)
+    print_result(
+        {
+            "edition": edition["edition_id"],
+            "folder": str(folder),
+            "files": len(files),
+            "with_answers": with_answers,
+        },
+        as_json=as_json,
+    )
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}). Choose another place.") from None

@@ -1,0 +1,217 @@
+"""Ask the lake: sql, attach, shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from deployments.command_line.empty_answers import explain_empty
+from deployments.command_line.lake_shell import run_shell
+from deployments.command_line.output import (
+    paint,
+    print_frame,
+    print_note,
+    print_records,
+    print_result,
+    print_rows,
+)
+from deployments.command_line.table_files import write_frame, write_rows
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake import queries
+from warehouse.lake.clients import CLIENTS, render_lines, shorten
+from warehouse.lake.columns import describe_relation
+from warehouse.lake.queries import list_queries
+from warehouse.lake.reading import LakeReader, Rows, run_statement
+
+# Imported within a function: what brings Polars. Not every command here needs it.
+
+_FORMATS: Final = ("table", "csv", "json", "parquet", "xlsx")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(sql)
+    app.command()(attach)
+    app.command()(shell)
+
+
+def sql(
+    query: Annotated[
+        str, typer.Argument(help="Name of an analysis, or a statement in quotes. Empty: list them.")
+    ] = "",
+    parameters: Annotated[
+        list[str] | None, typer.Option("--param", help="Parameter of a named analysis, as name=value.")
+    ] = None,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", help="Show what the columns of a table or view mean, instead of rows."),
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Show the SQL with its parameters filled in, as any DuckDB client runs it."
+        ),
+    ] = False,
+    format: Annotated[str, typer.Option("--format", help="table, csv, json, parquet or xlsx.")] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the rows to this file; its ending says the format."),
+    ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="Every column in full, also on a terminal.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Run a named analysis or any SELECT over the lake, read-only, while flows may write.
+
+    On a terminal a table shows the columns that fit; a pipe gets all of them. PAGER shows what is longer than the screen.
+
+    Example: proctor sql leaderboard --param month=2026-11
+
+    Example: proctor sql leaderboard --describe
+
+    Example: proctor sql improvement_since --param since_month=2026-09 --output improvement.xlsx
+
+    Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
+    """
+    format = _choose_format("json" if as_json else format, output)
+    if not query:
+        _list_queries(format, output)
+        return
+    if describe:
+        found: list[tuple[object, ...]] = [
+            (c.name, c.type, c.about) for c in describe_relation(query.strip())
+        ]
+        print_rows(Rows(("column", "type", "meaning"), found), format=format, is_wide=True)
+        return
+    is_statement = any(character.isspace() for character in query.strip())
+    if is_statement and parameters:
+        raise UsageError("--param goes with a named analysis; write the value into the statement instead.")
+    given = _read_parameters(parameters or [])
+    if explain:
+        print(query.strip() if is_statement else queries.render_query(queries.find_query(query), given))
+        return
+    asked = queries.parse_query("statement", "reads", query) if is_statement else queries.find_query(query)
+    if format in ("csv", "parquet", "xlsx"):
+        from warehouse.lake.store import open_lake
+
+        with open_lake(load_settings(), read_only=True) as lake:
+            frame = run_statement(lake, query) if is_statement else lake.run_named(query, given)
+        is_empty = frame.is_empty()
+        if output is None:
+            print_frame(frame, format=format)
+        else:
+            write_frame(frame, output, format=format)
+    else:
+        with LakeReader(load_settings()) as reader:
+            rows = run_statement(reader, query) if is_statement else reader.run_named(query, given)
+        is_empty = not rows.rows
+        if output is None:
+            print_rows(rows, format=format, is_wide=wide, shown=asked.shown, way_to_all="--wide")
+        else:
+            write_rows(rows, output)
+    if output is not None:
+        print_note(f"Written: {output}")
+    if is_empty:
+        statement = query if is_statement else queries.render_query(asked, given)
+        with LakeReader(load_settings()) as reader:
+            print_note(explain_empty(reader, statement, [one.name for one in asked.parameters]))
+
+
+def attach(
+    client: Annotated[
+        str, typer.Argument(help="python, polars, pandas, jupyter, cli or r. Empty: all of them.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the lines with which Python, Polars, pandas, DuckDB's own prompt, R or Jupyter read the lake, offline.
+
+    Paste them: they load DuckDB's extensions from this installation and attach the lake read-only, with all its tables and
+    views. Any client of the DuckDB version that is named can do it; Proctor need not be installed beside it.
+
+    Example: proctor attach python
+
+    Example: proctor attach r --json
+    """
+    if client and client not in CLIENTS:
+        raise UsageError(f"There are no lines for {client!r}: choose one of {', '.join(CLIENTS)}.")
+    lines = render_lines(load_settings())
+    if as_json:
+        print_result(
+            lines if not client else {"duckdb": lines["duckdb"], client: lines[client]}, as_json=True
+        )
+        return
+    if client:
+        print(lines[client])
+    else:
+        for name in CLIENTS:
+            print(f"{paint(f'# {name}', 'bold')}\n{shorten(name, lines[name])}\n")
+    print_note(f"For DuckDB {lines['duckdb']}. Read-only: nothing that is asked can change the lake.")
+
+
+def shell() -> None:
+    """Open DuckDB's own prompt on the lake, read-only; tables need no prefix.
+
+    Example: proctor shell
+    """
+    code = run_shell(load_settings())
+    if code:
+        raise typer.Exit(code)
+
+
+def _choose_format(format: str, output: Path | None) -> str:
+    """The format that was asked for, or that the file's ending says; raises UsageError for one that is not known."""
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    chosen = format or ending or "table"
+    if chosen not in _FORMATS:
+        raise UsageError(f"The format {chosen!r} is not known: use {', '.join(_FORMATS)}.")
+    if output is not None and chosen == "table":
+        raise UsageError(
+            f"{output} says no format. Let it end in .csv, .json, .parquet or .xlsx, or give --format."
+        )
+    if output is not None and ending in _FORMATS and chosen != ending:
+        raise UsageError(f"{output} would hold {chosen}: give it that ending, or another --format.")
+    if output is None and chosen == "xlsx":
+        raise UsageError("A workbook is written to a file: give --output NAME.xlsx.")
+    return chosen
+
+
+def _list_queries(format: str, output: Path | None) -> None:
+    """The named queries with the question that each answers; one per line for people."""
+    found = list_queries()
+    if format == "table":
+        for query in found:
+            takes = "".join(f" ${parameter.name}" for parameter in query.parameters)
+            print(f"{paint(query.name, 'bold')}{paint(takes, 'dim')}")
+            print(f"    {query.question}")
+        print_note("Next: proctor sql NAME, with --param name=value for what stands after a $")
+        return
+    records = [
+        {
+            "name": query.name,
+            "question": query.question,
+            "about": query.about,
+            "parameters": ", ".join(parameter.name for parameter in query.parameters),
+        }
+        for query in found
+    ]
+    if format == "json" and output is None:
+        print_records(("name", "question", "about", "parameters"), records, as_json=True)
+        return
+    import polars as pl
+
+    if output is None:
+        print_frame(pl.DataFrame(records), format=format)
+    else:
+        write_frame(pl.DataFrame(records), output, format=format)
+
+
+def _read_parameters(pairs: list[str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise UsageError(f"--param {pair!r} is not name=value; write for example --param month=2026-11.")
+        values[name] = value
+    return values

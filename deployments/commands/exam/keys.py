@@ -1,0 +1,88 @@
+"""The keys that sign the exam's tokens: exam keys list|rotate|confirm."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_records, print_result
+from deployments.commands.options import AsJson
+from deployments.home.hosts import check_host, note_new_token_keys
+from schemas.settings import load_settings
+from tasks.exam.log.heads import confirm_keys, describe_token_keys, note_keys
+from tasks.exam.log.signing import name_place, open_signer
+from tasks.exam.protocol.keys import open_keys, rotate_keys
+from warehouse.ledger.chain import add_entry
+from warehouse.ledger.engine import open_ledger, write_moment
+
+keys_app = typer.Typer(no_args_is_help=True, help="The keys that sign the exam's tokens.")
+
+
+@keys_app.command("list")
+def list_keys(as_json: AsJson = False) -> None:
+    """List the keys by name: the one that signs, and former ones with their end. Secrets are not shown.
+
+    Example: proctor exam keys list
+    """
+    rows = [
+        {
+            "key_id": key.key_id,
+            "is_signing": key.ends_at is None,
+            "made_at": write_moment(key.made_at),
+            "ends_at": None if key.ends_at is None else write_moment(key.ends_at),
+        }
+        for key in open_keys(load_settings()).read().keys
+    ]
+    print_records(["key_id", "is_signing", "made_at", "ends_at"], rows, as_json=as_json)
+
+
+@keys_app.command()
+def rotate(
+    now: Annotated[
+        bool, typer.Option("--now", help="End the former keys, and with them every token, at once.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign with a new key. What the former key signed is believed until the last of its tokens has expired.
+
+    Servers that run notice it within a second. With `--now`, for a key that others may have seen, everybody asks for a new token.
+
+    Example: proctor exam keys rotate
+    """
+    settings = load_settings()
+    check_host(settings)
+    keys = rotate_keys(settings, ends_former=now, now=time.time())
+    with open_ledger(settings.ledger_address) as ledger:
+        note_new_token_keys(settings, ledger)
+        note_keys(ledger, settings, open_signer(settings))
+        with ledger.write() as connection:
+            add_entry(connection, describe_token_keys("rotate_keys", keys, name_place(settings)))
+    former = [
+        {"key_id": key.key_id, "ends_at": None if key.ends_at is None else write_moment(key.ends_at)}
+        for key in keys.keys[1:]
+    ]
+    lines = [
+        f"Key {keys.present.key_id} signs from now on.",
+        *(f"Key {key['key_id']} is believed until {key['ends_at']}." for key in former),
+        *(["Every token of before has ended."] if now else []),
+    ]
+    print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
+
+
+@keys_app.command()
+def confirm(as_json: AsJson = False) -> None:
+    """Note that the key files of this home are as they should be, after somebody replaced or deleted one by hand.
+
+    Until then `proctor exam audit` names the change. The audit log says who confirmed it.
+
+    Example: proctor exam keys confirm
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        confirm_keys(ledger, settings)
+        note_new_token_keys(settings, ledger)
+    print_result(
+        {"is_confirmed": True}, as_json=as_json, lines=["The audit log names the keys of this home."]
+    )

@@ -1,0 +1,199 @@
+"""The audit log, the keys of candidates and what is published: exam audit|enrol|receipt|verify."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.exam.log.signing import open_signer, read_public_key
+from tasks.exam.public.verifying import name_public_files, run_verifier
+
+# Imported within a function: what brings SQLAlchemy. Not every command here needs it.
+
+
+def add_log_commands(exam_app: typer.Typer) -> None:
+    """Register this module's commands."""
+    exam_app.command()(audit)
+    exam_app.command()(enrol)
+    exam_app.command()(receipt)
+    exam_app.command()(verify)
+
+
+def audit(
+    run_id: Annotated[str, typer.Argument(help="Tell what happened to this run.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Language of the story: en or zh.")] = "en",
+    as_json: AsJson = False,
+) -> None:
+    """Check the audit log and everything that it fixes; or tell, in order, what happened to a run. Exit code 1 when something was changed.
+
+    The check covers the chain of all entries, the signed heads here and in `secrets/log-heads.jsonl`, keys, answers, drawn contents,
+    seeds, roles, limits, deadlines and closings, and the public log with its files; it names each change.
+
+    Example: proctor exam audit 2026-11
+    """
+    from tasks.exam.log.check import check_log
+    from tasks.exam.log.story import read_language, tell_run
+    from tasks.exam.public.check import check_public_log
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    chosen = read_language(language)
+    with open_ledger(settings.ledger_address) as ledger:
+        if run_id:
+            with ledger.read() as connection:
+                story = tell_run(connection, run_id, chosen)
+            lines = [told.sentence for told in story.events] + [told.sentence for told in story.sessions]
+            print_result(asdict(story), as_json=as_json, lines=lines, then="proctor exam audit")
+            return
+        report = check_log(ledger, settings)
+        public = check_public_log(ledger, settings)
+    findings = [*report.findings, *public.findings]
+    faults = [finding._asdict() for finding in findings]
+    lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
+        *(
+            f"{erasure.answer_count} answers of run {erasure.run_id} were erased on {erasure.erased_at[:10]} by {erasure.erased_by} "
+            f"({erasure.cause}): {erasure.reason}"
+            for erasure in report.erasures
+        ),
+        f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
+        f"{report.unsigned_count} entries since the last one.",
+        f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",
+    ]
+    result = {
+        **asdict(report),
+        "public_entry_count": public.entry_count,
+        "public_signed_count": public.signed_count,
+        "findings": faults,
+    }
+    print_result(result, as_json=as_json, lines=lines)
+    if faults:
+        raise typer.Exit(1)
+
+
+def enrol(
+    candidate: Annotated[str, typer.Argument(help="The candidate's user, candidate:MODEL.")],
+    key: Annotated[
+        Path | None, typer.Option("--key", help="File with the Ed25519 public key: PEM, or base64.")
+    ] = None,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Take the key away: answers need no signature.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Enrol the public key that a candidate's answers must be signed with from now on, or take it away. The audit log names who did it.
+
+    Example: proctor exam enrol candidate:my-model --key public.pem
+    """
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.users import write_public_key
+
+    if remove == (key is not None):
+        raise UsageError("Give the file of a public key with --key, or --remove.")
+    public_key = None
+    if key is not None:
+        try:
+            public_key = read_public_key(key.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{key} cannot be read ({type(error).__name__}).") from None
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_public_key(connection, candidate, public_key)
+    result: dict[str, Any] = {"user_id": candidate, "public_key": public_key}
+    lines = [
+        f"{candidate} signs its answers from now on."
+        if public_key
+        else f"{candidate} signs nothing any more."
+    ]
+    print_result(result, as_json=as_json, lines=lines)
+
+
+def receipt(
+    file: Annotated[Path, typer.Argument(help="File with receipts: JSON, one or a list, or one a line.")],
+    session_id: Annotated[
+        str, typer.Option("--session", help="Session of receipts that do not name theirs.")
+    ] = "",
+    public_key: Annotated[
+        str,
+        typer.Option(
+            "--public-key", help="The installation's key (GET /log/key), in base64: check without a home."
+        ),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check receipts of answers: the installation's signature, and, in its home, the entries of the audit log. Exit code 1 when one is not good.
+
+    Example: proctor exam receipt receipts.jsonl --public-key KEY
+    """
+    from tasks.exam.log.receipts import check_receipt, read_receipts
+    from warehouse.ledger.engine import open_ledger
+
+    receipts = list(read_receipts(file, session_id))
+    if public_key:
+        key = read_public_key(public_key)
+        checked = [check_receipt(found, key) for found in receipts]
+    else:
+        settings = load_settings()
+        key = open_signer(settings).public_key
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            checked = [check_receipt(found, key, connection) for found in receipts]
+    bad = [found for found in checked if found.finding != "good"]
+    lines = [f"Session {found.session_id}, question {found.seq}: {found.finding}." for found in bad]
+    lines.append(f"{len(checked) - len(bad)} of {len(checked)} receipts are good.")
+    print_result(
+        {"receipts": [found._asdict() for found in checked], "is_good": not bad}, as_json=as_json, lines=lines
+    )
+    if bad:
+        raise typer.Exit(1)
+
+
+def verify(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A published folder. Default: what this home has published.", exists=True, file_okay=False
+        ),
+    ] = None,
+    receipts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--receipts", help="File with receipts of answers; may be repeated.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    heads: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--head",
+            help="File with signed heads that a witness kept; may be repeated.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    public_key: Annotated[
+        str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check what an exam has published: log, draws, who met what, answers, scores. Exit code 1 when something does not hold; each fault is named.
+
+    Runs the one file `tasks/exam/public/verifier.py` in a Python of its own that knows nothing of Proctor: outsiders can copy it, or write
+    another from docs/verify.md.
+
+    Example: proctor exam verify --head witness.jsonl --receipts receipts.jsonl
+    """
+    holds = run_verifier(
+        folder or name_public_files(load_settings()),
+        receipts=receipts or (),
+        heads=heads or (),
+        key=public_key,
+        as_json=as_json,
+        is_told=sys.stderr.isatty(),
+    )
+    if not holds:
+        raise typer.Exit(1)

@@ -1,0 +1,203 @@
+"""The registry as it is read: models, organisations; and whether the models answer."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_note, print_records, print_result
+from deployments.commands.options import AsJson, split_names
+from schemas.settings import load_settings
+from tasks.models.registry import read_registry
+
+# Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
+
+_MODEL_COLUMNS = (
+    "model",
+    "organisation",
+    "family",
+    "released",
+    "roles",
+    "mode",
+    "reexamine_every",
+    "input_price_usd",
+    "output_price_usd",
+    "key_variable",
+    "has_key",
+    "is_simulated",
+    "batch_price_share",
+)
+_CHECK_COLUMNS = (
+    "model",
+    "is_reachable",
+    "has_key",
+    "is_name_known",
+    "has_price",
+    "latency_ms",
+    "cost_usd",
+)
+
+_BATCH_COLUMNS = (
+    "batch_id",
+    "run_id",
+    "model",
+    "state",
+    "provider_status",
+    "call_count",
+    "done_count",
+    "failed_count",
+    "started_at",
+)
+
+models_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="The models of the registry, and whether they answer. Without a command: `list`.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(models_app, name="models")
+    app.command()(organisations)
+
+
+@models_app.command(name="list")
+def list_models(as_json: AsJson = False) -> None:
+    """List the registry: candidates, judges, prices, and whether each key variable is set (never the key).
+
+    Example: proctor models
+    """
+    registry = read_registry(load_settings().registry_path)
+    rows = [
+        {
+            "model": model.name,
+            "organisation": model.organisation,
+            "family": model.family,
+            "released": None if model.release_date is None else model.release_date.isoformat(),
+            "roles": " ".join(model.roles),
+            "mode": model.mode,
+            "reexamine_every": model.reexamine_every,
+            "input_price_usd": model.input_price_usd,
+            "output_price_usd": model.output_price_usd,
+            "key_variable": model.key_variable,
+            "has_key": model.key_variable is None or bool(os.environ.get(model.key_variable)),
+            "is_simulated": model.is_simulated,
+            "batch_price_share": None if model.batch is None else model.batch.price_share,
+        }
+        for model in registry.models.values()
+    ]
+    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
+
+
+@models_app.command()
+def check(
+    models: Annotated[str, typer.Argument(help="Only these, with commas. Default: all.")] = "",
+    timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait for each.")] = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every registered model one tiny question: reachable, key set, name known to the endpoint, price registered.
+
+    Costs a fraction of a cent per model, which is said, and stands in the ledger. Exit code 1 when something is to be mended.
+
+    Example: proctor models check lab-2,lab-2-thinking
+    """
+    import asyncio
+
+    from tasks.models.check import check_models
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    chosen = [registry.get(name) for name in split_names(models) or registry.models]
+    with open_ledger(settings.ledger_address) as ledger:
+        found = asyncio.run(check_models(ledger, settings, chosen, timeout_s=timeout_s))
+    cost_usd = sum(one.cost_usd or 0.0 for one in found)
+    bad = [one for one in found if not one.is_well]
+    if as_json:
+        print_result({"models": [asdict(one) for one in found], "cost_usd": cost_usd}, as_json=True)
+    else:
+        print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
+        for one in bad:
+            print_note(f"{one.model}: {one.problem}")
+        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+    if bad:
+        raise typer.Exit(1)
+
+
+@models_app.command()
+def batches(
+    collect: Annotated[
+        bool,
+        typer.Option("--collect", help="First ask the providers, and book what has been answered."),
+    ] = False,
+    cancel: Annotated[
+        str, typer.Option("--cancel", metavar="BATCH", help="Ask the provider to stop this one.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the batches of calls that providers answer in their own time, newest first.
+
+    What is booked here is landed by the next `proctor judge`, which collects by itself, too. A batch that is cancelled ends with
+    what was done by then; that much is billed. Exit code 1 when a provider could not be asked.
+
+    Example: proctor models batches --collect
+    """
+    import asyncio
+
+    from tasks.models.batch_collection import cancel_open_batch, collect_batches
+    from warehouse.ledger.batches import list_call_batches
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    problems: list[str] = []
+    with open_ledger(settings.ledger_address) as ledger:
+        if cancel or collect:
+            registry = read_registry(settings.registry_path)
+            if cancel:
+                status = asyncio.run(cancel_open_batch(ledger, settings, registry, cancel))
+                print_note(f"{cancel} is {status}. Collect what it has answered in a while.")
+            if collect:
+                problems = asyncio.run(collect_batches(ledger, settings, registry)).problems
+        with ledger.read() as connection:
+            rows = [asdict(batch) for batch in reversed(list_call_batches(connection))]
+    print_records(_BATCH_COLUMNS, rows, as_json=as_json)
+    for problem in problems:
+        print_note(problem)
+    if not as_json:
+        print_note("Next: proctor judge --batch")
+    if problems:
+        raise typer.Exit(1)
+
+
+def organisations(
+    register: Annotated[
+        bool, typer.Option("--register", help="Register those of the model registry that are not yet.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the organisations that own models: other names, their models, and the name that is registered.
+
+    An organisation is recognised however its name is written. Planning a run registers those of the model registry; do it
+    here to add users of an organisation before its first run.
+
+    Example: proctor organisations --register
+    """
+    from tasks.models.owners import list_owners, register_owners
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    registry = read_registry(settings.registry_path)
+    with open_ledger(settings.ledger_address) as ledger:
+        if register:
+            register_owners(ledger, registry)
+        rows = list_owners(ledger, registry)
+    columns = ("organisation", "other_names", "models", "is_simulated", "registered_as", "question_limit")
+    print_records(columns, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")

@@ -1,0 +1,130 @@
+"""Sealed draws with a public value that is named beforehand: `exam commit|share|draw`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.exam.evaluate import (
+    Bridge,
+    Candidates,
+    DrawSize,
+    Outside,
+    RenewReference,
+    Repetition,
+    RunName,
+)
+from deployments.commands.options import AsJson, Month, read_month, split_names
+from schemas.settings import load_settings
+from tasks.exam.public.committing import add_share, commit_run, draw_run
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+def add_draw_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(commit)
+    app.command()(share)
+    app.command()(draw)
+
+
+def commit(
+    beacon: Annotated[
+        str,
+        typer.Option("--beacon", help="The public value that is still to come: its source, round and date."),
+    ],
+    month: Month = "",
+    candidates: Candidates = "",
+    outside: Outside = "",
+    run_id: RunName = "",
+    repetition: Repetition = "",
+    draw_size: DrawSize = 0,
+    renew_reference: RenewReference = False,
+    bridge: Bridge = True,
+    again: Annotated[
+        str, typer.Option("--again", help="Why a run that is committed to is committed to anew; published.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Commit to a run in the public log before the number is known that its draw will follow from.
+
+    Nothing can be sat yet. Candidates may add shares (`exam share`); `exam draw` draws it, once, when the value is known.
+
+    Example: proctor exam commit --month 2026-12 --beacon "drand quicknet, round 24000000"
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = commit_run(
+            ledger,
+            lake,
+            settings,
+            month=read_month(month),
+            source=beacon,
+            again=again or None,
+            candidates=split_names(candidates),
+            outside=split_names(outside) or (),
+            run_id=run_id or None,
+            repetition=repetition or None,
+            draw=draw_size,
+            is_reference_renewed=renew_reference,
+            is_bridging=bridge,
+        )
+    if found is None:
+        print_result({}, as_json=as_json, lines=["Nobody is due this month; name candidates."])
+        return
+    plan, number = found
+    print_result(
+        {"run_id": plan.run_id, "entry": number, "session_count": len(plan.sessions), "beacon": beacon},
+        as_json=as_json,
+        lines=[
+            f"Run {plan.run_id} is committed to: entry {number} of the public log. Its {len(plan.sessions)} sessions can be sat "
+            f"once it is drawn with the value of {beacon!r}."
+        ],
+        then=f"proctor exam draw {plan.run_id} --beacon-value TEXT",
+    )
+
+
+def share(
+    run_id: Annotated[str, typer.Argument(help="The run, committed to and not drawn.")],
+    candidate: Annotated[str, typer.Argument(help="The candidate that gives it.")],
+    value: Annotated[str, typer.Argument(help="Its share: 64 hexadecimal digits.")],
+    as_json: AsJson = False,
+) -> None:
+    """Add a candidate's share to the seed of a run that is committed to; it stands in the public log and is never changed.
+
+    Example: proctor exam share 2026-12 my-model 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        number = add_share(ledger, settings, run_id, candidate, value)
+    print_result(
+        {"run_id": run_id, "entry": number},
+        as_json=as_json,
+        lines=[f"The share of {candidate} is entry {number} of the public log."],
+    )
+
+
+def draw(
+    run_id: Annotated[str, typer.Argument(help="The run, committed to and not drawn.")],
+    beacon_value: Annotated[
+        str, typer.Option("--beacon-value", help="The value that was named when the run was committed to.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Draw a run that is committed to, once, with the value of its beacon; its sessions can be sat from then on.
+
+    Refused, with exit code 3, where the bank, who has met what, or the plan is no longer what was committed to.
+
+    Example: proctor exam draw 2026-12 --beacon-value 7e1f7c0f5b1e4d5a
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        plan = draw_run(ledger, lake, settings, run_id, beacon_value)
+    print_result(
+        {"run_id": run_id, "session_count": len(plan.sessions), "beacon_value": beacon_value},
+        as_json=as_json,
+        lines=[f"Run {run_id} is drawn: {len(plan.sessions)} sessions can be sat."],
+        then=f"proctor evaluate --run {run_id}",
+    )

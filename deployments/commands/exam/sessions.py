@@ -1,0 +1,317 @@
+"""The exam step by step: `exam plan|sessions|close|token|serve`, its users and keys."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_note, print_records, print_result
+from deployments.commands.checks import check_run
+from deployments.commands.exam.database import database
+from deployments.commands.exam.evaluate import (
+    Bridge,
+    Candidates,
+    DrawSize,
+    Outside,
+    RenewReference,
+    Repetition,
+    RunName,
+    preview,
+)
+from deployments.commands.exam.keys import keys_app
+from deployments.commands.exam.log import add_log_commands
+from deployments.commands.exam.plans import render_plan, render_watch
+from deployments.commands.exam.seal import seal
+from deployments.commands.exam.sealed_draws import add_draw_commands
+from deployments.commands.exam.sit import sit
+from deployments.commands.exam.trace import trace
+from deployments.commands.exam.users import user_app
+from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
+from schemas.errors import UsageError
+from schemas.settings import Settings, load_settings
+from tasks.exam.closing import force_close
+from tasks.exam.log.heads import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.protocol.keys import open_keys
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_token_id
+from tasks.exam.public.log_file import keep_public_log
+from tasks.models.registry import read_registry
+from warehouse.ledger import exam as ledger_exam
+from warehouse.ledger.chain import Entry, add_entry, name_account
+from warehouse.ledger.clock import read_lease_time, read_time
+from warehouse.ledger.engine import open_ledger, write_moment
+from warehouse.ledger.exam import list_sessions
+from warehouse.ledger.tokens import end_token, end_user_tokens
+from warehouse.ledger.users import read_user
+
+# Imported within a function: what brings Polars, NumPy, asyncio or FastAPI. Not every command here needs it.
+
+exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    exam_app.add_typer(user_app, name="user")
+    add_log_commands(exam_app)
+    add_draw_commands(exam_app)
+    exam_app.add_typer(keys_app, name="keys")
+    exam_app.command()(database)
+    exam_app.command()(seal)
+    exam_app.command()(trace)
+    app.add_typer(exam_app, name="exam")
+
+
+@exam_app.command()
+def plan(
+    month: Month = "",
+    candidates: Candidates = "",
+    outside: Outside = "",
+    run_id: RunName = "",
+    repetition: Repetition = "",
+    draw: DrawSize = 0,
+    renew_reference: RenewReference = False,
+    bridge: Bridge = True,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a run would be: who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
+
+    Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
+    nobody can be served.
+
+    Example: proctor exam plan --month 2026-12
+    """
+    summary = preview(
+        read_month(month),
+        candidates,
+        outside=split_names(outside),
+        run_id=run_id,
+        repetition=repetition,
+        renew_reference=renew_reference,
+        bridge=bridge,
+        draw=draw,
+    )
+    watch = _estimate_watch(read_month(month))
+    print_result(
+        {} if summary is None else {**summary, "anchors": watch},
+        as_json=as_json,
+        lines=[*render_plan(summary), *render_watch(watch)],
+        then=_name_next(
+            summary,
+            {
+                "--month": month,
+                "--candidates": candidates,
+                "--outside": outside,
+                "--run": run_id,
+                "--repetition": repetition,
+                "--draw": str(draw or ""),
+            },
+            (["--renew-reference"] if renew_reference else []) + ([] if bridge else ["--no-bridge"]),
+        ),
+    )
+    if summary is not None and not summary["candidates"]:
+        raise typer.Exit(3)
+
+
+def _name_next(summary: dict[str, Any] | None, given: Mapping[str, str], flags: list[str]) -> str:
+    """What follows a plan: letting exactly this plan run, or, where nobody is due, naming somebody."""
+    if summary is None:
+        return "proctor models shows who is registered"
+    if not summary["candidates"]:
+        return ""
+    options = [part for name, value in given.items() if value for part in (name, value)]
+    return shlex.join(["proctor", "evaluate", *options, *flags])
+
+
+def _estimate_watch(month: str) -> list[dict[str, Any]]:
+    """What judging the anchor responses again will cost in the month; nothing without a lake or a set."""
+    from tasks.calibration.anchors import estimate_watch
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
+
+
+exam_app.command()(sit)
+
+
+@exam_app.command()
+def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
+    """List sessions with their state: allocated, pending, answered.
+
+    Example: proctor exam sessions --run 2026-11
+    """
+    check_run(run_id)
+    columns = (
+        "session_id",
+        "run_id",
+        "model",
+        "prompt_style",
+        "repeat",
+        "status",
+        "answered_count",
+        "question_count",
+        "deadline_at",
+        "close_reason",
+    )
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        rows = [
+            {name: row[name] for name in columns}
+            for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
+        ]
+    print_records(columns, rows, as_json=as_json)
+
+
+@exam_app.command()
+def close(
+    target: Annotated[str, typer.Argument(help="A run, or one session.")],
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why; kept with the sessions. Up to 200 characters.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Close what is unfinished as it stands: answers stay, and every question without one counts 0 stars.
+
+    A closed session never opens again. Sessions past their deadline are closed by the next evaluate, judge or monthly.
+
+    Example: proctor exam close 2026-11 --reason "the endpoint was shut down"
+    """
+    from tasks.exam.public.disclosing import disclose_closed_runs
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        note_keys(ledger, settings, open_signer(settings))
+        report = force_close(ledger, target, reason)
+        keep_head(ledger, settings)
+        disclose_closed_runs(ledger, settings)
+        refusal = keep_public_log(ledger, settings)
+    if refusal is not None:
+        print_note(f"Warning: {refusal}")
+    lines = [
+        f"Closed {len(report.session_ids)} sessions; {report.unanswered_count} questions are unanswered and count 0 "
+        f"({report.error_count} of them because their call had failed).",
+        *(f"Run {run_id} is closed." for run_id in report.run_ids),
+    ]
+    print_result(asdict(report), as_json=as_json, lines=lines, then="proctor judge")
+
+
+@exam_app.command()
+def token(
+    user_id: Annotated[str, typer.Argument(help="The user.")] = "",
+    session_id: Annotated[str, typer.Option("--session", help="Session the token is for.")] = "",
+    hours: Annotated[float, typer.Option("--hours", help="Life of the token.")] = 12.0,
+    revoke: Annotated[str, typer.Option("--revoke", help="End a token: itself, or its id.")] = "",
+    revoke_user: Annotated[
+        str, typer.Option("--revoke-user", help="End every token that this user has.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Issue a token for a user, for example for an outside candidate's session, or end tokens.
+
+    A token is printed once; keep it secret. It lives no longer than `PROCTOR_TOKEN_LONGEST_S`. What is ended is refused by
+    servers that run within a second.
+
+    Example: proctor exam token candidate:my-model --session SESSION --hours 48
+    """
+    if sum(map(bool, (user_id, revoke, revoke_user))) != 1:
+        raise UsageError(
+            "Name a user to issue a token to, or give one of --revoke TOKEN, --revoke-user USER."
+        )
+    settings = load_settings()
+    if revoke or revoke_user:
+        ended = _end_tokens(settings, revoke, revoke_user)
+        print_result(ended, as_json=as_json, lines=["It has ended; servers that run know within a second."])
+        return
+    # Nobody gets a token that the audit log does not name.
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        user = read_user(connection, user_id)
+        if user is None:
+            raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+        if session_id and not list_sessions(connection, session_id=session_id, user_id=user_id):
+            raise UsageError(
+                f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
+            )
+        issued = issue_token(
+            open_keys(settings),
+            user_id,
+            session_id or None,
+            PERMISSIONS[user.role],
+            int(hours * 3600),
+            now=read_time(connection).now,
+            issued_by=name_account(),
+        )
+        target = f"{user_id} {issued.token_id}"
+        add_entry(
+            connection,
+            Entry("issue_token", session_id=session_id or None, target=target, is_by_caller=True),
+        )
+    print_result(
+        {"token": issued.text, "token_id": issued.token_id, "expires_at": issued.expires_at},
+        as_json=as_json,
+        lines=[issued.text],
+    )
+    print_note(
+        f"It ends {write_moment(issued.expires_at)}; before: proctor exam token --revoke {issued.token_id}"
+    )
+
+
+def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
+    """End a token (itself or its id), or all tokens of a user; the audit log names it."""
+    token_id = read_token_id(token) if token else None
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        if token_id is not None:
+            end_token(connection, token_id, read_lease_time(connection))
+        elif read_user(connection, user_id) is None:
+            raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
+        else:
+            end_user_tokens(connection, user_id, read_lease_time(connection))
+    return {"token_id": token_id, "user_id": user_id or None}
+
+
+@exam_app.command()
+def serve(
+    port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8700,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
+    ] = "127.0.0.1",
+    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
+    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
+    docs: Annotated[bool, typer.Option("--docs", help="Show the API's description at /docs.")] = False,
+    proxy: Annotated[
+        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
+    ] = "",
+    metrics: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
+        ),
+    ] = None,
+) -> None:
+    """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
+
+    Example: proctor exam serve --port 8700
+    """
+    from deployments.http.exam_server import leave_secrets_behind, serve_exam
+    from deployments.http.server import check_free
+
+    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
+        if file and not Path(file).is_file():
+            raise UsageError(f"The file {file} of {option} does not exist.")
+    settings = load_settings()
+    check_free("The exam API", host, port)
+    leave_secrets_behind(settings)
+    serve_exam(
+        settings,
+        host,
+        port,
+        certificate=certificate or None,
+        key=certificate_key or None,
+        has_docs=docs,
+        proxy=proxy or None,
+        metrics_port=metrics,
+    )

@@ -1,0 +1,69 @@
+"""Whose leak a text is: `exam trace`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.store import open_lake
+from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine import open_ledger
+
+# Imported within the function: what brings SciPy. Neither the help nor a wrong option waits for it.
+
+
+def trace(
+    source: Annotated[
+        str, typer.Argument(metavar="TEXT|FILE", help="The leaked text, or a file that holds it (UTF-8).")
+    ],
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Look at simulated runs, not at those that count.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the questions of the bank in a leaked text, who met them and when, and how likely each organisation is the source.
+
+    Questions are named by their UUIDs, never by text. Coalitions of two and three are looked at, and that it was nobody of them. The look
+    is noted in the audit log. Exit code 3 when an organisation is accused: with a probability of at least 99%.
+
+    Example: proctor exam trace leaked.txt
+    """
+    from tasks.contamination.tracing import describe_trace, trace_text
+
+    text = _read(source)
+    settings = load_settings()
+    # Who learns what was met by whom is in the audit log before they learn it.
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        add_entry(connection, Entry("trace", target="leaked text", digest=digest, is_by_caller=True))
+    with open_lake(settings, read_only=True) as lake:
+        report = trace_text(lake, text, is_simulated=simulated)
+    print_result(report, as_json=as_json, lines=describe_trace(report))
+    if report["accused"]:
+        raise typer.Exit(3)
+
+
+def _read(source: str) -> str:
+    """The text itself, or what a file of this name holds."""
+    try:
+        is_file = Path(source).is_file()
+    except (OSError, ValueError):
+        # A text is longer than any name of a file, or holds what no name does.
+        is_file = False
+    if not is_file:
+        if re.fullmatch(r"\S{1,200}\.[A-Za-z][A-Za-z0-9]{0,4}", source):
+            # A name that was mistyped would be a text without a question, and clear everybody.
+            raise UsageError(f"There is no file {source}. Put a space into it where it is the text itself.")
+        return source
+    try:
+        return Path(source).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{source} cannot be read as UTF-8 text: {error}.") from error

@@ -1,0 +1,150 @@
+"""Users of the exam and of the review: exam user add|password|role|deactivate|list."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Annotated, Any
+
+import typer
+
+from deployments.auth.passwords import hash_password
+from deployments.auth.weak_passwords import find_weakness
+from deployments.command_line.output import print_records, print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from schemas.vocabulary import DISCIPLINES
+from tasks.models.owners import register_owners
+from tasks.models.registry import read_registry
+from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.users import (
+    User,
+    add_user,
+    list_users,
+    read_user,
+    write_activity,
+    write_password_hash,
+    write_role,
+)
+
+user_app = typer.Typer(no_args_is_help=True, help="Users of the exam and of the review.")
+
+
+@user_app.command("add")
+def add(
+    user_id: Annotated[str, typer.Argument(help="Name of the user.")],
+    role: Annotated[str, typer.Option("--role", help="admin, examiner, candidate, annotator or analyst.")],
+    organisation: Annotated[str, typer.Option("--organisation", help="Owner, for candidates.")] = "",
+    model: Annotated[str, typer.Option("--model", help="Registry name, for candidates.")] = "",
+    discipline: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--discipline", help="Discipline an annotator reviews; repeat for several. Default: all."
+        ),
+    ] = None,
+    with_password: Annotated[
+        bool, typer.Option("--password", help="Ask for a password on the terminal.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a user.
+
+    Example: proctor exam user add zhang --role annotator --discipline History --discipline Law
+    """
+    for name in discipline or []:
+        if name not in DISCIPLINES:
+            raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+    password_hash = None
+    if with_password:
+        password_hash = _ask_password(user_id)
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        if organisation and settings.registry_path.exists():
+            register_owners(ledger, read_registry(settings.registry_path))
+        with ledger.write() as connection:
+            user = add_user(
+                connection,
+                user_id=user_id,
+                role=role,
+                organisation=organisation or None,
+                model=model or None,
+                disciplines=discipline,
+                password_hash=password_hash,
+            )
+    then = {"annotator": "proctor review assign", "candidate": f"proctor exam token {user_id}"}.get(role, "")
+    print_result(asdict(user), as_json=as_json, then=then)
+
+
+@user_app.command()
+def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json: AsJson = False) -> None:
+    """Set a user's password; it is asked for on the terminal and stored as a hash. The user's tokens end.
+
+    Example: proctor exam user password zhang
+    """
+    with open_ledger(load_settings().ledger_address) as ledger:
+        with ledger.read() as connection:
+            if read_user(connection, user_id) is None:
+                raise UsageError(
+                    f"There is no user {user_id!r}. `proctor exam user list` shows those that exist."
+                )
+        hashed = _ask_password(user_id)
+        with ledger.write() as connection:
+            write_password_hash(connection, user_id, hashed)
+    print_result({"user_id": user_id, "has_password": True}, as_json=as_json)
+
+
+@user_app.command()
+def role(
+    user_id: Annotated[str, typer.Argument(help="The user.")],
+    new_role: Annotated[str, typer.Argument(help="admin, examiner, annotator or analyst.")],
+    as_json: AsJson = False,
+) -> None:
+    """Give a person another role. Their tokens end, and they sign in again.
+
+    Example: proctor exam user role zhang examiner
+    """
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_role(connection, user_id, new_role)
+    print_result({"user_id": user_id, "role": new_role}, as_json=as_json)
+
+
+@user_app.command()
+def deactivate(
+    user_id: Annotated[str, typer.Argument(help="The user.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Admit the user again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Shut a user out, from the next call on; nothing of theirs is deleted. Their tokens end for good.
+
+    Example: proctor exam user deactivate zhang
+    """
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
+        write_activity(connection, user_id, is_active=undo)
+    print_result({"user_id": user_id, "is_active": undo}, as_json=as_json)
+
+
+@user_app.command("list")
+def list_all(as_json: AsJson = False) -> None:
+    """List users with role, organisation and disciplines.
+
+    Example: proctor exam user list
+    """
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        rows = [asdict(user) for user in list_users(connection)]
+    rows = [row | {"disciplines": _name_disciplines(row)} for row in rows]
+    print_records([field.name for field in fields(User)], rows, as_json=as_json)
+
+
+def _ask_password(user_id: str) -> str:
+    """The hash of a password asked for on the terminal; raises UsageError for a weak one."""
+    chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if (weakness := find_weakness(chosen, user_id)) is not None:
+        raise UsageError(weakness.sentence)
+    return hash_password(chosen)
+
+
+def _name_disciplines(row: dict[str, Any]) -> str | None:
+    """An annotator without a list reviews every discipline; others review none."""
+    if row["disciplines"]:
+        return ", ".join(row["disciplines"])
+    return "all" if row["role"] == "annotator" else None

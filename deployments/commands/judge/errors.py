@@ -1,0 +1,149 @@
+"""Why answers fail: `errors draw|prelabel|export|import|report`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.checks import check_registry, check_run
+from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.judging.error_samples import (
+    compare_labels,
+    draw_failures,
+    export_failures,
+    import_failures,
+    prelabel_failures,
+)
+from tasks.marking.desk import land_marks
+from tasks.models.registry import read_registry
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+errors_app = typer.Typer(
+    no_args_is_help=True,
+    help="Why answers fail: failed responses are drawn, labelled by a model, confirmed or corrected by people.",
+)
+
+Sample = Annotated[str, typer.Option("--sample", help="The sample. Default: the one drawn last.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(errors_app, name="errors")
+
+
+@errors_app.command()
+def draw(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")],
+    per_model: Annotated[
+        int, typer.Option("--per-model", help="Failed responses of each candidate, or all it has.")
+    ] = 50,
+    name: Annotated[str, typer.Option("--name", help="Tells several samples of a run apart.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Draw responses with 0 or 1 star, by candidate, all of a candidate's with the same chance. A sample is drawn once and stays.
+
+    Example: proctor errors draw 2026-12 --per-model 100
+    """
+    check_run(run_id)
+    with open_lake(load_settings()) as lake:
+        drawn = draw_failures(lake, run_id, per_model=per_model, name=name)
+    print_result(
+        {
+            "sample_id": drawn["sample_id"][0],
+            "responses": drawn.height,
+            "by_candidate": dict(drawn.group_by("model").len().sort("model").iter_rows()),
+        },
+        as_json=as_json,
+        then="proctor errors prelabel --model MODEL, or proctor errors export FILE.xlsx",
+    )
+
+
+@errors_app.command()
+def prelabel(
+    model: Annotated[str, typer.Option("--model", help="A model of the registry.")],
+    sample: Sample = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let a model say which class each failure belongs to; people confirm or correct it.
+
+    Interrupted or killed, the same command continues: what was paid for is not paid for again.
+
+    Example: proctor errors prelabel --model sim-judge-north
+    """
+    check_registry([model])
+    settings = load_settings()
+    labeller = read_registry(settings.registry_path).get(model)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        result = asyncio.run(prelabel_failures(ledger, lake, settings, labeller, sample or None))
+    print_result(result, as_json=as_json, then="proctor errors export FILE.xlsx")
+
+
+@errors_app.command("export")
+def export(
+    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
+    sample: Sample = "",
+    blind: Annotated[bool, typer.Option("--blind", help="Without what a model thought.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the workbook in which a person gives each failure its class; what a model thought stands in the note.
+
+    Example: proctor errors export failures.xlsx
+    """
+    with open_lake(load_settings(), read_only=True) as lake:
+        count = export_failures(lake, out, sample_id=sample or None, is_blind=blind)
+    print_result(
+        {"out": str(out), "responses": count},
+        as_json=as_json,
+        then=f"proctor errors import {out} --user USER",
+    )
+
+
+@errors_app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
+    user: Annotated[str, typer.Option("--user", help="Who gave the classes; it is kept with them.")],
+    sample: Sample = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take in the classes that a person gave. The same workbook again changes nothing.
+
+    Example: proctor errors import failures.xlsx --user ann
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        # What was given on the web until now is the earlier of the two.
+        land_marks(ledger, lake)
+        imported = import_failures(ledger, lake, file, user, sample_id=sample or None)
+    print_result(asdict(imported), as_json=as_json, then="proctor errors report")
+
+
+@errors_app.command()
+def report(sample: Sample = "", as_json: AsJson = False) -> None:
+    """How much of a sample is labelled, how far model and people agree, and the shares of the classes with their intervals.
+
+    Example: proctor errors report
+    """
+    with open_lake(load_settings(), read_only=True) as lake:
+        found = compare_labels(lake, sample or None)
+        shares = lake.run_named("error_shares").to_dicts()
+    lines = [
+        f"Sample {found['sample_id']}: {found['drawn']} drawn, {found['labelled_by_people']} labelled by people."
+    ]
+    for name, one in found["labelled_by_models"].items():
+        kappa = "undefined" if one["kappa"] is None else f"{one['kappa']:.3f}"
+        if one["kappa"] is not None:
+            kappa += f" ({one['kappa_low']:.3f} to {one['kappa_high']:.3f})"
+        lines.append(f"{name} labelled {one['labelled']}; kappa with people on {one['compared']}: {kappa}.")
+    lines += [
+        f"{row['model']}: {row['error_class']} {row['error_share']:.0f}% of {row['labelled_count']} "
+        f"({row['error_share_low']:.0f} to {row['error_share_high']:.0f})"
+        for row in shares
+    ]
+    print_result({**found, "shares": shares}, as_json=as_json, lines=lines)

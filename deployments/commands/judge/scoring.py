@@ -1,0 +1,166 @@
+"""Stars, what is published of them, and the page: judge, publish, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.checks import check_registry, check_run, list_unpublished
+from deployments.commands.options import AsJson, NoServer
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import GateError, UsageError
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(judge)
+    app.command()(publish)
+    app.command()(report)
+
+
+def judge(
+    run_id: Annotated[
+        str, typer.Option("--run", help="The run. Default: every run that is not judged whole.")
+    ] = "",
+    unparsed: Annotated[
+        bool,
+        typer.Option("--unparsed", help="Only ask again, judge by judge, where no judgement could be read."),
+    ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Submit the calls of judges that take batches together, at their price."
+        ),
+    ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Stay until no call is in a batch any more, and land everything.")
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge every landed response that has no judgement yet; what could not be parsed goes to the next judge of the registry.
+
+    A changed prompt judges again only the run that is named; without --run, what was judged before is left. What nobody could
+    be read of counts 0 and blocks publication above 0.5% of a candidate's answers: ask again with --unparsed, then let a
+    person give the stars (proctor unparsed export).
+
+    With --batch the command ends when the calls are submitted; run it again, in hours, to collect what was answered and to
+    continue. A judge without `batch` in the registry is asked singly.
+
+    Exit code 1 when a judgement could not be had (an endpoint that failed); run it again and it continues.
+
+    Example: proctor judge --run 2026-11
+
+    Example: proctor judge --run 2026-11 --batch
+    """
+    check_registry()
+    check_run(run_id)
+    result = run_flow(
+        "judge",
+        without_server=no_server,
+        run_id=run_id,
+        only_unparsed=unparsed,
+        in_batches=batch,
+        waits=wait,
+    )
+    then = "proctor publish"
+    if result["unresolved_responses"]:
+        then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
+    if result["pending_calls"]:
+        again = f"proctor judge --run {run_id} --batch" if run_id else "proctor judge --batch"
+        then = f"{again} when the batches have ended (proctor models batches)"
+    print_result(result, as_json=as_json, then=then)
+    if result["failed_judgements"]:
+        raise typer.Exit(1)
+
+
+def publish(
+    run_id: Annotated[
+        str, typer.Argument(metavar="[RUN]", help="The run. Default: every judged run that is not published.")
+    ] = "",
+    revise: Annotated[
+        bool,
+        typer.Option(
+            "--revise", help="Publish a correction of what was published; both stay. Needs --reason."
+        ),
+    ] = False,
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--override", help="Publish although this gate is shut; may be repeated. Needs --reason."
+        ),
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why; the leaderboard shows it.")] = "",
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Freeze what a judged run came to and publish it: scores, ranks and their errors, which never change again.
+
+    Published once, a run stays as it is; a later fact makes a new revision that names the old one. Exit code 3 when a gate
+    is shut: open sessions, unreadable judgements, a judge that agrees too little with people.
+
+    Example: proctor publish 2026-11
+
+    Example: proctor publish 2026-11 --revise --reason "judged again after a fault of the judge"
+    """
+    check_run(run_id)
+    if not run_id and (revise or override or reason):
+        raise UsageError("Name the run that is to be corrected or published in spite of a gate.")
+    done: list[dict[str, Any]] = []
+    refused: list[str] = []
+    for name in [run_id] if run_id else list_unpublished():
+        try:
+            result = run_flow(
+                "publish",
+                without_server=no_server,
+                run_id=name,
+                is_revision=revise,
+                reason=reason,
+                overridden=override or [],
+            )
+            if waits_for := result.get("waits_for"):
+                raise GateError(str(waits_for))
+            done.append(result)
+        except GateError as error:
+            if run_id:
+                raise
+            refused.append(str(error))
+    lines = [_describe_edition(one) for one in done] or ["Every judged run is published."]
+    print_result(
+        {"editions": done, "refused": refused}, as_json=as_json, lines=lines, then="proctor sql leaderboard"
+    )
+    if refused:
+        raise GateError("\n".join(refused))
+
+
+def _describe_edition(result: dict[str, Any]) -> str:
+    said = f"Edition {result['edition_id']}: {result['published_candidates']} candidates"
+    if result["is_published_now"]:
+        return f"{said}, published now."
+    if result["is_outdated"]:
+        return (
+            f"{said}, published before and left as it is. What it rests on has changed since: "
+            f"`proctor publish {result['run_id']} --revise --reason TEXT` publishes a correction beside it."
+        )
+    return f"{said}, published before; nothing has changed."
+
+
+def report(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder; default: reports under PROCTOR_HOME.")
+    ] = None,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Render the report over the whole lake: a site of pages that works offline, figures with their data and SQL.
+
+    Example: proctor report --out /srv/www/exam
+    """
+    if out is not None and out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
+    folder = "" if out is None else str(out.resolve())
+    result = run_flow("report", without_server=no_server, out_dir=folder)
+    print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")

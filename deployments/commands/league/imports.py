@@ -1,0 +1,99 @@
+"""Raw scores of a league that was made elsewhere: `import league`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.league_statistics.importing import ImportRequest, import_scores
+from warehouse.lake.store import open_lake
+
+
+def import_league(
+    files: Annotated[list[Path], typer.Argument(help="Workbooks (.xlsx), CSV or Parquet files of scores.")],
+    league_id: Annotated[
+        str, typer.Option("--league", help="Name of the league that they become, or are added to.")
+    ],
+    domain: Annotated[
+        str, typer.Option("--domain", help="Domain of scores whose file has no column for it.")
+    ] = "",
+    run_type: Annotated[
+        str, typer.Option("--run-type", help="full, or without_reference: judged without reference answers.")
+    ] = "full",
+    scale: Annotated[
+        str,
+        typer.Option("--scale", help="borda (0 to n - 2) or points (0 to 100). Default: borda with ranks."),
+    ] = "",
+    family: Annotated[
+        list[str] | None,
+        typer.Option("--family", help="Candidates of one family, as NAME=MODEL,MODEL; may be repeated."),
+    ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rename", help="A candidate's name in the files and in the league, as OLD=NEW; may be repeated."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read the raw scores of a league that was made elsewhere, so that `proctor league report` gives its statistics.
+
+    A CSV or Parquet file has one row per score: answerer and score (or rank), and as many of league_run, round, asker, judge, domain
+    and run_type as are known. What a file does not say stays null, and statistics that need it are left out. A file of the same
+    name replaces what it gave before.
+
+    Example: proctor import league scores.csv --league summer --domain mathematics
+
+    Example: proctor import league score.xlsx --league lol --domain programming --family "OpenAI=gpt-4.1,o1,o3-mini"
+    """
+    request = ImportRequest(
+        league_id, domain, run_type, scale, _read_families(family or []), _read_names(rename or [])
+    )
+    with open_lake(load_settings()) as lake:
+        found = import_scores(lake, files, request)
+    print_result(
+        {
+            "league_id": found.league_id,
+            "is_new": found.is_new,
+            "candidates": list(found.candidates),
+            "scores": dict(found.score_counts),
+            "overlaps": dict(found.overlap_counts),
+            "sheets_left": {name: list(sheets) for name, sheets in found.sheets_left.items()},
+        },
+        as_json=as_json,
+        then=f"proctor league report {found.league_id}",
+    )
+
+
+def _read_names(given: list[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for text in given:
+        old, separator, new = (part.strip() for part in text.partition("="))
+        if not separator or not old or not new or old in names:
+            raise UsageError(
+                f"--rename {text!r} is not OLD=NEW, once for each name; write for example gpt-4.1-2025=gpt-4.1."
+            )
+        names[old] = new
+    return names
+
+
+def _read_families(given: list[str]) -> dict[str, str]:
+    families: dict[str, str] = {}
+    for text in given:
+        name, separator, models = text.partition("=")
+        members = [model.strip() for model in models.split(",") if model.strip()]
+        if not separator or not name.strip() or not members:
+            raise UsageError(
+                f"--family {text!r} is not NAME=MODEL,MODEL; write for example OpenAI=gpt-4.1,o1."
+            )
+        for model in members:
+            if model in families:
+                raise UsageError(f"--family: {model} is named twice. A candidate has one family.")
+            families[model] = name.strip()
+    return families

@@ -1,0 +1,47 @@
+"""proctor demo."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson, NoServer
+from deployments.demo.run import render_stages, run_demo
+from schemas.settings import load_settings
+from tasks.exam.public.folder import name_public_folder
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(demo)
+
+
+def demo(
+    keep_server: Annotated[
+        bool, typer.Option("--keep-server", help="Leave the local Prefect server running.")
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a whole exam of two months on our own sample papers, with simulated candidates and judges.
+
+    No key, no network, no server to start. Run again, it makes no paid call and changes no row.
+
+    Example: proctor demo
+    """
+    result = run_demo(keep_server=keep_server, without_server=no_server)
+    lines = [
+        "",
+        *render_stages(result.stages),
+        "",
+        result.text,
+        f"Report   {result.report}",
+        f"League   {result.league_report}",
+        f"Lake     {result.lake}  (query it: proctor sql leaderboard)",
+        f"Public   {name_public_folder(load_settings())}  (check it: proctor exam verify)",
+        f"Reviews  {', '.join(result.workbooks)}",
+        f"Calls    {result.new_calls} new",
+    ]
+    print_result(result.as_dict(), as_json=as_json, lines=lines, then="proctor sql leaderboard")

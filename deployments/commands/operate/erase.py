@@ -1,0 +1,177 @@
+"""Erase texts of answers for good, and keep what proves them: erase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_note, print_result
+from deployments.commands.options import AsJson, read_month
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.erasure.erase import check_may_erase, erase_texts, finish_erasures
+from tasks.erasure.scope import RunPlan, Scope, find_due_runs, plan_erasure, read_policy_time
+from warehouse.lake.store import open_lake
+from warehouse.ledger.backups import list_backups
+from warehouse.ledger.engine import Ledger, open_ledger
+
+_MOST_BACKUPS = 20
+STAYS = (
+    "What stays: stars, statuses, times, tokens, costs, receipts, the hash of every answer, all editions; `proctor exam verify` and "
+    "`proctor exam audit` hold as before."
+)
+LOST = (
+    "What is lost: these answers can not be read, judged, rated or labelled again, nor compared with other texts; exports of their "
+    "editions are without them."
+)
+BACKUPS = (
+    "Backups, exports and witnesses' copies made before still hold the texts: delete them, and make a new backup. So do answers that "
+    "a candidate gave in a league, to CG-Eval or in a replay: those are not erased by this."
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's command."""
+    app.command()(erase)
+
+
+def erase(
+    month: Annotated[str, typer.Option("--month", help="Texts of this month, YYYY-MM.")] = "",
+    model: Annotated[
+        str, typer.Option("--model", help="Texts of this candidate, which takes them back.")
+    ] = "",
+    policy: Annotated[
+        bool, typer.Option("--policy", help="Texts that PROCTOR_KEEP_RAW_MONTHS no longer keeps.")
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Finish what was begun, and erase again what a restored lake has brought back; nothing new.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only shown.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why; it is kept for ever.")] = "",
+    user_id: Annotated[str, typer.Option("--as", help="Who erases: an admin.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Erase the raw texts of answers, reasoning, and what judges wrote of them; show what that would be unless --yes is given.
+
+    Hashes, stars, times, tokens and costs stay, so that scores are the same and everything published verifies. The audit log and the
+    public log say that it was done, never what. Nobody can take it back. Run again after a kill: it continues. Exit code 3 where a
+    run is under way, not disclosed, or open to objections.
+
+    Example: proctor erase --model my-model --reason "the owner asked for it" --as cora --yes
+    """
+    settings = load_settings()
+    named = bool(month or model)
+    if policy + again + named != 1:
+        raise UsageError("Name what is to be erased: --month, --model or both, or --policy, or --again.")
+    if again:
+        _finish(user_id, yes=yes, as_json=as_json)
+        return
+    if policy:
+        if settings.keep_raw_months is None:
+            raise UsageError(
+                "There is no policy: PROCTOR_KEEP_RAW_MONTHS is not set, and texts are kept for ever."
+            )
+        with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+            scope = Scope(run_ids=find_due_runs(lake, settings, read_policy_time(ledger, lake, settings)))
+    else:
+        scope = Scope(month=read_month(month) if month else None, model=model or None)
+    if yes:
+        _erase(scope, reason, user_id, as_json=as_json)
+    else:
+        _show(scope, as_json=as_json)
+
+
+def _show(scope: Any, *, as_json: bool) -> None:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        plans = plan_erasure(ledger, lake, settings, scope)
+        backups = _list_backups(ledger)
+    result = {
+        "would_erase": [asdict(plan) for plan in plans],
+        "stays": STAYS,
+        "lost": LOST,
+        "beyond": BACKUPS,
+        "backups": backups,
+    }
+    lines = [*_describe(plans), STAYS, LOST, BACKUPS, *_name_backups(backups)]
+    print_result(
+        result,
+        as_json=as_json,
+        lines=[*lines, "Nothing was erased: give --yes, --reason and --as with an admin to do it."],
+    )
+
+
+def _describe(plans: Sequence[RunPlan]) -> list[str]:
+    lines = []
+    for plan in plans:
+        lines.append(
+            f"Run {plan.run_id} ({', '.join(plan.editions)}): {plan.answer_count} answers in {_count_sessions(len(plan.sessions))} of "
+            f"{', '.join(plan.models)}."
+        )
+        lines += [
+            f"  {name}: {count} rows, {size / 1e6:.1f} MB of text"
+            for name, (count, size) in plan.tables.items()
+        ]
+    return lines
+
+
+def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
+    """The backups that this installation has made, the newest first; whether they are still there is not known."""
+    with ledger.read() as connection:
+        return [
+            {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}
+            for one in list_backups(connection)
+        ]
+
+
+def _name_backups(backups: Sequence[dict[str, str]]) -> list[str]:
+    if not backups:
+        return ["No backup was made by `proctor backup` of this installation."]
+    shown = [
+        f"  {one['folder']} on {one['host']}, begun {one['begun_at'][:16]}" for one in backups[:_MOST_BACKUPS]
+    ]
+    more = len(backups) - len(shown)
+    return ["Backups that were made of this installation:", *shown, *([f"  and {more} more"] if more else [])]
+
+
+def _count_sessions(count: int) -> str:
+    return "1 session" if count == 1 else f"{count} sessions"
+
+
+def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        check_may_erase(ledger, user_id)
+        backups = _list_backups(ledger)
+    done = erase_texts(settings, scope, reason=reason, erased_by=user_id)
+    _print(done, as_json=as_json)
+    if not as_json:
+        for line in (BACKUPS, *_name_backups(backups)):
+            print_note(line)
+
+
+def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
+    settings = load_settings()
+    if not yes:
+        raise UsageError("--again erases at once what was erased before: give --yes too.")
+    with open_ledger(settings.ledger_address) as ledger:
+        check_may_erase(ledger, user_id)
+    _print(finish_erasures(settings, every=True), as_json=as_json)
+
+
+def _print(done: Any, *, as_json: bool) -> None:
+    lines = [
+        f"{one.answer_count} answers in {_count_sessions(one.session_count)} of run {one.run_id} are erased ({one.erasure_id})."
+        for one in done.erasures
+    ] or ["Nothing had been begun, and nothing was erased before."]
+    lines.append(
+        f"{sum(done.rewritten.values())} units were landed again without texts, and {done.deleted_files} files of the lake deleted."
+    )
+    print_result(asdict(done), as_json=as_json, lines=lines)

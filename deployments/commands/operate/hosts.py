@@ -1,0 +1,66 @@
+"""What the hosts of an installation share: hosts list|accept."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_records, print_result
+from deployments.commands.options import AsJson
+from deployments.home.hosts import accept_files, list_shared
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.shared_files import has_hosts
+
+_COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
+
+hosts_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="What the hosts of an installation share, and whether this one has it so. Without a command: `list`.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(hosts_app, name="hosts")
+
+
+@hosts_app.command(name="list")
+def list_hosts(as_json: AsJson = False) -> None:
+    """List keys, registry and archive as this host has them: same as the installation's, different, or missing.
+
+    Exit code 1 when something differs. With an embedded ledger there is one host, and nothing is compared.
+
+    Example: proctor hosts
+    """
+    rows = list_shared(load_settings())
+    print_records(_COLUMNS, rows, as_json=as_json)
+    if any(row["state"] in ("differs", "missing here") for row in rows):
+        raise typer.Exit(1)
+
+
+@hosts_app.command()
+def accept(
+    names: Annotated[list[str], typer.Argument(help="As `proctor hosts` names them.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let keys, registry or archive hold for all hosts as this one has them, after they were changed on purpose.
+
+    Hosts that have them otherwise are refused until they are given the same. The audit log says who accepted what.
+
+    Example: proctor hosts accept models.yaml
+    """
+    settings = load_settings()
+    if not has_hosts(settings):
+        raise UsageError(
+            "The ledger of this home is embedded: it has one host, and nothing needs to be accepted."
+        )
+    accepted = accept_files(settings, names)
+    print_result(
+        {"accepted": [file.name for file in accepted]},
+        as_json=as_json,
+        lines=[f"{file.name} holds for all hosts as it is in {file.path}." for file in accepted],
+        then="give the other hosts the same",
+    )

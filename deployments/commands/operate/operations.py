@@ -1,0 +1,290 @@
+"""Set up, start, look after: init, up, down, status, deploy, worker, backup, restore, compact, doctor."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.command import check_home
+from deployments.command_line.output import paint, print_result
+from deployments.commands.options import AsJson
+from deployments.flow_runs.deploying import POOL_KINDS, deploy_flows
+from deployments.flow_runs.local_server import has_page, start_server, stop_server
+from deployments.home.backups import backup_home, restore_home, verify_backup
+from deployments.home.hosts import check_host
+from deployments.home.whole import create_home, describe_home
+from schemas.errors import ProctorError, UsageError
+from schemas.settings import load_settings
+
+# Imported within a function: what brings Polars, NumPy, SQLAlchemy, asyncio or HTTP. Not every command here needs it.
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(init)
+    app.command()(up)
+    app.command()(down)
+    app.command()(status)
+    app.command()(deploy)
+    app.command()(worker)
+    app.command()(backup)
+    app.command()(restore)
+    app.command()(compact)
+    app.command()(doctor)
+
+
+def init(
+    join: Annotated[
+        bool,
+        typer.Option(
+            "--join", help="Make this home one of the installation that its ledger belongs to already."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.
+
+    A ledger or lake that is missing from a home that had one is not made again. With --join a second home shares a ledger on
+    a server, or a store that was put in place on purpose becomes this home's.
+
+    Example: PROCTOR_HOME=~/exam proctor init
+    """
+    settings = load_settings()
+    made = create_home(settings, joins=join)
+    print_result(made, as_json=as_json, then=f"fill in {made['registry']}, then proctor ingest PAPERS")
+
+
+def up(
+    with_worker: Annotated[
+        bool, typer.Option("--worker/--no-worker", help="Also start a worker for scheduled flows.")
+    ] = True,
+    with_ui: Annotated[
+        bool,
+        typer.Option(
+            "--ui",
+            help="Serve Prefect's web page too, and print its address and the password that it asks for.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a local Prefect server (and worker) in the background; commands then start in a second.
+
+    Example: proctor up --ui
+    """
+    settings = load_settings()
+    if with_worker:
+        check_host(settings)
+    state = start_server(settings, with_worker=with_worker, with_ui=with_ui)
+    result = {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}
+    if with_ui:
+        if not has_page(state):
+            raise ProctorError(
+                "The server runs already, without its page. `proctor down`, then `proctor up --ui` starts it with one."
+            )
+        result |= {"page": f"http://127.0.0.1:{state.port}", "password": state.auth}
+    print_result(
+        result,
+        as_json=as_json,
+        then="proctor deploy registers the scheduled flows; proctor down stops it",
+    )
+
+
+def down(as_json: AsJson = False) -> None:
+    """Stop the server and worker of this PROCTOR_HOME. Nothing is lost: flows resume from the ledger.
+
+    Example: proctor down
+    """
+    stopped = stop_server(load_settings())
+    print_result(
+        {"stopped": stopped},
+        as_json=as_json,
+        lines=[f"Stopped {len(stopped)} processes." if stopped else "No server was running."],
+    )
+
+
+def status(as_json: AsJson = False) -> None:
+    """Say what runs and what lies where: server, ledger, lake, reviews that wait, runs that are open.
+
+    Example: proctor status --json
+    """
+    description = describe_home(load_settings())
+    then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
+    print_result(description, as_json=as_json, then=then)
+
+
+def deploy(
+    pool: Annotated[
+        str,
+        typer.Option("--pool", help="Where runs run: process (a worker on a host), docker or kubernetes."),
+    ] = "process",
+    as_json: AsJson = False,
+) -> None:
+    """Register every flow of deployments/prefect.yaml with the server: schedules, events, the work pool. Twice changes nothing.
+
+    What a schedule starts needs a budget: set PROCTOR_BUDGET_USD first.
+
+    Example: proctor up && proctor deploy
+    """
+    kind = next((one for one in POOL_KINDS if one == pool), None)
+    if kind is None:
+        raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
+    deployed = deploy_flows(load_settings(), pool=kind)
+    print_result({"deployed": deployed}, as_json=as_json, then="proctor runs shows what has run")
+
+
+def worker(
+    name: Annotated[
+        str,
+        typer.Option("--name", help="Name of the worker, different on each host. Default: that of the host."),
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
+    ] = None,
+) -> None:
+    """Run what deployments start on this host, for the server that PREFECT_API_URL names, until interrupted.
+
+    Besides the queue of all workers it has one of its own name: the flow `monthly` starts a helper in the queue of every other
+    worker, and they share the run's sessions and judgements.
+
+    Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
+    """
+    from deployments.flow_runs.worker import serve_worker
+
+    serve_worker(load_settings(), name, limit=limit)
+
+
+def backup(
+    folder: Annotated[
+        Path, typer.Argument(help="New folder for the copy; with --verify one that was written.")
+    ],
+    encrypt: Annotated[
+        bool | None,
+        typer.Option(
+            "--encrypt/--plain", help="Encrypt the copy, or do not. Default: encrypt where a key is set."
+        ),
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            help="An earlier backup on the same file system: files that have not changed are linked, not copied.",
+        ),
+    ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.
+
+    Example: proctor backup /backups/2026-11-21
+    """
+    if verify:
+        if encrypt is not None or since is not None:
+            raise UsageError("--verify writes nothing: give it no other option.")
+        found = verify_backup(load_settings(), folder)
+        is_whole = not found["differences"]
+        print_result(
+            found,
+            as_json=as_json,
+            then="proctor restore puts it into an empty home"
+            if is_whole
+            else "take another copy of the backup, or an earlier one",
+        )
+        if not is_whole:
+            raise typer.Exit(1)
+        return
+    copied = backup_home(load_settings(), folder, encrypt=encrypt, since=since)
+    print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
+
+
+def restore(
+    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup into an empty PROCTOR_HOME. An encrypted one needs the key that it was made with.
+
+    Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
+    """
+    print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
+
+
+def compact(as_json: AsJson = False) -> None:
+    """Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.
+
+    Example: proctor compact
+    """
+    from warehouse.lake.maintenance import compact_lake
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings()) as lake:
+        print_result(compact_lake(lake), as_json=as_json)
+
+
+def doctor(
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Look for the way back of a home that lacks commits that were acknowledged, and show it.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.
+
+    Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
+    whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
+    mended. What is surely missing is never passed over: then nothing is changed, and a backup is the way.
+
+    Example: proctor doctor
+    """
+    from deployments.doctor import examine_home
+
+    if repair:
+        _repair(yes=yes, as_json=as_json)
+        return
+    if yes:
+        raise UsageError("--yes goes with --repair: the doctor changes nothing.")
+    findings = examine_home(load_settings())
+    bad = [finding for finding in findings if finding.severity == "wrong"]
+    print_result(
+        {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},
+        as_json=as_json,
+        lines=[
+            line
+            for f in findings
+            for line in (
+                f"{_mark(f.severity)}  {f.what}: {f.found}",
+                *([f"     {f.fix}"] if f.fix else []),
+            )
+        ],
+    )
+    if bad:
+        raise typer.Exit(1)
+
+
+def _repair(*, yes: bool, as_json: bool) -> None:
+    from deployments.doctor.repairing import describe_repair
+    from tasks.repair import inspect_home, repair_home
+
+    settings = load_settings()
+    check_home(settings)
+    found = repair_home(settings) if yes else inspect_home(settings)
+    print_result(
+        {**asdict(found), "may_be_done": found.may_be_done},
+        as_json=as_json,
+        lines=describe_repair(found, yes=yes),
+    )
+    if found.other_faults or (found.lost and not found.is_done):
+        raise typer.Exit(1)
+
+
+def _mark(severity: str) -> str:
+    if severity == "note":
+        return "-- "
+    return paint("ok ", "green") if severity == "fine" else paint("BAD", "red")

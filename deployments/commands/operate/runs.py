@@ -1,0 +1,263 @@
+"""Runs: `runs list`, `runs start`, `runs budget`, `runs progress`, and `logs`."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_note, print_records, print_result, render_duration
+from deployments.commands.options import AsJson, NoServer
+from deployments.flow_runs.deploying import PAID, check_budget, find_deployment, start_on_worker
+from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs.prefect_lines import fetch_run_lines
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.flow_runs.missed import find_missed_runs, select_unmade
+from tasks.log_lines import iter_run_lines, render_text
+from tasks.models.accounts import raise_limit, read_run_account
+from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.flow_runs import find_flow_runs
+
+if TYPE_CHECKING:
+    from tasks.exam.run_progress import RunProgress
+    from tasks.flow_runs.listing import FlowRunState
+
+# Imported within a function: what brings asyncio. Not every command here needs it.
+
+_PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
+
+# Of what a run came to, a list shows what is something, and not all of it; --json has every count.
+_NOTHING = ("0", "False")
+_MOST_COUNTS = 6
+_RUN_COLUMNS = (
+    "name",
+    "state",
+    "started_at",
+    "took",
+    "started_by",
+    "deployment",
+    "flow_run_id",
+    "counts",
+)
+
+runs_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(runs_app, name="runs")
+    app.command()(logs)
+
+
+@runs_app.command(name="list")
+def list_runs(
+    flow: Annotated[str, typer.Option("--flow", help="Only runs of this flow.")] = "",
+    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """What has run, newest first: by schedule, event, a person or a command; how it ended, and what it came to in ids and counts.
+
+    A run that was killed with its process is `lost`: what it acknowledged is kept, and the next one continues. Scheduled runs that did not
+    happen are named below, each with the command that makes up for it.
+
+    Example: proctor runs list --flow monthly
+    """
+    from tasks.flow_runs.listing import list_run_states
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        found = list_run_states(ledger, most=most, flow=flow or None)
+        missed = select_unmade(find_missed_runs(ledger))
+    if as_json:
+        print_result(
+            {
+                "runs": [asdict(one) for one in found],
+                "missed": [
+                    {"deployment": one.deployment, "due_at": one.due_at.isoformat(), "remedy": one.remedy}
+                    for one in missed
+                ],
+            },
+            as_json=True,
+        )
+        return
+    print_records(_RUN_COLUMNS, [_render_run(one) for one in found], as_json=False)
+    for one in missed:
+        print_note(f"{one.describe()}. Next: {one.remedy}")
+
+
+def _render_run(run: FlowRunState) -> dict[str, object]:
+    told = [f"{name} {value}" for name, value in (run.counts or {}).items() if value not in _NOTHING]
+    counts = ", ".join(told[:_MOST_COUNTS]) + (" …" if len(told) > _MOST_COUNTS else "")
+    return {
+        "name": run.name,
+        "state": run.state,
+        "started_at": run.started_at[:19],
+        "took": None if run.took_s is None else render_duration(run.took_s),
+        "started_by": run.started_by,
+        "deployment": run.deployment,
+        "flow_run_id": run.flow_run_id,
+        "counts": counts or None,
+    }
+
+
+@runs_app.command()
+def start(
+    deployment: Annotated[str, typer.Argument(help="A deployment of deployments/prefect.yaml.")],
+    on_worker: Annotated[
+        bool,
+        typer.Option(
+            "--on-worker", help="Let a worker run it, as its schedule would, and do not wait for its end."
+        ),
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a deployment now, in this process, with the parameters that it has: what makes up for a scheduled run that did not happen.
+
+    With --on-worker a worker runs it, and all workers share a month's run.
+
+    Example: proctor runs start seal
+    """
+    from tasks.flow_runs.record import as_deployment
+
+    found = find_deployment(deployment)
+    if PAID in found.tags:
+        check_budget(load_settings())
+    if on_worker:
+        print_result({"flow_run_id": start_on_worker(found)}, as_json=as_json, then="proctor runs")
+        return
+    with as_deployment(found.name):
+        result = run_flow(found.flow, without_server=no_server, **found.parameters)
+    print_result(result, as_json=as_json, then="proctor runs")
+
+
+def logs(
+    run: Annotated[
+        str, typer.Argument(help="Name of a run (the newest of that name), or how its id begins.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """The log of a run: what began and ended when, with ids and counts, and what kind of error ended it. Never any content.
+
+    Example: proctor logs monthly-2026-12
+    """
+    from tasks.claims import name_host
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        found = find_flow_runs(connection, run)
+    if not found:
+        raise UsageError(f"There is no run {run!r}. `proctor runs` lists them.")
+    newest = found[0]
+    lines = list(iter_run_lines(settings.home, newest.flow_run_id, newest.started_at))
+    elsewhere = "" if lines or newest.host == name_host() else newest.host
+    if elsewhere:
+        # Its own file is on that host; the Prefect server has the same lines from all hosts.
+        lines = fetch_run_lines(newest.flow_run_id)
+    if as_json:
+        print(json.dumps(lines, ensure_ascii=False, indent=2))
+        return
+    for line in lines:
+        print(render_text(line))
+    more = f" {len(found) - 1} more runs have this name; name one by its id." if len(found) > 1 else ""
+    if elsewhere:
+        more = f" It ran on {elsewhere}, where its lines lie in logs/ of the home{', too' if lines else ''}.{more}"
+    print_note(f"{newest.name} ({newest.flow_run_id}): {newest.state}, {len(lines)} lines.{more}")
+
+
+@runs_app.command()
+def progress(
+    run: Annotated[str, typer.Argument(help="The run. Default: every run that is not closed.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """How far a run is, by candidate: done, pace, time left, cost, failed calls.
+
+    While a run is sat, the same stands in `progress.json` in the home, renewed every few seconds. The pace is that of the last
+    twenty questions of each open session; it is 0 when nothing was handed out for a quarter of an hour.
+
+    Example: proctor runs progress 2026-12
+    """
+    from tasks.exam.run_progress import list_runs_under_way, read_run_progress
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        names = [run] if run else list_runs_under_way(ledger)
+        found = [read_run_progress(ledger, name) for name in names]
+    if as_json:
+        print_result({"runs": [asdict(one) for one in found]}, as_json=True)
+        return
+    for one in found:
+        print_records(
+            _PROGRESS_COLUMNS, _render_candidates(one), as_json=False, title=f"{one.run_id} ({one.status})"
+        )
+    if not found:
+        print_note("No run is under way. Next: proctor exam plan")
+
+
+def _render_candidates(progress: RunProgress) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = [
+        {
+            "candidate": one.model + (" (outside)" if one.is_outside else ""),
+            "sessions": f"{one.closed_count} of {one.session_count}",
+            "done": f"{one.done} of {one.total}",
+            "per_minute": round(one.per_minute, 1),
+            "left": None if one.left_s is None else render_duration(one.left_s),
+            "cost_usd": None if one.cost_usd is None else round(one.cost_usd, 4),
+            "failed_calls": ", ".join(f"{count} × {name}" for name, count in one.failed_calls.items())
+            or None,
+        }
+        for one in progress.candidates
+    ]
+    closed = sum(one.closed_count for one in progress.candidates)
+    whole = {
+        "candidate": "all",
+        "sessions": f"{closed} of {sum(one.session_count for one in progress.candidates)}",
+        "done": f"{progress.done} of {progress.total}",
+        "per_minute": round(progress.per_minute, 1),
+        "left": None if progress.left_s is None else render_duration(progress.left_s),
+        "cost_usd": None if progress.cost_usd is None else round(progress.cost_usd, 4),
+        "failed_calls": sum(sum(one.failed_calls.values()) for one in progress.candidates) or None,
+    }
+    return [*rows, whole]
+
+
+@runs_app.command()
+def budget(
+    run: Annotated[
+        str, typer.Argument(help="The run, or what stands for one, as an error of the budget names it.")
+    ],
+    limit: Annotated[
+        float | None, typer.Option("--raise", min=0, help="USD that it may spend from now on, in all.")
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept beside the limit.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """What a run has spent on exam and judging, and what it may spend; --raise lets a stopped run go on.
+
+    One limit holds for all that the run pays, over all processes and hosts. Earlier limits stay on record with their reasons.
+
+    Example: proctor runs budget 2026-12 --raise 400 --reason "two candidates more than planned"
+    """
+    with open_ledger(load_settings().ledger_address) as ledger:
+        if limit is None:
+            found = read_run_account(ledger, run)
+        else:
+            found = raise_limit(ledger, run, limit, reason=reason, set_by=getpass.getuser(), now=now_text())
+    lines = [
+        f"{found.run_id}: ${found.spent_usd:.4f} spent"
+        + (f", ${found.reserved_usd:.4f} set aside for calls in flight" if found.reserved_usd else "")
+        + (", no limit" if found.limit_usd is None else f" of ${found.limit_usd:.2f}"),
+        *(f"{one.set_at[:16]} ${one.limit_usd:.2f} by {one.set_by}: {one.reason}" for one in found.limits),
+    ]
+    print_result(
+        asdict(found),
+        as_json=as_json,
+        lines=lines,
+        then="run the command that stopped again" if limit is not None else "",
+    )

@@ -1,0 +1,334 @@
+"""Duplicates and the bank: dedupe, bank."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.command import group_with_default
+from deployments.command_line.output import print_frame, print_note, print_result, print_rows
+from deployments.command_line.table_files import write_frame
+from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.papers.bank_export import export_bank
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.reading import LakeReader
+
+# Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
+
+dedupe_app = typer.Typer(
+    cls=group_with_default("run"),
+    help="Find duplicates. Without a command: `run`, over the bank and what arrived.",
+)
+bank_app = typer.Typer(
+    cls=group_with_default("stats"),
+    help="Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
+)
+
+Question = Annotated[str, typer.Argument(help="UUID of the question, or its beginning (six characters).")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(dedupe_app, name="dedupe")
+    bank_app.command("export")(export_bank)
+    app.add_typer(bank_app, name="bank")
+
+
+@dedupe_app.command("run")
+def run_dedupe(
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Compute the index anew and compare everything, not only what changed."
+        ),
+    ] = False,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare what review and augmentation brought with the bank, and publish a new version, if anything changed.
+
+    Example: proctor dedupe
+    """
+    result = run_flow("dedupe", rebuild=rebuild, without_server=no_server)
+    print_result(result, as_json=as_json, then="proctor bank shows what is published")
+
+
+@dedupe_app.command("check")
+def check_duplicates(
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSONL or Parquet file with a question in each row.")
+    ],
+    text: Annotated[str, typer.Option("--text", help="The column that holds what is asked.")],
+    options: Annotated[
+        str,
+        typer.Option(
+            "--options",
+            help="The column of offered answers (a list, a JSON list, or lines), or one column for each: A,B,C,D.",
+        ),
+    ] = "",
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0.5, max=1.0, help="Jaccard that counts as nearly the same.")
+    ] = 0.8,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the groups as a CSV file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find questions that are the same or nearly the same in any table; needs no home and changes nothing.
+
+    Example: proctor dedupe check questions.csv --text question --options A,B,C,D
+    """
+    from tasks.dedupe.check import find_clusters
+    from tasks.imports.tables import read_table
+
+    table = read_table(file)
+    clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)
+    left_out = clusters.filter(~clusters["is_kept"])
+    if out is not None:
+        write_frame(clusters, out, format="csv")
+    if as_json:
+        print_result(
+            {"rows": table.height, "duplicates": left_out.height, "clusters": clusters.to_dicts()},
+            as_json=True,
+        )
+        return
+    if clusters.height and out is None:
+        print_frame(clusters, title="Groups of questions that ask the same")
+    print_note(
+        f"{table.height} rows: {left_out.height} duplicates in {clusters['cluster'].n_unique()} groups"
+        f"{f', written to {out}' if out is not None else ''}."
+    )
+
+
+@dedupe_app.command("semantic")
+def find_semantic_pairs(
+    embedding: Annotated[str, typer.Option("--embedding", help="Embedding model (name or folder).")],
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0.5, max=1.0, help="Cosine from which a pair is shown.")
+    ] = 0.95,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the pairs as a CSV file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find questions of the bank that mean the same in other words, for people to look at: nothing is taken out.
+
+    Retire the one that should go: `proctor bank retire`.
+
+    Example: proctor dedupe semantic --embedding BAAI/bge-large-zh-v1.5
+    """
+    from tasks.dedupe.semantic import land_semantic_pairs
+    from warehouse.lake.store import open_lake
+
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        pairs = land_semantic_pairs(lake, settings, embedding, threshold)
+    if out is not None:
+        write_frame(pairs, out, format="csv")
+    if as_json:
+        print_result({"pairs": pairs.to_dicts()}, as_json=True)
+        return
+    if out is None:
+        print_frame(pairs, title="Pairs to look at")
+    print_note(f"{pairs.height} pairs{f', written to {out}' if out is not None else ''}.")
+
+
+@bank_app.command("stats")
+def show_statistics(as_json: AsJson = False) -> None:
+    """What the bank holds: its versions, the latest one by discipline and type, and what augmentation added.
+
+    Example: proctor bank
+    """
+    with LakeReader(load_settings()) as lake:
+        versions = lake.read("published_versions")
+        counts = lake.read("latest_bank_counts")
+        statistics = lake.run_named("bank_statistics")
+    if as_json:
+        result = {
+            "versions": versions.as_records(),
+            "latest": counts.as_records(),
+            "augmentation": statistics.as_records(),
+        }
+        print_result(result, as_json=True)
+        return
+    print_rows(versions, title="Bank versions")
+    print_rows(counts, title="Latest version")
+    print_rows(statistics, title="Before and after augmentation (percent)")
+    print_note("Next: proctor exam plan" if versions.rows else "Next: proctor review status")
+
+
+@bank_app.command("versions")
+def list_versions(as_json: AsJson = False) -> None:
+    """List the published versions: how many questions, lineages and duplicates, and when.
+
+    Example: proctor bank versions
+    """
+    with LakeReader(load_settings()) as lake:
+        versions = lake.read("published_versions")
+    print_rows(versions, format="json" if as_json else "table")
+
+
+@bank_app.command("diff")
+def show_difference(
+    before: Annotated[int, typer.Argument(help="A version of the bank.")],
+    after: Annotated[int, typer.Argument(help="A later one. Default: the latest.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show what entered, left or was edited between two versions, and why it left.
+
+    Example: proctor bank diff 1 2
+    """
+    with LakeReader(load_settings()) as lake:
+        known = [row["bank_version"] for row in lake.read("published_versions").as_records()]
+        last = after or (known[-1] if known else 0)
+        for version in (before, last):
+            if version not in known:
+                named = ", ".join(map(str, known)) or "none yet"
+                raise UsageError(f"There is no version {version} of the bank. The versions are: {named}.")
+        rows = lake.read("bank_difference", {"before_version": before, "after_version": last})
+    counts = Counter(row["change"] for row in rows.as_records())
+    if as_json:
+        print_result(
+            {"before": before, "after": last, "counts": dict(counts), "questions": rows.as_records()},
+            as_json=True,
+        )
+        return
+    print_rows(rows, title=f"Version {before} → {last}")
+    said = ", ".join(f"{count} {change}" for change, count in sorted(counts.items())) or "nothing changed"
+    print_note(said[0].upper() + said[1:] + ".")
+
+
+@bank_app.command("show")
+def show_question(question: Question, as_json: AsJson = False) -> None:
+    """Show a question's card: text, lineage, reviews, duplicates, who met it, how hard it is, what it earned.
+
+    It shows the answer: not for the eyes of candidates.
+
+    Example: proctor bank show 6f1c52b8
+    """
+    from tasks.bank.card import read_card
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        card = read_card(lake, question)
+    print_result(card, as_json=as_json)
+
+
+@bank_app.command("retire")
+def retire(
+    question: Question,
+    reason: Annotated[
+        str,
+        typer.Option(
+            "--reason", help="Why; kept with the question, and published: say nothing of its content."
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a question out of the bank, and publish the version without it; an original takes its variants with it.
+
+    The public log says how many questions left, and why, never which. Earlier versions, runs and editions keep it. What was left out as its duplicate is compared again and may come in.
+
+    Example: proctor bank retire 6f1c52b8 --reason "the key is wrong"
+    """
+    _move(question, reason, is_retired=True, yes=yes, as_json=as_json)
+
+
+@bank_app.command("restore")
+def restore(
+    question: Question,
+    reason: Annotated[
+        str,
+        typer.Option(
+            "--reason", help="Why; kept with the question, and published: say nothing of its content."
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a retired question back into the bank, and publish the version with it; an original brings its variants.
+
+    It is compared as an arrival is: what came in for its sake meanwhile stays, and keeps it out. Both reasons are kept. The public log
+    says how many questions came back, and why, never which.
+
+    Example: proctor bank restore 6f1c52b8 --reason "the key was right after all"
+    """
+    _move(question, reason, is_retired=False, yes=yes, as_json=as_json)
+
+
+@bank_app.command("disclose")
+def disclose(
+    question: Question,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the audit log.")],
+    leaked: Annotated[
+        bool,
+        typer.Option("--leaked", help="It is known outside already: disclose it although it is not retired."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish one question, with what was right, and prove that it was in bank and set; it cannot be taken back.
+
+    Only a question that is retired, or has leaked; never one whose lineage a session still has before it.
+
+    Example: proctor bank disclose 6f1c52b8 --reason "asked for by a candidate"
+    """
+    from tasks.bank.retirement import find_question
+    from tasks.exam.public.questions import disclose_question
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        found = find_question(lake, question)
+        disclosed = disclose_question(ledger, lake, settings, found, reason, is_leaked=leaked)
+    if disclosed.refusal is not None:
+        print_note(f"Warning: {disclosed.refusal}")
+    how = "Disclosed" if disclosed.is_new else "Disclosed before, and left as it is"
+    sets = f" It was put in {', '.join(disclosed.set_ids)}." if disclosed.set_ids else ""
+    line = f"{how}: public/questions/{disclosed.file}.{sets}"
+    print_result(disclosed._asdict(), as_json=as_json, lines=[line], then="proctor exam seal")
+
+
+def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
+    from tasks.bank.retirement import find_question, restore_question, retire_question
+    from tasks.exam.public.retirement import publish_retirement
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        found = find_question(lake, question)
+        if not yes and not as_json and sys.stdin.isatty():
+            what = "Retire" if is_retired else "Restore"
+            typer.confirm(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
+        move = retire_question if is_retired else restore_question
+        moved = move(lake, settings, str(found["question_uuid"]), reason)
+    count = moved.left_count if is_retired else moved.entered_count
+    if count:
+        with open_ledger(settings.ledger_address) as ledger:
+            refusal = publish_retirement(
+                ledger,
+                settings,
+                count=count,
+                bank_version=moved.bank_version,
+                reason=reason.strip(),
+                is_retired=is_retired,
+            )
+        if refusal is not None:
+            print_note(f"Warning: {refusal}")
+    whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
+    if is_retired:
+        came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""
+        line = f"Retired {whole}: version {moved.bank_version} is without {moved.left_count} questions{came}."
+    elif moved.entered_count:
+        line = f"Restored {whole}: version {moved.bank_version} has {moved.entered_count} questions more."
+    else:
+        line = (
+            f"{whole} is not retired any more, but version {moved.bank_version} has nothing new: it was there, or another "
+            f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
+        )
+    print_result(asdict(moved), as_json=as_json, lines=[line], then="proctor bank versions")

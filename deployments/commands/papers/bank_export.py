@@ -1,0 +1,76 @@
+"""Questions that leave: `bank export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.bank_exchange.formats import FORMATS, write_slice
+from tasks.bank_exchange.records import export_run_records
+from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import open_ledger
+
+
+def export_bank(
+    out: Annotated[
+        Path, typer.Argument(help="The file; for inspect and lm-eval a folder, which names the task.")
+    ],
+    form: Annotated[
+        str, typer.Option("--format", help="parquet, jsonl, inspect, lm-eval or record.")
+    ] = "parquet",
+    discipline: Annotated[str, typer.Option("--discipline", help="Only this discipline.")] = "",
+    question_type: Annotated[str, typer.Option("--type", help="Only this type.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Only zh or en.")] = "",
+    size: Annotated[int, typer.Option("--size", min=0, help="At most so many, drawn. Default: all.")] = 0,
+    seed: Annotated[str, typer.Option("--seed", help="Fixes the draw.")] = "slice",
+    with_answers: Annotated[
+        bool, typer.Option("--with-answers", help="With keys and explanations; needs --as.")
+    ] = False,
+    user_id: Annotated[
+        str, typer.Option("--as", help="Who asks: answers leave for an admin or examiner only.")
+    ] = "",
+    run_id: Annotated[
+        str,
+        typer.Option("--run", help="With --format record: what this run's candidates answered; needs --as."),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Write questions of the latest bank version, without answers unless who asks may see them.
+
+    `inspect` writes a dataset and a task for Inspect, `lm-eval` a task for lm-evaluation-harness, `record` the records of figure 8
+    (LLMEval-Fair), which never hold the reference answer.
+
+    Example: proctor bank export law_slice --format inspect --discipline Law --size 200
+    """
+    if form not in FORMATS:
+        raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+    if run_id and form != "record":
+        raise UsageError("--run goes with --format record: other forms hold no responses.")
+    wanted = Slice(discipline, question_type, language, size, seed)
+    wanted.check()
+    settings = load_settings()
+    if with_answers or run_id:
+        with open_ledger(settings.ledger_address) as ledger:
+            check_may_see_answers(ledger, user_id)
+    with open_lake(settings, read_only=True) as lake:
+        questions = read_slice(lake, wanted, with_answers=with_answers)
+        count = (
+            export_run_records(lake, questions, run_id, out) if run_id else write_slice(questions, form, out)
+        )
+    print_result(
+        {
+            "path": str(out),
+            "format": form,
+            "rows": count,
+            "bank_version": questions["bank_version"][0],
+            "with_answers": with_answers,
+        },
+        as_json=as_json,
+    )

@@ -1,0 +1,121 @@
+"""Documents that were ingested: documents list, show, remove."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.output import print_result, print_rows
+from deployments.commands.options import AsJson
+from schemas.documents import DOCUMENT_STATUSES
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from warehouse.lake.reading import LakeReader, Rows
+
+# Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
+
+documents_app = typer.Typer(no_args_is_help=True, help="List, look at and remove ingested documents.")
+
+Document = Annotated[str, typer.Argument(help="File name of the document, or the beginning of its id.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(documents_app, name="documents")
+
+
+@documents_app.command("list")
+def list_documents(
+    status: Annotated[str, typer.Option("--status", help="Only documents of this status.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List documents: id, name, status, how many questions were found, discipline.
+
+    Example: proctor documents list --status needs_ocr
+    """
+    if status and status not in DOCUMENT_STATUSES:
+        raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(DOCUMENT_STATUSES)}.")
+    with LakeReader(load_settings()) as lake:
+        rows = lake.read("documents_listed", {"status": status or None})
+    if not as_json:
+        # As much of the id as `documents show` and `remove` need to know it by.
+        rows = Rows(rows.columns, [(str(row[0])[:13], *row[1:]) for row in rows.rows])
+    print_rows(rows, format="json" if as_json else "table")
+
+
+@documents_app.command()
+def show(document: Document, as_json: AsJson = False) -> None:
+    """Show what is known of a document, and where its questions are: no text of them.
+
+    Example: proctor documents show final-2025.docx
+    """
+    from tasks.ingest.removal import find_document
+    from warehouse.lake.store import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        found = find_document(lake, document)
+        params = {"document_id": found["document_id"]}
+        kinds = lake.read("question_types_of_document", params)
+        versions = lake.read("bank_versions_of_document", params)
+    result = found | {
+        "question_types": dict(kinds.rows()),
+        "bank_versions": versions["bank_version"].to_list(),
+    }
+    print_result(result, as_json=as_json)
+
+
+@documents_app.command()
+def remove(
+    document: Document,
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why; kept with the document.")
+    ] = "ingested by mistake",
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Also delete the archived original, its text and its JSON.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a document that should not have been ingested, with its questions; the record that it was there stays.
+
+    Questions that wait in an open review batch are withdrawn from it, as long as nobody has decided on them. The same file
+    is not ingested again unless `proctor ingest --again` asks for it. Exit code 3 once its questions are in the bank, or
+    annotators have decided on them.
+
+    Example: proctor documents remove wrong-paper.pdf --reason "not an exam paper"
+    """
+    from tasks.ingest.removal import find_document, remove_document
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.engine import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        found = find_document(lake, document)
+        if not yes and not as_json and sys.stdin.isatty():
+            typer.confirm(
+                f"Remove {found['document_name']} with {found['question_count']} questions?", abort=True
+            )
+        removal = remove_document(
+            lake,
+            ledger,
+            (settings.archive_dir, settings.pages_dir),
+            found["document_id"],
+            reason,
+            purge=purge,
+        )
+    lines = [
+        f"Removed {removal.document_name} ({removal.document_id[:13]}): {removal.question_count} questions."
+    ]
+    if removal.withdrawn_from:
+        lines.append(
+            f"Withdrawn from the review batch {', '.join(removal.withdrawn_from)}. Workbooks that were exported before "
+            "are refused: export them again."
+        )
+    if purge:
+        lines.append(
+            f"Deleted {removal.deleted_files} files: the original, what was read of it, pictures of its pages."
+        )
+    print_result(asdict(removal), as_json=as_json, lines=lines, then="proctor documents list")

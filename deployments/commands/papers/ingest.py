@@ -1,0 +1,209 @@
+"""proctor ingest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson, NoServer
+from deployments.flow_runs.flow_runner import run_flow
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
+from tasks.ingest.check_page import render_check_page
+from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
+from tasks.ingest.landing import find_nothing_new
+from tasks.review.opening import open_waiting_batch
+from warehouse.ledger.engine import open_ledger
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.command()(ingest)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
+    discipline_map: Annotated[
+        Path | None,
+        typer.Option("--discipline-map", help="YAML: part or pattern of a path → discipline."),
+    ] = None,
+    mapping_file: Annotated[
+        Path | None, typer.Option("--map", help="YAML: what the columns of unknown spreadsheets hold.")
+    ] = None,
+    source_kind: Annotated[
+        str, typer.Option("--source-kind", help="undergraduate_final, postgraduate_entrance or other.")
+    ] = "",
+    no_ocr: Annotated[bool, typer.Option("--no-ocr", help="Leave scanned pages unread.")] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=256, help="Documents read at once.")
+    ] = None,
+    assist: Annotated[
+        str,
+        typer.Option(
+            "--assist",
+            metavar="MODEL",
+            help="Send texts that the rules cannot split to this registered model (role generator).",
+        ),
+    ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Read documents again that are landed already.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Land nothing: write a page that shows how one paper is read.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="With --check: the page. Default: in PROCTOR_HOME/checks.")
+    ] = None,
+    no_server: NoServer = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
+
+    The same file twice is read once, and a run that was stopped continues where it was. Exit code 1 when a document could
+    not be read; the others are landed.
+
+    Example: proctor ingest papers/2026 extra/final.docx --discipline-map disciplines.yaml
+    """
+    # What is wrong with the command is reported before a server is started.
+    list_sources(paths)
+    options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
+    if assist:
+        _check_model(assist)
+    if check:
+        _check(paths, options, assist, out, as_json=as_json)
+        return
+    if out is not None:
+        raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
+    result = None if again or assist else _find_nothing_new(paths, options)
+    result = result or run_flow(
+        "ingest",
+        without_server=no_server,
+        paths=[str(path.resolve()) for path in paths],
+        again=again,
+        discipline_map=str(discipline_map.resolve()) if discipline_map else None,
+        mapping_file=str(mapping_file.resolve()) if mapping_file else None,
+        source_kind=source_kind or None,
+        use_ocr=not no_ocr,
+        workers=workers,
+        assist=assist or None,
+    )
+    print_result(result, as_json=as_json, lines=_describe(result), then=_find_next(result))
+    if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
+        raise typer.Exit(1)
+
+
+def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:
+    """The result where every document is landed already: no flow is needed for that, and no Prefect server."""
+    settings = load_settings()
+    summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
+    return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
+
+
+def _check_model(name: str) -> None:
+    read_assist_model(load_settings(), name)
+
+
+def _check(
+    paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
+) -> None:
+    """Write the check page of one paper and print where it is; exit code 1 when the paper could not be read."""
+    if len(paths) != 1 or paths[0].is_dir():
+        raise UsageError("--check reads one paper. Name one file.")
+    parsed = parse_document(paths[0], options)
+    summary = AssistanceSummary()
+    if assist:
+        settings = load_settings()
+        with open_ledger(settings.ledger_address) as ledger:
+            assistant = Assistant(ledger, settings, read_assist_model(settings, assist))
+            (parsed,) = assistant.help_with([parsed], options.confidence_threshold, summary)
+    page = out or load_settings().home / "checks" / f"{paths[0].name}.html"
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(render_check_page(parsed), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{page} cannot be written ({error.strerror}). Name another file with --out."
+        ) from None
+    document = parsed.document
+    lines = [
+        f"{document['document_name']}: {document['status']}, {document['question_count']} questions",
+        *([str(document["error"])] if document["error"] else []),
+        *(_describe_assistance(summary.as_counts()) if assist else []),
+        f"Page: {page.resolve()}",
+    ]
+    result = {
+        name: document[name] for name in ("document_name", "status", "error", "question_count", "warnings")
+    }
+    result |= {"page": str(page.resolve()), "assistance": summary.as_counts() if assist else None}
+    print_result(result, as_json=as_json, lines=lines)
+    if document["status"] not in ("parsed", "no_questions"):
+        raise typer.Exit(1)
+
+
+def _describe(result: dict[str, Any]) -> list[str]:
+    """The summary for people: files by status, questions by type, problems with their reasons, what comes next."""
+    read = sum(result["documents"].values())
+    lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
+    if result["skipped_documents"]:
+        lines.append(
+            f"Documents landed (or removed) already: {result['skipped_documents']}; --again reads them again"
+        )
+    lines.append(f"Questions: {result['question_count']}{_list_counts(result['questions'])}")
+    marked = {name: count for name, count in result["question_statuses"].items() if name != "parsed"}
+    if marked:
+        lines.append(f"Questions marked for the reviewers: {sum(marked.values())}{_list_counts(marked)}")
+    if result["assistance"]:
+        lines += _describe_assistance(result["assistance"])
+    if result["documents_without_discipline"]:
+        lines.append(
+            f"Documents without a discipline: {result['documents_without_discipline']}. No annotator can be found for "
+            "their questions: name it with --discipline-map and --again."
+        )
+    if result["problems"]:
+        lines.append(f"Problems: {len(result['problems'])}")
+        lines += [f"  {p['document']}: {p['status']}. {p['error']}" for p in result["problems"]]
+    if result["losses"]:
+        lines.append(
+            f"Perhaps not read whole: {len({loss['document'] for loss in result['losses']})} documents"
+        )
+        lines += [f"  {loss['document']}: {loss['warning']}" for loss in result["losses"]]
+    if result["quarantined_rows"]:
+        lines.append(f"{result['quarantined_rows']} rows are in quarantine: proctor sql quarantine_by_rule")
+    if result["batch_id"]:
+        lines.append(
+            f"Review batch {result['batch_id']}: {result.get('assigned_questions', 0)} new questions"
+        )
+    elif result["waiting_questions"]:
+        lines.append(f"{result['waiting_questions']} questions wait for annotators")
+    return lines
+
+
+def _find_next(result: dict[str, Any]) -> str:
+    if result["batch_id"]:
+        return "proctor review export FOLDER"
+    if result["waiting_questions"]:
+        return "proctor exam user add NAME --role annotator, then proctor review assign"
+    return "proctor review status"
+
+
+def _describe_assistance(counts: dict[str, Any]) -> list[str]:
+    """What the model was asked and what came of it."""
+    calls = counts["assist_calls"]
+    lines = [
+        f"Put to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
+        f"before {calls.get('replayed', 0)}. Questions made of its replies: {counts['assisted_questions']}; refused "
+        f"because the paper does not say them: {counts['refused_questions']}."
+    ]
+    if counts["failure"]:
+        lines.append(f"{counts['failed_documents']} documents got no help: {counts['failure']}")
+    return lines
+
+
+def _list_counts(counts: dict[str, int]) -> str:
+    """` (12 parsed, 1 corrupt)`, the most first; nothing for no counts."""
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return f" ({', '.join(f'{count} {name}' for name, count in ordered)})" if ordered else ""

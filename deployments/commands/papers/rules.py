@@ -1,0 +1,69 @@
+"""What must hold of a question: `rules list|check`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.progress import Progress
+from tasks.questions.rule_notes import read_rule_notes
+from tasks.validation.questions import check_questions
+from warehouse.lake.store import open_lake
+
+rules_app = typer.Typer(
+    no_args_is_help=True, help="The rules of a question and of its variants, and where they are broken."
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(rules_app, name="rules")
+
+
+@rules_app.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """Every rule with what must hold, whether it refuses, what to do, and (--json) an example that breaks it.
+
+    Example: proctor rules list
+    """
+    notes = read_rule_notes().values()
+    lines = [
+        f"{note.name} ({note.about}, {'refuses' if note.refuses else 'doubt'}): {note.texts[1]} {note.advice[1]}"
+        for note in notes
+    ]
+    rows: list[dict[str, Any]] = [asdict(note) | {"example": dict(note.example)} for note in notes]
+    print_result({"rules": rows}, as_json=as_json, lines=lines, then="proctor rules check")
+
+
+@rules_app.command()
+def check(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the page. Default: PROCTOR_HOME/validation.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold every original and every variant to all rules, and write a page for editors: what failed, and where.
+
+    The page shows questions; it is for editors, not for candidates. What a rule refuses has no place in the bank already.
+
+    Example: proctor rules check --out editors
+    """
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake, Progress("rules: questions") as progress:
+        found, page = check_questions(lake, out or settings.home / "validation", advance=progress.advance)
+    counts = dict(found.counts.most_common())
+    print_result(
+        {"originals": found.originals, "variants": found.variants, "broken": counts, "page": str(page)},
+        as_json=as_json,
+        lines=[
+            f"{found.originals} originals and {found.variants} variants checked.",
+            *[f"{name}: {count}" for name, count in counts.items()],
+            f"page: {page}",
+        ],
+    )

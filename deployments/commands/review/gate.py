@@ -1,0 +1,279 @@
+"""The expert review gate from the command line: review assign, export, import, status, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+
+from deployments.command_line.output import print_frame, print_result
+from deployments.commands.options import AsJson
+from deployments.commands.review import label_studio, people
+from deployments.commands.review.handed_in import print_import
+from deployments.flow_runs.continuation import record_and_continue
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.review.assignment import AssignmentSummary, assign_batch
+from tasks.review.channels.workbook.reading import read_workbooks
+from tasks.review.channels.workbook.writing import export_batch, export_open_batches
+from tasks.review.gold import read_gold_supply
+from tasks.review.progress import BatchProgress, Workload, list_progress, list_workloads
+from tasks.review.words import LANGUAGES
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine import now_text, open_ledger
+
+# Imported within a function: what brings NumPy. Not every command here needs it.
+
+review_app = typer.Typer(
+    no_args_is_help=True,
+    help="The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    people.add_commands(review_app)
+    label_studio.add_commands(review_app)
+    app.add_typer(review_app, name="review")
+
+
+@review_app.command()
+def assign(
+    batch_id: Annotated[
+        str, typer.Option("--batch", help="Name of the batch; default: month and a hash.")
+    ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Also questions that a closed batch left undecided.")
+    ] = False,
+    all_or_nothing: Annotated[
+        bool, typer.Option("--all-or-nothing", help="Refuse where something would be left out.")
+    ] = False,
+    gold_share: Annotated[
+        float | None,
+        typer.Option(
+            "--gold-share",
+            min=0,
+            max=0.5,
+            help="Questions with a known decision among everybody's work; default PROCTOR_REVIEW_GOLD_SHARE (0).",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give the questions that wait to the annotators of their disciplines, as many as they can take.
+
+    What has no place (too few annotators, quotas exceeded) is named and waits for the next batch.
+
+    Example: proctor review assign
+    """
+    from tasks.review.landing import read_unreviewed
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        questions = read_unreviewed(lake)
+        share = settings.review_gold_share if gold_share is None else gold_share
+        gold = read_gold_supply(settings, lake, share)
+    with open_ledger(settings.ledger_address) as ledger:
+        summary = assign_batch(
+            ledger,
+            batch_id or None,
+            questions,
+            None,
+            settings,
+            now_text(),
+            again=again,
+            all_or_nothing=all_or_nothing,
+            gold=gold,
+        )
+    print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary, share))
+
+
+@review_app.command("export")
+def export_workbooks(
+    folder: Annotated[Path, typer.Argument(help="Folder for the workbooks; one per annotator.")],
+    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    language: Annotated[
+        str, typer.Option("--language", help="zh or en; default: the language of most of the questions.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Write one Excel workbook per annotator: a card per question, with the decision beside it.
+
+    Example: proctor review export workbooks
+    """
+    chosen = next((one for one in LANGUAGES if one == language), None)
+    if language and chosen is None:
+        raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
+    with open_ledger(load_settings().ledger_address) as ledger:
+        paths = (
+            export_batch(ledger, batch_id, folder, language=chosen)
+            if batch_id
+            else export_open_batches(ledger, folder, language=chosen)
+        )
+    lines = [
+        *map(str, paths),
+        f"Next: give each annotator their workbook; when it comes back: proctor review import {folder}/*.xlsx",
+    ]
+    if not paths:
+        lines = ["No batch is open: nothing to export.", "Next: proctor review assign"]
+    print_result({"workbooks": [str(path) for path in paths]}, as_json=as_json, lines=lines)
+
+
+@review_app.command("import")
+def import_workbooks(
+    paths: Annotated[list[Path], typer.Argument(help="Filled-in workbooks.")],
+    starts_next: Annotated[
+        bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
+    ] = True,
+    all_or_nothing: Annotated[
+        bool,
+        typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Record the decisions of filled-in workbooks; bad rows are named and marked in NAME.to-correct.xlsx beside the file.
+
+    A file of another batch, or one whose identity or rows were altered, is refused whole. Importing again changes nothing.
+
+    The last decision of a batch starts what follows: an event on a running server with a worker, else here and now.
+
+    Example: proctor review import workbooks/*.xlsx
+    """
+    done = record_and_continue(
+        lambda ledger: read_workbooks(ledger, paths, all_or_nothing=all_or_nothing), starts_next=starts_next
+    )
+    print_import(done, as_json=as_json)
+
+
+@review_app.command()
+def status(as_json: AsJson = False) -> None:
+    """How far every batch is, who owes decisions, what is overdue, and who cannot finish at their daily quota.
+
+    Example: proctor review status
+    """
+    settings, now = load_settings(), now_text()
+    with open_ledger(settings.ledger_address) as ledger:
+        batches = list_progress(ledger, now)
+        loads = list_workloads(ledger, settings, now)
+    result = {
+        "batches": [asdict(batch) for batch in batches],
+        "annotators": [asdict(one) | {"is_behind": one.is_behind} for one in loads],
+    }
+    print_result(result, as_json=as_json, lines=_describe_progress(batches, loads))
+
+
+@review_app.command()
+def agreement(
+    batch_id: Annotated[
+        str, typer.Option("--batch", help="The batch; default: all batches, open or closed.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """How far annotators agree and how fast they work, per batch, discipline, annotator and pair of annotators.
+
+    Example: proctor review agreement --batch 2026-11-3ad61f79
+    """
+    from tasks.review.agreement import compute_review_agreement
+    from tasks.review.gold_results import read_gold_scores
+    from tasks.review.votes import read_votes
+
+    with open_ledger(load_settings().ledger_address) as ledger:
+        rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
+        gold = [asdict(row) for row in read_gold_scores(ledger, batch_id or None)]
+    if not as_json:
+        _print_table(rows, _AGREEMENT_HEADERS, "Agreement of annotators")
+        _print_table(gold, _GOLD_HEADERS, "Questions with a known decision")
+    lines = (
+        ["Next: proctor review status"] if rows else ["No decision is in yet.", "Next: proctor review status"]
+    )
+    print_result({"agreement": rows, "gold": gold}, as_json=as_json, lines=lines)
+
+
+def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[str]:
+    if not summary.is_new:
+        return [
+            "Nothing new to assign: every question that waits lies in a batch already.",
+            "Next: proctor review status",
+        ]
+    return [
+        f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "
+        f"due {str(summary.due_at)[:10]}",
+        *[f"    {name}: {load}" for name, load in summary.loads.items()],
+        *([_describe_gold(summary.gold_count)] if gold_share else []),
+        *[
+            f"Left out, {one.discipline}: {one.question_count:,} questions; {one.reason}"
+            for one in summary.left_out
+        ],
+        "Next: proctor review export workbooks",
+    ]
+
+
+def _describe_gold(count: int) -> str:
+    if count:
+        return f"{count} questions with a known decision are among them"
+    return "No question with a known decision is among them: none is settled yet that somebody has not read"
+
+
+def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workload]) -> list[str]:
+    lines = []
+    for batch in batches:
+        states = ", ".join(f"{count} {state}" for state, count in sorted(batch.states.items()))
+        late = " OVERDUE" if batch.is_overdue else ""
+        lines.append(f"{batch.batch_id}  {batch.status}  due {batch.due_at[:10]}{late}  {states}")
+        lines += [
+            f"    {one.annotator}: {one.decided_count} of {one.assigned_count}" for one in batch.annotators
+        ]
+    if not batches:
+        lines.append("There is no review batch.")
+    lines += [_describe_load(one) for one in loads if one.open_count]
+    # A complete batch waits as well: for what follows it, which an import starts.
+    is_waiting = any(batch.status != "closed" for batch in batches)
+    return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
+
+
+def _describe_load(one: Workload) -> str:
+    line = f"{one.annotator}: {one.open_count} open"
+    if one.overdue_count:
+        line += f", {one.overdue_count} OVERDUE"
+    line += f", quota {one.quota} a day, {one.decided_today_count} decided today"
+    if one.needed_per_day is not None:
+        line += f"; {one.needed_per_day:.1f} a day finish them by {str(one.due_at)[:10]}"
+    return line + (" BEHIND" if one.is_behind else "")
+
+
+_AGREEMENT_HEADERS = {
+    "scope": "scope",
+    "name": "name",
+    "question_count": "questions",
+    "decision_count": "decisions",
+    "pair_count": "pairs",
+    "percent_agreement": "agree",
+    "cohen_kappa": "kappa",
+    "kappa_linear": "linear",
+    "kappa_quadratic": "quadratic",
+    "krippendorff_alpha": "alpha",
+    "alpha_ordinal": "ordinal",
+    "decisions_per_day": "per day",
+    "median_days_to_decide": "days",
+    "is_far_off": "far off",
+}
+_GOLD_HEADERS = {
+    "annotator": "annotator",
+    "given_count": "given",
+    "decided_count": "decided",
+    "right_count": "right",
+    "missed_count": "missed",
+    "false_alarm_count": "false alarms",
+    "right_rate": "rate",
+    "low": "low",
+    "high": "high",
+}
+
+
+def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str) -> None:
+    """A table with headers short enough for a terminal; nothing without rows."""
+    if rows:
+        print_frame(pl.DataFrame(rows, infer_schema_length=None).rename(headers), title=title)

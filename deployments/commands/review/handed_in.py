@@ -1,0 +1,74 @@
+"""Decisions that were handed in, whatever the channel: how they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from deployments.command_line.output import print_note, print_result
+from deployments.flow_runs.continuation import Continuation
+
+
+def print_import(done: Continuation, *, as_json: bool) -> None:
+    """What came of decisions handed in, whatever the channel; ends with exit code 1 where something was refused."""
+    for refusal in done.report.refusals:
+        print_note(f"Error: {refusal.message}")
+    print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
+    if done.report.refusals:
+        raise typer.Exit(1)
+
+
+def _collect_import(done: Continuation) -> dict[str, Any]:
+    """The plain values of an import, for `--json`."""
+    report = done.report
+    imported = []
+    for receipt in report.receipts:
+        row = asdict(receipt)
+        is_complete = receipt.batch_id in report.complete_batches
+        imported.append({"path": row.pop("source")} | row | {"is_complete": is_complete})
+    return {
+        "imported": imported,
+        "refused": [refusal.message for refusal in report.refusals],
+        "adjudications": [asdict(summary) for summary in report.adjudications],
+        "complete_batches": list(report.complete_batches),
+        "continued": list(done.continued),
+    }
+
+
+def _describe_import(done: Continuation) -> list[str]:
+    report = done.report
+    lines = [
+        f"{receipt.source}: {receipt.new_count} new, {receipt.changed_count} changed, "
+        f"{receipt.unchanged_count} as before, {receipt.blank_count} left open"
+        for receipt in report.receipts
+    ]
+    for summary in report.adjudications:
+        lines.append(f"Batch {summary.batch_id}: {summary.assigned_count} disputes given to an adjudicator")
+        lines += [
+            f"    {discipline}: {count} with nobody left to settle them"
+            for discipline, count in summary.unassigned.items()
+        ]
+    lines += [f"Batch {name} is complete." for name in report.complete_batches]
+    lines += [_describe_continuation(one) for one in done.continued]
+    return [*lines, f"Next: {_name_step_after_import(done)}"]
+
+
+def _describe_continuation(one: dict[str, Any]) -> str:
+    if one["by"] == "event":
+        return f"Batch {one['batch_id']}: the worker has the event and continues (proctor status)"
+    return f"Batch {one['batch_id']}: closed; the bank is at version {one['bank_version']}"
+
+
+def _name_step_after_import(done: Continuation) -> str:
+    report = done.report
+    if report.refusals:
+        return "correct what is listed above and import those files again"
+    if report.adjudications:
+        return "proctor review export workbooks (the adjudicators' are among them)"
+    if done.continued:
+        return "proctor bank"
+    if report.complete_batches:
+        return "the same command without --no-continue starts what follows"
+    return "proctor review status"

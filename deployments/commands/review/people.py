@@ -1,0 +1,159 @@
+"""The people of the review gate: review annotator, reassign, remind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deployments.command_line.output import print_result
+from deployments.commands.options import AsJson
+from schemas.settings import load_settings
+from tasks.review.annotators import write_annotator
+from warehouse.ledger.engine import now_text, open_ledger
+
+if TYPE_CHECKING:
+    from tasks.review.reassignment import Reassignment
+    from tasks.review.reminders import Reminder
+
+# Imported within a function: what brings Polars or email. Not every command here needs it.
+
+
+def add_commands(review_app: typer.Typer) -> None:
+    """Register this module's commands below `review`."""
+    review_app.command()(annotator)
+    review_app.command()(reassign)
+    review_app.command()(remind)
+
+
+def annotator(
+    user_id: Annotated[str, typer.Argument(help="The annotator.")],
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--level", help="DISCIPLINE=novice, regular or expert, or one word for all; repeat for several."
+        ),
+    ] = None,
+    language: Annotated[str, typer.Option("--language", help="zh or en, of letters to them.")] = "",
+    email: Annotated[str, typer.Option("--email", help="Where reminders go.")] = "",
+    daily_quota: Annotated[
+        int | None, typer.Option("--daily-quota", min=0, help="Questions a day; 0 for the setting.")
+    ] = None,
+    due_days: Annotated[
+        int | None, typer.Option("--due-days", min=0, help="Days of their window; 0 for the setting.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show or set who an annotator is: level, language, address, daily quota and window. What is not named stays.
+
+    Example: proctor review annotator zhang --level History=expert --level Law=novice --daily-quota 20 --language zh
+    """
+    levels = {discipline or "*": word for discipline, _, word in (one.rpartition("=") for one in level or [])}
+    with open_ledger(load_settings().ledger_address) as ledger:
+        person = write_annotator(
+            ledger,
+            user_id,
+            levels=levels,
+            language=language or None,
+            email=email or None,
+            daily_quota=daily_quota,
+            due_days=due_days,
+        )
+    result = {
+        "user_id": person.user_id,
+        "disciplines": None if person.disciplines is None else list(person.disciplines),
+        "levels": dict(person.levels),
+        "language": person.language,
+        "email": person.email,
+        "daily_quota": person.daily_quota,
+        "due_days": person.due_days,
+    }
+    print_result(result, as_json=as_json)
+
+
+def reassign(
+    user_id: Annotated[str, typer.Argument(help="Who drops out.")],
+    to: Annotated[str, typer.Option("--to", help="Who takes the work; default: shared out.")] = "",
+    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Move what an annotator has not decided to others of the discipline; decisions stay.
+
+    Example: proctor review reassign zhang --to li
+    """
+    from tasks.review.reassignment import reassign as move
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        done = move(ledger, user_id, settings, now_text(), to=to or None, batch_id=batch_id or None)
+    print_result(
+        {"annotator": user_id, "batches": [asdict(one) for one in done]},
+        as_json=as_json,
+        lines=_describe_moves(user_id, done),
+    )
+    if any(one.left for one in done):
+        raise typer.Exit(1)
+
+
+def remind(
+    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    send: Annotated[
+        bool, typer.Option("--send", help="By e-mail, through the server that PROCTOR_SMTP_HOST names.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a letter to everybody with open work, in their language: how much, until when, how much a day. No question's text.
+
+    Example: proctor review remind
+    """
+    from tasks.review.reminders import send_reminders, write_reminders
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        letters = write_reminders(ledger, settings, now_text(), batch_id or None)
+    if send:
+        letters = send_reminders(letters, settings)
+    print_result(
+        {"reminders": [asdict(one) for one in letters]},
+        as_json=as_json,
+        lines=_describe_letters(letters, is_sent=send),
+    )
+    if send and not all(one.sent for one in letters):
+        raise typer.Exit(1)
+
+
+def _describe_moves(user_id: str, done: Sequence[Reassignment]) -> list[str]:
+    lines = []
+    for one in done:
+        moved = ", ".join(f"{count} to {name}" for name, count in one.moved.items()) or "nothing moved"
+        due = f", due {one.due_at[:10]} or later" if one.due_at else ""
+        lines.append(f"Batch {one.batch_id}: {moved}{due}")
+        lines += [
+            f"    {discipline}: {count} stay with {user_id}, nobody else can take them"
+            for discipline, count in one.left.items()
+        ]
+    if not done:
+        return [f"{user_id} has no open work.", "Next: proctor review status"]
+    if any(one.left for one in done):
+        lines.append("Next: add annotators, or raise their quota, and run the command again")
+    else:
+        lines.append(
+            f"Next: proctor review export workbooks; if {user_id} leaves for good: proctor exam user deactivate {user_id}"
+        )
+    return lines
+
+
+def _describe_letters(letters: Sequence[Reminder], *, is_sent: bool) -> list[str]:
+    if not letters:
+        return ["Nobody has open work.", "Next: proctor review status"]
+    if is_sent:
+        return [
+            f"{one.annotator}: " + (f"sent to {one.email}" if one.sent else f"not sent: {one.error}")
+            for one in letters
+        ] + ["Next: proctor review status"]
+    lines = []
+    for one in letters:
+        lines += [f"To {one.annotator}{f' <{one.email}>' if one.email else ''}: {one.subject}", "", one.text]
+    return [*lines, "Next: send these texts, or: proctor review remind --send"]

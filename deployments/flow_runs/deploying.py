@@ -1,0 +1,208 @@
+"""Deployments: what `prefect.yaml` lists is registered with a server, noted in the ledger, and can be started by hand.
+
+The manifest names every flow. Prefect knows what it was told; the ledger knows what should run when, whatever becomes of Prefect.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from deployments.flow_runs.environment import list_plain_variables
+from deployments.flow_runs.local_server import ServerState, build_environment, prefect_home, read_state
+from schemas.errors import ProctorError, UsageError
+from schemas.settings import Settings
+from tasks.flow_runs import WORK_POOL
+
+PoolKind = Literal["process", "docker", "kubernetes"]
+POOL_KINDS: Final[tuple[PoolKind, ...]] = get_args(PoolKind)
+POOLS: Final = Path(__file__).parents[1] / "pools"
+MANIFEST: Final = Path(__file__).parents[1] / "prefect.yaml"
+ROOT: Final = Path(__file__).resolve().parents[2]
+# Where images have the source of Proctor; a worker on a host uses this checkout.
+SOURCE_IN_IMAGE: Final = "/opt/proctor"
+PAID: Final = "paid"
+# Deployments of earlier versions: failures are told by the workers now.
+RETIRED: Final = ("notify/notify",)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """An entry of the manifest.
+
+    Attributes:
+        name: what it is called.
+        flow: the flow that it runs.
+        parameters: what it is given.
+        tags: `paid` where it calls models; `scheduled`, `event` or `by-hand`.
+        cron: when it runs by itself; null without a schedule.
+        timezone: of that time.
+    """
+
+    name: str
+    flow: str
+    parameters: Mapping[str, Any]
+    tags: tuple[str, ...]
+    cron: str | None
+    timezone: str
+
+
+def read_deployments() -> list[Deployment]:
+    """What the manifest lists, in its order."""
+    import yaml
+
+    entries = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["deployments"]
+    found = []
+    for entry in entries:
+        schedule: Mapping[str, str] = next(iter(entry.get("schedules", ())), {})
+        found.append(
+            Deployment(
+                entry["name"],
+                entry["entrypoint"].rpartition(":")[2],
+                entry.get("parameters", {}),
+                tuple(entry.get("tags", ())),
+                schedule.get("cron"),
+                schedule.get("timezone", "UTC"),
+            )
+        )
+    return found
+
+
+def find_deployment(name: str) -> Deployment:
+    """The deployment of that name; raises UsageError with the names that there are."""
+    found = {one.name: one for one in read_deployments()}
+    if name not in found:
+        raise UsageError(f"There is no deployment {name!r}. There are {', '.join(found)}.")
+    return found[name]
+
+
+def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]:
+    """Register every deployment of the manifest with the running server; returns their names. Twice changes nothing.
+
+    The server of this home is told, or the one that PREFECT_API_URL names. Raises UsageError where a schedule would spend without a
+    budget, ProctorError when no server runs, or with Prefect's own words when it refuses.
+    """
+    check_budget(settings)
+    state = read_state(settings)
+    if state is None and not os.environ.get("PREFECT_API_URL"):
+        raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
+    name = WORK_POOL if pool == "process" else f"{WORK_POOL}-{pool}"
+    manifest = _write_manifest(settings, pool, name)
+    environment = _build_environment(settings, state)
+    command = [sys.executable, "-m", "prefect", "--no-prompt"]
+    template = str(POOLS / f"{pool}.json")
+    for arguments in (
+        ["work-pool", "create", name, "--type", pool, "--base-job-template", template, "--overwrite"],
+        ["deploy", "--prefect-file", str(manifest), "--all"],
+    ):
+        done = subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, env=environment, cwd=ROOT
+        )
+        if done.returncode != 0:
+            last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
+            raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
+    _remove_retired(environment)
+    note_schedules(settings)
+    return [deployment.name for deployment in read_deployments()]
+
+
+def start_on_worker(deployment: Deployment) -> str:
+    """Let a worker run a deployment, with the parameters that it has, and return the id of the run at once.
+
+    Raises UsageError where the server does not know the deployment, ProctorError where it does not answer.
+    """
+    from deployments.flow_runs.flow_runner import prepare_prefect
+
+    prepare_prefect()
+    from httpx import HTTPError
+    from prefect.client.orchestration import get_client
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        with get_client(sync_client=True) as client:
+            found = client.read_deployment_by_name(f"{deployment.flow}/{deployment.name}")
+            return str(client.create_flow_run_from_deployment(found.id).id)
+    except ObjectNotFound:
+        raise UsageError(
+            f"The Prefect server does not know {deployment.name}. Run `proctor deploy` first."
+        ) from None
+    except HTTPError as error:
+        raise ProctorError(
+            f"The Prefect server does not start {deployment.name} ({type(error).__name__}). See that it runs, then try again."
+        ) from None
+
+
+def check_budget(settings: Settings) -> None:
+    """Raise UsageError unless something limits what scheduled runs may spend: nobody looks at their plans first."""
+    if settings.budget_usd is None:
+        paid = [one.name for one in read_deployments() if one.cron is not None and PAID in one.tags]
+        raise UsageError(
+            f"The schedules of {', '.join(paid)} would spend without a limit. Set PROCTOR_BUDGET_USD, or budget_usd in "
+            "proctor.toml, to what one run may cost, then run the command again."
+        )
+
+
+def note_schedules(settings: Settings) -> None:
+    """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.flow_runs import FlowSchedule, write_flow_schedules
+
+    schedules = [
+        FlowSchedule(one.name, one.flow, one.cron, one.timezone)
+        for one in read_deployments()
+        if one.cron is not None
+    ]
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        write_flow_schedules(connection, schedules)
+
+
+def _remove_retired(environment: Mapping[str, str]) -> None:
+    """Remove what earlier versions registered and this one does in another way: it would do it a second time."""
+    import httpx
+
+    api, key = environment["PREFECT_API_URL"], environment.get("PREFECT_API_KEY")
+    name, _, password = environment.get("PREFECT_API_AUTH_STRING", "").partition(":")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with httpx.Client(auth=(name, password) if name else None, headers=headers, timeout=30) as client:
+        for retired in RETIRED:
+            found = client.get(f"{api}/deployments/name/{retired}")
+            if found.status_code == 200:
+                client.delete(f"{api}/deployments/{found.json()['id']}")
+
+
+def _build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:
+    """What Prefect's own commands run in: nothing that is secret to us, and where the server is."""
+    inherited = list_plain_variables(os.environ)
+    environment = inherited | build_environment(settings, state) | {"PREFECT_LOGGING_LEVEL": "ERROR"}
+    if state is None:
+        # The person's own server comes with the person's own profile.
+        for name in ("PREFECT_HOME", "PREFECT_PROFILES_PATH"):
+            del environment[name]
+        for name in ("PREFECT_API_URL", "PREFECT_API_AUTH_STRING", "PREFECT_API_KEY"):
+            if name in os.environ:
+                environment[name] = os.environ[name]
+    return environment
+
+
+def _write_manifest(settings: Settings, pool: PoolKind, name: str) -> Path:
+    """The manifest for this pool; what Prefect's own is for the pool of processes."""
+    import yaml
+
+    content = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    content.pop("definitions", None)
+    source = str(ROOT) if pool == "process" else SOURCE_IN_IMAGE
+    content["pull"] = [{"prefect.deployments.steps.set_working_directory": {"directory": source}}]
+    for entry in content["deployments"]:
+        entry["work_pool"] = {**entry["work_pool"], "name": name}
+    folder = prefect_home(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"prefect-{pool}.yaml"
+    path.write_text(json.dumps(content, indent=2), encoding="utf-8")  # JSON is YAML
+    path.chmod(0o600)
+    return path

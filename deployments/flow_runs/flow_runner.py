@@ -1,0 +1,133 @@
+"""Run a flow of ours from a command: on a Prefect server, or as plain Python without one."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from deployments.command_line.output import print_note
+from deployments.flow_runs.local_server import (
+    build_environment,
+    create_prefect_home,
+    read_state,
+    start_server,
+)
+from deployments.home.hosts import check_host
+from schemas.errors import FlowError, ProctorError
+from schemas.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from prefect import Flow
+
+DRAIN_TIMEOUT_S = 10.0
+
+
+def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> Any:
+    """Run `flows/<name>.py` in this process and return what it returns (ids and counts).
+
+    Uses the server named by PREFECT_API_URL, or this home's own, which is started where it does not run and stays. With
+    `without_server`, or the setting of that name, the flow runs as plain Python and Prefect's API is never called.
+    A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
+    the flow is raised again as it is.
+    """
+    from warehouse.lake.sharing import share_lake
+
+    check_host(load_settings())
+    try:
+        with share_lake():
+            if without_server or load_settings().no_server:
+                return _run_plainly(_import_flow(name), parameters)
+            return load_flow(name)(**parameters)
+    except FlowError as error:
+        print_note(str(error))
+        return error.result
+    except ProctorError:
+        raise
+    except Exception as error:
+        cause = _find_cause(error)
+        if cause is None:
+            raise
+        raise cause from None
+
+
+def load_flow(name: str) -> Flow[..., Any]:
+    """Import a flow with Prefect's environment set first: Prefect reads it once, on import."""
+    prepare_prefect()
+    return _import_flow(name)
+
+
+def prepare_prefect() -> None:
+    """Set Prefect's environment for this process, once, with a server that answers."""
+    if "prefect" in sys.modules and "PREFECT_API_URL" in os.environ:
+        return
+    settings = load_settings()
+    if os.environ.get("PREFECT_API_URL"):
+        create_prefect_home(settings)
+        variables = build_environment(settings, None)
+        # The person's own server comes with the person's own profile.
+        for variable in ("PREFECT_HOME", "PREFECT_PROFILES_PATH"):
+            del variables[variable]
+    else:
+        variables = build_environment(settings, _find_server(settings))
+    os.environ.update(variables)
+
+
+def send_what_is_left() -> None:
+    """Wait until Prefect has the lines and events of this process; before the server that they go to is stopped.
+
+    At its end a process tries to send them for more than a minute to a server that is no longer there.
+    """
+    if "prefect" not in sys.modules:
+        return
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    for worker in (APILogWorker, EventsWorker):
+        worker.drain_all(timeout=DRAIN_TIMEOUT_S)
+
+
+def _find_server(settings: Settings) -> Any:
+    """The server of this home; started, and left running, where there is none."""
+    state = read_state(settings)
+    if state is None:
+        print_note(
+            "Starting a Prefect server for this home (about 20 s). It stays for the commands that follow; "
+            "`proctor down` stops it."
+        )
+    return start_server(settings, with_worker=False)
+
+
+def _import_flow(name: str) -> Flow[..., Any]:
+    return getattr(importlib.import_module(f"flows.{name}"), name)  # type: ignore[no-any-return]
+
+
+def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
+    """Call the flow's function with every task among its globals replaced by the task's own function."""
+    from prefect import Task
+
+    from tasks.flow_runs.record import recorded_run
+    from tasks.flow_runs.task import render_name
+
+    function = flow.fn
+    plain = {
+        name: value.fn if isinstance(value, Task) else value for name, value in function.__globals__.items()
+    }
+    copy = FunctionType(
+        function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    given = flow.validate_parameters(parameters)
+    with recorded_run(flow.name, render_name(flow.name, given)):
+        return copy(**given)
+
+
+def _find_cause(error: BaseException) -> ProctorError | None:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ProctorError):
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None

@@ -1,0 +1,107 @@
+"""PROCTOR_HOME as a whole: make it, describe it."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import nullcontext
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+from schemas.settings import HOME_MARK, Settings, is_home
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
+    """Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone.
+
+    A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
+    home one of the installation that the ledger belongs to.
+    """
+    from deployments.home.encryption import encrypt_from_the_start
+    from deployments.home.hosts import prepare_host
+    from warehouse.shared_files import has_hosts
+    from warehouse.stores import check_stores, joining_stores
+
+    home = settings.home
+    if not joins:
+        check_stores(settings)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o700)
+        settings.secrets_path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
+        ) from None
+    with joining_stores(settings) if joins else nullcontext():
+        _create_stores(settings, joins=joins)
+    encrypt_from_the_start(settings)
+    mark_home(settings)
+    prepare_host(settings)
+    registry = settings.registry_path
+    is_new = not registry.exists()
+    if is_new and joins and has_hosts(settings):
+        raise UsageError(
+            f"There is no registry {registry}, which the hosts of an installation share. Let PROCTOR_SHARED or PROCTOR_REGISTRY name "
+            "the folder or file that the other hosts use, then join again."
+        )
+    if is_new:
+        registry.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(TEMPLATES / "models.yaml", registry)
+    return {
+        "home": str(home),
+        "registry": str(registry),
+        "registry_is_new": is_new,
+        "lake": settings.data_address,
+    }
+
+
+def mark_home(settings: Settings) -> None:
+    """Let a home of which everything lies elsewhere be known as one."""
+    if not is_home(settings.home):
+        (settings.home / HOME_MARK).write_text(
+            "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
+            encoding="utf-8",
+        )
+
+
+def _create_stores(settings: Settings, *, joins: bool) -> None:
+    from warehouse.lake.store import open_lake
+    from warehouse.ledger.clock import check_clock
+    from warehouse.ledger.engine import open_ledger
+    from warehouse.stores import adopt_stores
+
+    with open_ledger(settings.ledger_address) as ledger:
+        check_clock(ledger)  # the first mark, which later clocks are compared with
+    open_lake(settings).close()
+    adopt_stores(settings, may_join=joins)
+    # Now that it is known whose they are, files elsewhere are marked, or refused as another lake's.
+    open_lake(settings).close()
+
+
+def describe_home(settings: Settings) -> dict[str, Any]:
+    """Server, stores and open work; reads only."""
+    from deployments.flow_runs.local_server import is_healthy, read_state
+    from warehouse.lake.reading import LakeReader
+    from warehouse.ledger import exam, review
+    from warehouse.ledger.engine import open_ledger
+
+    state = read_state(settings)
+    description: dict[str, Any] = {
+        "home": str(settings.home.resolve()),
+        "version": version("proctor"),
+        "server": "none" if state is None else ("healthy" if is_healthy(state) else "not answering"),
+        "api_url": None if state is None else state.api_url,
+    }
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        description["open_review_batches"] = review.count_open_batches(connection)
+        description["open_runs"] = exam.list_open_runs(connection)
+    with LakeReader(settings) as lake:
+        landed = lake.read("landed_row_counts")
+        quarantined = lake.read("quarantined_count")
+    description["rows"] = {str(name): count for name, count in landed.rows}
+    description["quarantined_rows"] = quarantined.scalar()
+    return description

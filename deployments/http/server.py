@@ -1,0 +1,196 @@
+"""A server as a process: it tells where it listens, writes a line per call, and ends quietly."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+
+import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from deployments.command_line.output import print_note
+from deployments.http.access_lines import AccessLines
+from deployments.http.connections import ConnectionLimits, make_protocol_class
+from schemas.errors import UsageError
+from schemas.settings import Settings, load_settings
+from tasks.log_lines import ServerLines
+
+# A candidate thinks before it answers: with uvicorn's 5 s most answers would pay for a new connection, and TLS for a new handshake.
+# An idle connection is the first to go where there are too many (deployments/http/connections.py).
+KEEP_ALIVE_S = 75
+# What uvicorn writes of a request that is none, or that asks for another protocol.
+_STRANGERS_LINES = (
+    "Invalid HTTP request received.",
+    "Unsupported upgrade request.",
+    "No supported WebSocket library detected.",
+)
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Any], Awaitable[None]]
+
+
+def serve_app(
+    app: Any,
+    name: str,
+    host: str,
+    port: int,
+    *,
+    notes: Callable[[str], Sequence[str]],
+    ended: str,
+    announcement: Callable[[str], str] | None = None,
+    certificate: str | None = None,
+    key: str | None = None,
+    proxy: str | None = None,
+    metrics_port: int | None = None,
+) -> None:
+    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
+
+    Args:
+        app: the application.
+        name: what it is called in a sentence.
+        host: address to listen on.
+        port: port to listen on.
+        notes: what is printed once it listens, from its address.
+        ended: what is printed at the end.
+        announcement: from its address, a line for programs that comes first on standard output.
+        certificate: TLS certificate (PEM); none for plain HTTP.
+        key: its key (PEM).
+        proxy: address of the proxy before it, which names the callers; none where callers connect themselves.
+        metrics_port: port of this host on which Prometheus reads how its calls went; none for no such port.
+    """
+    check_free(name, host, port)
+    settings = load_settings()
+    is_json = settings.log_format == "json"
+    if metrics_port is not None:
+        app = _count_calls(settings, name, app, metrics_port)
+    _write_own_lines(as_json=is_json)
+    config = make_config(
+        write_access_lines(app, as_json=is_json),
+        proxy=proxy,
+        host=host,
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    shown_host = f"[{host}]" if ":" in host else host
+    address = f"{'https' if certificate else 'http'}://{shown_host}:{port}"
+    server = _Server(config, notes(address), announcement(address) if announcement else "")
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    print_note(ended)
+
+
+def make_config(
+    app: Any, *, proxy: str | None = None, limits: ConnectionLimits | None = None, **options: Any
+) -> uvicorn.Config:
+    """How every server of ours listens: limits on connections, no web sockets, no word of a stranger in a log.
+
+    What a caller says of its own address (`X-Forwarded-For`) is believed from `proxy` alone.
+    """
+    logging.getLogger("uvicorn.error").addFilter(_leave_out_strangers)
+    return uvicorn.Config(
+        app if proxy is None else ProxyHeadersMiddleware(app, trusted_hosts=proxy),
+        http=make_protocol_class(limits),
+        ws="none",
+        loop="deployments.http.connections:HandshakeLoop",
+        log_level="warning",
+        access_log=False,
+        # Its own handlers would write tracebacks, whose messages may quote what was read.
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        **options,
+    )
+
+
+def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
+    """The application, its calls counted for whoever reads the metrics on that port of this host."""
+    from prometheus_client import CollectorRegistry
+
+    from deployments.http.metrics import METRICS_HOST, PATH, CallMetrics, open_metrics_server
+
+    registry = CollectorRegistry()
+    counted = CallMetrics(name.removeprefix("The "), registry).count(app)
+    open_metrics_server(settings, registry, METRICS_HOST, port)
+    print_note(f"Metrics: http://{METRICS_HOST}:{port}{PATH}")
+    return counted
+
+
+def _write_own_lines(*, as_json: bool) -> None:
+    """Let what our own parts and uvicorn have to say go to standard error in the form of the settings, and nothing of a traceback."""
+    for name in ("proctor", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers = [one for one in logger.handlers if not isinstance(one, ServerLines)]
+        logger.addHandler(ServerLines(print_note, as_json=as_json))
+        logger.propagate = False
+
+
+def write_access_lines(app: Any, *, as_json: bool = False) -> Any:
+    """The application with a line on standard output per call: time, method, path, status, milliseconds.
+
+    No header, no query and no body is written: tokens travel in them. Calls of strangers, who show nothing that the
+    application knows (`state.is_known`), fill no disk: beyond so many lines a minute they are counted in one.
+    """
+    lines = AccessLines(as_json=as_json)
+
+    async def logged(scope: Scope, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                lines.finish()
+            return
+        started, status = time.perf_counter(), 0
+
+        async def noted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = int(message["status"])
+            await send(message)
+
+        try:
+            await app(scope, receive, noted)
+        finally:
+            lines.write(scope, status, (time.perf_counter() - started) * 1e3)
+
+    return logged
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that tells the operator when it listens."""
+
+    def __init__(self, config: uvicorn.Config, notes: Sequence[str], announcement: str) -> None:
+        super().__init__(config)
+        self._notes = notes
+        self._announcement = announcement
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            if self._announcement:
+                print(self._announcement, flush=True)
+            print_note("\n".join(self._notes))
+
+
+def _leave_out_strangers(record: logging.LogRecord) -> bool:
+    """Whether a line of uvicorn is one that no stranger can make it write."""
+    return not str(record.msg).startswith(_STRANGERS_LINES)
+
+
+def check_free(name: str, host: str, port: int) -> None:
+    """Pass when a server can listen there; raises UsageError."""
+    if not 0 < port < 65_536:
+        raise UsageError(f"--port {port} is no port: name one from 1 to 65535.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"{name} cannot listen on {host}, port {port} ({error.strerror}). Name another with --port."
+            ) from None
