@@ -181,9 +181,9 @@ def _list_queries(format: str, output: Path | None) -> None:
     """The named queries with the question that each answers; one per line for people."""
     from deployments.output import paint, print_frame, print_note, print_records
     from deployments.table_files import write_frame
-    from warehouse.lake.queries import list_queries
+    from warehouse.lake.analyses import list_runnable_queries
 
-    found = list_queries()
+    found = list_runnable_queries()
     if format == "table":
         for query in found:
             takes = "".join(f" ${parameter.name}" for parameter in query.parameters)
