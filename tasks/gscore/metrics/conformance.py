@@ -40,7 +40,7 @@ def check_metric(metric: Metric) -> None:
             assert not np.isinf(values).any(), f"{name}: an infinite score; NaN stands for none"
         for place in range(0, len(references), 5):
             alone = metric.score(references[place : place + 1], responses[place : place + 1], profile)
-            for name, values in alone.items():
-                same = np.isclose(np.asarray(values, dtype=float)[0], found[name][place], equal_nan=True)
+            for name in found:
+                same = np.isclose(np.asarray(alone[name], dtype=float)[0], found[name][place], equal_nan=True)
                 assert same, f"{name}: pair {place} has another score by itself"
         assert all(len(np.asarray(values)) == 0 for values in metric.score([], [], profile).values())
