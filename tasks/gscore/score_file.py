@@ -182,7 +182,7 @@ def _compute_fingerprint(
     metrics: Sequence[str],
 ) -> str:
     """Return the name of the request: equal exactly when parts of an earlier run can be used."""
-    request = {
+    request: dict[str, object] = {
         "input": pairs.content_hash,
         "suffix": pairs.path.suffix.lower(),
         "columns": [pairs.reference_column, pairs.response_column],

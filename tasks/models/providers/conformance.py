@@ -45,7 +45,9 @@ async def _check(provider: Provider, url: str, refusing_url: str) -> ParsedReply
         await asyncio.sleep(0)
         begun.cancel()
         outcome = (await asyncio.gather(begun, return_exceptions=True))[0]
-        assert isinstance(outcome, asyncio.CancelledError | ParsedReply), "a call that is cancelled ends as cancelled"
+        assert isinstance(outcome, asyncio.CancelledError | ParsedReply), (
+            "a call that is cancelled ends as cancelled"
+        )
     finally:
         await endpoint.close()
     lost = provider(refusing_url, "none", 5.0)
