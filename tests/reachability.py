@@ -4,7 +4,7 @@ A node is a module-level name: a function, a class, an assignment; the statement
 An edge is a use of a name: through the module's names, its imports (followed to where the name is defined) or an
 attribute of an imported module. To import is not to use. A class is used where it can be made: its name in an annotation,
 in `isinstance` or in `except` makes none. A module whose dotted
-name stands in a text (a child process) runs with what it does under `__main__`.
+name stands in a text (a child process) runs with what it does under `__main__`; `module:name` in a text (an entry point) uses the name.
 """
 
 from __future__ import annotations
@@ -112,6 +112,9 @@ def _follow(modules: Mapping[str, Module], node: Node) -> Iterator[Node]:
     for text in use.texts:
         if text in modules:
             yield from (Node(text, name) for name in (OWN_NODE, MAIN_NODE))
+        source, _, name = text.partition(":")
+        if name and source in modules:  # an entry point
+            yield Node(source, name)
 
 
 def _resolve(

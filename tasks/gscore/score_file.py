@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,8 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import StoreError, UsageError
-from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, SCORE_COLUMNS, score_pairs
+from tasks.gscore.metrics import METRICS
+from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, SCORE_COLUMNS, list_metric_columns, score_pairs
 from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, parse_profile
 from tasks.gscore.metrics.similarity import EmbeddingModelError, Similarity, load_embedder
 from tasks.gscore.pair_files import (
@@ -78,12 +79,13 @@ def score_file(
     keep_texts: bool = False,
     cache: Path | None = None,
     part_rows: int | None = None,
+    metrics: Sequence[str] = (),
 ) -> FileScores:
     """Score every pair of a CSV, TSV, JSONL or Parquet file; write Parquet, CSV or JSONL, one row per pair in the same order.
 
     A row of `out` has the input's row number (from 1), the input's other columns (the two texts with `keep_texts` only) and the
     columns of `score.SCORE_COLUMNS`. `model` is a name, a folder or a loaded similarity; None, or a model that is not
-    there, leaves similarity and gscore null and says why in `message` and in each row. `cache` keeps embeddings for later
+    there, leaves similarity and gscore null and says why in `message` and in each row. `metrics` are further ones by name. `cache` keeps embeddings for later
     runs. Memory does not grow with the number of pairs.
 
     Raises UsageError when the file cannot be read as what its suffix says, or lacks a column; StoreError when
@@ -92,7 +94,7 @@ def score_file(
     chosen = parse_profile(profile)
     check_output_format(out)
     pairs = open_pair_file(path, reference_column, response_column)
-    _check_free_names(pairs)
+    _check_free_names(pairs, list_metric_columns(metrics))
     if out.exists() and out.samefile(path):
         raise UsageError(f"The scores would replace {path.name} itself. Name another file for them.")
     folder = out.with_name(out.name + ".parts")
@@ -101,13 +103,15 @@ def score_file(
         _only_writer(folder, out),
         _open_similarity(model, cache or folder / "embeddings.sqlite") as (similarity, message),
     ):
-        parts = _Parts(folder / _compute_fingerprint(pairs, chosen, similarity, message, keep_texts))
+        parts = _Parts(folder / _compute_fingerprint(pairs, chosen, similarity, message, keep_texts, metrics))
         done = resumed = parts.read_row_count()
         if progress is not None:
             progress(done, pairs.row_count)
         rows = part_rows or (_PART_ROWS if similarity is None else _PART_ROWS_WITH_SIMILARITY)
         for batch in _cut_parts(pairs.read(skip=done), rows):
-            scored = score_pairs(batch, chosen, similarity, missing_similarity_note=message or NO_MODEL_NOTE)
+            scored = score_pairs(
+                batch, chosen, similarity, missing_similarity_note=message or NO_MODEL_NOTE, metrics=metrics
+            )
             parts.write(_finish_rows(scored, first_row=done + 1, keep_texts=keep_texts))
             done += len(batch)
             if progress is not None:
@@ -126,10 +130,10 @@ def score_file(
     )
 
 
-def _check_free_names(pairs: PairFile) -> None:
+def _check_free_names(pairs: PairFile, further: Sequence[str]) -> None:
     """Raise UsageError when a column to be kept has the name of a column to be added."""
     # The texts are called reference and response from here on, whatever their columns are called in the file.
-    reserved = {*SCORE_COLUMNS, PROBLEM_COLUMN, "reference", "response"}
+    reserved = {*SCORE_COLUMNS, *further, PROBLEM_COLUMN, "reference", "response"}
     taken = sorted(reserved & set(pairs.other_columns))
     if taken:
         raise UsageError(
@@ -170,10 +174,15 @@ def _open_similarity(
 
 
 def _compute_fingerprint(
-    pairs: PairFile, profile: Profile, similarity: Similarity | None, message: str | None, keep_texts: bool
+    pairs: PairFile,
+    profile: Profile,
+    similarity: Similarity | None,
+    message: str | None,
+    keep_texts: bool,
+    metrics: Sequence[str],
 ) -> str:
     """Return the name of the request: equal exactly when parts of an earlier run can be used."""
-    request = {
+    request: dict[str, object] = {
         "input": pairs.content_hash,
         "suffix": pairs.path.suffix.lower(),
         "columns": [pairs.reference_column, pairs.response_column],
@@ -183,6 +192,10 @@ def _compute_fingerprint(
         "keep_texts": keep_texts,
         "layout": list(SCORE_COLUMNS),
     }
+    if metrics:
+        request["metrics"] = [
+            [METRICS.find_entry(name).package, METRICS.find(name).identity] for name in metrics
+        ]
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -14,7 +14,7 @@ from tasks.ingest.intake import show_name
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.readers.formats import check_kind, extract
+from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
 from tasks.ingest.splitting import Split
 
@@ -49,9 +49,7 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
         DocumentError: when it cannot be read.
     """
     data = path.read_bytes()
-    kind = sniff(data, path.name)
-    check_kind(kind)
-    extraction = extract(data, kind, options)
+    extraction = extract(data, find_reader(sniff(data, path.name), path.name), options)
     if extraction.sheets:
         lines = [
             Line("  ".join(cell for cell in row if cell.strip()))

@@ -13,7 +13,7 @@ from tasks.ingest.content.questions import make_questions
 from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
-from tasks.ingest.readers.formats import check_kind, extract
+from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
@@ -36,8 +36,9 @@ def read_document(
         data = Path(content or path).read_bytes()
         kind = sniff(data, path.name)
         document["media_type"] = MEDIA_TYPES[kind]
-        check_kind(kind)
-        extraction = extract(data, kind, options)
+        reader = find_reader(kind, path.name)
+        document["media_type"] = reader.media_type
+        extraction = extract(data, reader, options)
         return read_extraction(extraction, path, document, options)
     except DocumentError as error:
         document["status"], document["error"] = error.code, str(error)

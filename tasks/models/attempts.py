@@ -8,19 +8,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from schemas.errors import BudgetError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
 from tasks.models.limits import OwnPace
 from tasks.models.paces import Pace
+from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import ParsedReply, compute_status
-from tasks.models.transport import Failure, send_request
+from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
 from warehouse.ledger.calls import FinishedCall
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 MOST_ATTEMPTS = 6
 BACKOFF_S = 0.5
@@ -71,7 +68,7 @@ class Sender:
 
     async def send(
         self,
-        endpoint: AsyncOpenAI,
+        endpoint: Endpoint,
         pace: Pace | OwnPace,
         model: RegisteredModel,
         body: dict[str, Any],
@@ -95,7 +92,7 @@ class Sender:
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
-                outcome = await send_request(endpoint, body, self._timeout_s, self._longest_reply)
+                outcome = await self._send_once(endpoint, body)
                 flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)
@@ -113,6 +110,15 @@ class Sender:
                 return Sent(outcome, attempt, latency_ms)
             self._counts["retried"] += 1
             await asyncio.sleep(delay)
+
+    async def _send_once(self, endpoint: Endpoint, body: dict[str, Any]) -> ParsedReply | Failure:
+        """One attempt within the time limit, its text and reasoning each cut to what is kept."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                outcome = await endpoint.send(body)
+        except TimeoutError:
+            return Failure("timeout", True, is_bill_unknown=True)
+        return cut_reply(outcome, self._longest_reply) if isinstance(outcome, ParsedReply) else outcome
 
     def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
         """Seconds before the next attempt; null when there is to be none."""

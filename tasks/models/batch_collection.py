@@ -15,20 +15,10 @@ from schemas.errors import RegistryError, StoreError
 from schemas.settings import Settings
 from tasks.claims import claim_work
 from tasks.models.attempts import describe_done
-from tasks.models.batch_transport import (
-    FINAL_STATUSES,
-    BatchLine,
-    ProviderBatch,
-    cancel_batch,
-    delete_files,
-    find_batch,
-    look_at_batch,
-    read_results,
-)
 from tasks.models.endpoints import Endpoints
+from tasks.models.providers import FINAL_STATUSES, BatchLine, ProviderBatch
 from tasks.models.registry import RegisteredModel, Registry
-from tasks.models.replies import SIMULATED_FINGERPRINT
-from tasks.models.transport import Failure
+from tasks.models.replies import SIMULATED_FINGERPRINT, Failure
 from warehouse.ledger.batches import (
     CallBatch,
     end_batch,
@@ -111,7 +101,8 @@ async def cancel_open_batch(ledger: Ledger, settings: Settings, registry: Regist
         raise StoreError(f"Batch {batch_id} is {state}: only one that was created can be cancelled.")
     endpoints = Endpoints(settings.call_timeout_s)
     try:
-        found = await cancel_batch(endpoints.open(registry.get(batch.model)), batch.provider_batch_id)
+        endpoint = endpoints.open_for_batches(registry.get(batch.model))
+        found = await endpoint.cancel_batch(batch.provider_batch_id)
     finally:
         await endpoints.close()
     if isinstance(found, Failure):
@@ -166,15 +157,15 @@ class _Collection:
             drop_batch(self._ledger, batch)
             return
         model = registry.get(batch.model)
-        endpoint = self.endpoints.open(model)
+        endpoint = self.endpoints.open_for_batches(model)
         found: ProviderBatch | Failure | None
         if batch.provider_batch_id is None:
-            found = await find_batch(endpoint, batch_id)
+            found = await endpoint.find_batch(batch_id)
             if found is None:
                 self._give_up(batch)
                 return
         else:
-            found = await look_at_batch(endpoint, batch.provider_batch_id)
+            found = await endpoint.look_at_batch(batch.provider_batch_id)
         if isinstance(found, Failure):
             if found.status_code in _NOT_THERE:
                 # A provider without a list, or one that has forgotten the batch.
@@ -190,12 +181,12 @@ class _Collection:
             note_status(connection, batch_id, found.status)
         if found.status not in FINAL_STATUSES:
             return
-        lines = await read_results(endpoint, found, self._longest_reply)
+        lines = await endpoint.read_results(found, self._longest_reply)
         if isinstance(lines, Failure):
             self._report(batch, model, lines)
             return
         self._book(batch, model, lines, found)
-        await delete_files(endpoint, [batch.file_id, found.output_file_id, found.error_file_id])
+        await endpoint.delete_files([batch.file_id, found.output_file_id, found.error_file_id])
 
     def _report(self, batch: CallBatch, model: RegisteredModel, failure: Failure) -> None:
         self._collected.problems.append(

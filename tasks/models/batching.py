@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -18,7 +17,6 @@ from schemas.settings import Settings
 from tasks.claims import claim_work
 from tasks.models.attempts import estimate_worst_cost
 from tasks.models.batch_collection import CLAIM, discount, drop_batch
-from tasks.models.batch_transport import create_batch, delete_files, upload_requests
 from tasks.models.budget import Budget, compute_worst_cost
 from tasks.models.client import (
     CallFailed,
@@ -30,7 +28,7 @@ from tasks.models.client import (
     compute_call_key,
 )
 from tasks.models.registry import RegisteredModel
-from tasks.models.transport import Failure
+from tasks.models.replies import Failure
 from warehouse.ledger.batches import (
     BatchedCall,
     count_batch_failures,
@@ -140,6 +138,7 @@ class BatchClient(ModelClient):
         self, model: RegisteredModel, request: CallRequest, key: str, parameters: dict[str, Any]
     ) -> None:
         assert model.batch is not None and request.run_id is not None
+        endpoint = self._endpoints.open_for_batches(model)
         body = build_body(model, request, parameters)
         cheaper = discount(model)
         # What the budget cannot bear to be unknown is refused here as it is for a single call.
@@ -153,7 +152,7 @@ class BatchClient(ModelClient):
                 request.run_id,
                 request.purpose,
                 request.unit,
-                _write_line(key, body),
+                endpoint.write_line(key, body),
                 estimate_worst_cost(cheaper, body),
                 estimate_worst_cost(model, body),
             )
@@ -182,7 +181,7 @@ class BatchClient(ModelClient):
         From `creating` on it may be billed: whoever is killed there finds it again by its name, or books it at its worst.
         """
         assert model.batch is not None
-        endpoint = self._endpoints.open(model)
+        endpoint = self._endpoints.open_for_batches(model)
         batch_id = f"{BATCH_PREFIX}{uuid4().hex}"
         with claim_work(self._ledger, CLAIM, batch_id, what=f"submitting {batch_id}"):
             limit_usd = await self._read_limit(run_id)
@@ -191,13 +190,13 @@ class BatchClient(ModelClient):
             problem = None
             if taken:
                 content = b"".join(one.line for one in taken)
-                uploaded = await upload_requests(endpoint, f"proctor-{batch_id}", content)
+                uploaded = await endpoint.upload_requests(f"proctor-{batch_id}", content)
                 if isinstance(uploaded, Failure):
                     problem = uploaded
                 else:
                     file_hash = hashlib.sha256(content).hexdigest()
                     self._move(batch_id, "gathering", "creating", file_hash=file_hash, file_id=uploaded)
-                    created = await create_batch(endpoint, batch_id, uploaded, model.batch.window)
+                    created = await endpoint.create_batch(batch_id, uploaded, model.batch.window)
                     if not isinstance(created, Failure):
                         self._move(
                             batch_id, "creating", "created", provider_batch_id=created.provider_batch_id
@@ -211,7 +210,7 @@ class BatchClient(ModelClient):
                         self.submitted += len(taken)
                     else:
                         problem = created
-                        await delete_files(endpoint, [uploaded])
+                        await endpoint.delete_files([uploaded])
             if not taken or problem is not None:
                 with self._ledger.read() as connection:
                     batch = read_batch(connection, batch_id)
@@ -293,14 +292,6 @@ class BatchClient(ModelClient):
     async def _read_limit(self, run_id: str) -> float | None:
         limit = await self._ledger.writer.run_async(lambda connection: read_limit(connection, run_id))
         return self._settings.budget_usd if limit is None else limit
-
-
-def _write_line(key: str, body: dict[str, Any]) -> bytes:
-    """A request as batches have it: whole replies only, so that what concerns streams is left out."""
-    plain = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
-    line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": plain}
-    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _return(amount: float) -> Any:

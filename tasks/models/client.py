@@ -1,4 +1,4 @@
-"""The one door to LLMs: `openai.AsyncOpenAI` against any compatible endpoint, with a ledger of what was paid for.
+"""The one door to LLMs: each by its provider (tasks/models/providers), with a ledger of what was paid for.
 
 A call is known by the hash of what it asks. A `started` row is committed before it is sent and its reply before it is
 used, so that after a kill only calls then in flight are sent again. A call that another living process has under way is
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
@@ -34,9 +34,9 @@ from tasks.models.endpoints import Endpoints
 from tasks.models.limits import get_limiter
 from tasks.models.paces import Pace, Pauses
 from tasks.models.presence import Presence
+from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import SIMULATED_FINGERPRINT, compute_status
-from tasks.models.transport import Failure
+from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
 from warehouse.ledger.calls import (
     FinishedCall,
     FoundCall,
@@ -48,9 +48,6 @@ from warehouse.ledger.calls import (
 )
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.writer import LockedRow, Operation, name_call_row
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5
@@ -251,7 +248,7 @@ class ModelClient:
         )
 
     async def _send(
-        self, key: str, endpoint: AsyncOpenAI, pace: Pace, model: RegisteredModel, body: dict[str, Any]
+        self, key: str, endpoint: Endpoint, pace: Pace, model: RegisteredModel, body: dict[str, Any]
     ) -> CallReply:
 
         def book(usd: float) -> None:

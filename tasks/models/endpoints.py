@@ -1,14 +1,10 @@
-"""Connections to endpoints: one `openai.AsyncOpenAI` for each address and key."""
+"""Connections to endpoints: one for each API, address and key, opened by the provider that the registry names."""
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
-
+from schemas.errors import RegistryError
+from tasks.models.providers import PROVIDERS, BatchEndpoint, Endpoint
 from tasks.models.registry import RegisteredModel, read_address, read_key
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 
 class Endpoints:
@@ -22,27 +18,25 @@ class Endpoints:
     def __init__(self, timeout_s: float, simulated_url: str | None = None) -> None:
         self._timeout_s = timeout_s
         self._simulated_url = simulated_url
-        self._opened: dict[tuple[str, str | None], AsyncOpenAI] = {}
+        self._opened: dict[tuple[str, str, str | None], Endpoint] = {}
 
-    def open(self, model: RegisteredModel) -> AsyncOpenAI:
-        """The model's endpoint; raises RegistryError for a missing key or address."""
-        place = (model.base_url, model.key_variable)
+    def open(self, model: RegisteredModel) -> Endpoint:
+        """The model's endpoint; raises RegistryError for a missing key or address, UsageError for a provider that is not there."""
+        place = (model.api, model.base_url, model.key_variable)
         endpoint = self._opened.get(place)
-        if endpoint is not None:
-            return endpoint
-        url, key = read_address(model, self._simulated_url), read_key(model)
-        from openai import AsyncOpenAI, DefaultAioHttpClient
+        if endpoint is None:
+            url, key = read_address(model, self._simulated_url), read_key(model)
+            endpoint = self._opened[place] = PROVIDERS.find(model.api)(url, key, self._timeout_s)
+        return endpoint
 
-        # At DEBUG the library logs whole requests, that is, questions.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        endpoint = AsyncOpenAI(
-            api_key=key,
-            base_url=url,
-            max_retries=0,
-            timeout=self._timeout_s,
-            http_client=DefaultAioHttpClient(),
-        )
-        self._opened[place] = endpoint
+    def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:
+        """The model's endpoint; raises RegistryError as `open` does, and for an API whose batches Proctor does not know."""
+        endpoint = self.open(model)
+        if not isinstance(endpoint, BatchEndpoint):
+            raise RegistryError(
+                f"Model {model.name!r} has `batch` in the registry, but Proctor sends no batches by the API {model.api!r} of "
+                f"{model.provider!r}. Leave the field out: its calls are then sent singly."
+            )
         return endpoint
 
     async def close(self) -> None:

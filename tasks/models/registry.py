@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import RegistryError
+from tasks.models.providers import PROVIDERS
 from tasks.models.registry_batch import BatchTerms, parse_batch_terms
 from tasks.models.registry_file import (
     Place,
@@ -31,8 +32,16 @@ ROLES = ("candidate", "judge", "reference", "generator")
 
 # The literal that stands for the simulated model server, whose address is known only when it runs.
 SIMULATED_URL = "simulated"
+DEFAULT_API = "openai"
 
-PROVIDER_FIELDS = ("base_url", "key_variable", "requests_per_minute", "max_concurrency", "is_simulated")
+PROVIDER_FIELDS = (
+    "base_url",
+    "api",
+    "key_variable",
+    "requests_per_minute",
+    "max_concurrency",
+    "is_simulated",
+)
 MODEL_FIELDS = (
     "provider",
     "organisation",
@@ -82,6 +91,7 @@ class RegisteredModel:
         reexamine_every: months after which it is examined again; null for the settings' default.
         offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
         batch: how it takes batches; null where it takes none.
+        api: the words that its endpoint speaks: the name of one of `proctor.providers`.
     """
 
     name: str
@@ -106,6 +116,7 @@ class RegisteredModel:
     reexamine_every: int | None = None
     offers_schema: bool = False
     batch: BatchTerms | None = None
+    api: str = DEFAULT_API
 
 
 @dataclass(frozen=True)
@@ -236,6 +247,13 @@ def _check_provider(place: Place, entry: Mapping[str, Any]) -> None:
             f"{url!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
+    api = read_text(place, entry, "api")
+    if api is not None and not PROVIDERS.has(api):
+        raise place.error(
+            "api",
+            f"{api!r} is unknown",
+            f"Use one of {', '.join(PROVIDERS.own)}, or install the package that brings it (docs/extending.md)",
+        )
     variable = read_text(place, entry, "key_variable")
     if variable is not None and not variable.replace("_", "a").isalnum():
         raise place.error(
@@ -288,7 +306,12 @@ def _parse_model(
         reexamine_every=_months(place, entry),
         offers_schema=read_flag(place, entry, "offers_schema", default=False),
         batch=parse_batch_terms(place, entry),
+        api=_read_api(provider, url),
     )
+
+
+def _read_api(provider: Mapping[str, Any], url: str) -> str:
+    return str(provider.get("api") or (SIMULATED_URL if url == SIMULATED_URL else DEFAULT_API))
 
 
 def _months(place: Place, entry: Mapping[str, Any]) -> int | None:

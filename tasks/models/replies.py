@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tasks.long_text import cut_text
+
+if TYPE_CHECKING:
+    from tasks.models.registry import RegisteredModel
 
 SIMULATED_FINGERPRINT = "simulated"
 
 _REFUSING = ("content_filter", "refusal", "safety")
-_CUT = ("length", "max_tokens")
+_CUT = ("length", "max_tokens", "model_context_window_exceeded")
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
 
 # How many characters are read in vain before a text counts as tangled; what is nested too deep counts as `_TANGLED` of them.
 _MOST_EFFORT = 2_000_000
@@ -34,7 +38,7 @@ _SAYING = re.compile(
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """A chat completion as far as Proctor keeps it.
+    """A reply as far as Proctor keeps it.
 
     `whole` is null unless something was cut: then `bytes` and `sha256` of the whole `text` or `reasoning`, by that name.
     """
@@ -47,6 +51,42 @@ class ParsedReply:
     output_tokens: int | None = None
     fingerprint: str | None = None
     whole: dict[str, dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An attempt without a reply.
+
+    Attributes:
+        error: short class: an HTTP status with the endpoint's code, or `timeout`, `connection`, `cut_stream`, `malformed`.
+        is_retryable: whether another attempt may help.
+        retry_after_s: the pause that the endpoint asked for.
+        status_code: HTTP status, where there was one.
+        is_bill_unknown: whether the endpoint may have worked, and billed, all the same.
+    """
+
+    error: str
+    is_retryable: bool
+    retry_after_s: float | None = None
+    status_code: int | None = None
+    is_bill_unknown: bool = False
+
+    @property
+    def code(self) -> str:
+        """The endpoint's own code, which stands after the status; empty where there is none."""
+        return self.error.partition(" ")[2]
+
+    def advise(self, model: RegisteredModel) -> str:
+        """What to do about it."""
+        if self.status_code in (401, 403):
+            return f"Check the key in {model.key_variable or 'the endpoint'} and what it may use."
+        if self.status_code == 404:
+            return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
+        if self.code in QUOTA_CODES:
+            return "The account's quota is used up: raise it, then run again."
+        if not self.is_retryable:
+            return "Check the model's parameters in the registry, then run again."
+        return "Run again: the call is sent again and nothing that was answered is paid for twice."
 
 
 @dataclass(frozen=True)
@@ -123,49 +163,32 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     return _SAYING.search(before) is not None
 
 
-def parse_completion(data: object) -> ParsedReply | None:
-    """Read a chat completion; null when it does not have the shape of one."""
-    if not isinstance(data, Mapping):
-        return None
-    choices = data.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        return None
-    message = choices[0].get("message")
-    if not isinstance(message, Mapping):
-        return None
-    usage = data.get("usage")
-    return build_reply(
-        content=_text(message.get("content")),
-        reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
-        refusal=_text(message.get("refusal")),
-        finish_reason=_text(choices[0].get("finish_reason")),
-        usage=usage if isinstance(usage, Mapping) else {},
-        fingerprint=_text(data.get("system_fingerprint")),
-    )
-
-
 def build_reply(
     *,
-    content: str | None,
-    reasoning: str | None,
-    refusal: str | None,
-    finish_reason: str | None,
-    usage: Mapping[str, Any],
-    fingerprint: str | None,
+    content: object,
+    reasoning: object = None,
+    refusal: object = None,
+    finish_reason: object = None,
+    input_tokens: object = None,
+    output_tokens: object = None,
+    fingerprint: object = None,
 ) -> ParsedReply:
-    """A reply from its parts, whether they came at once or as a stream."""
-    text = _text(content) or ""
-    reasoning = _text(reasoning)
-    if reasoning is None:
-        reasoning, text = _split_thinking(text)
+    """A reply from its parts as an endpoint gave them, each of whatever type; what is no text or no count is null.
+
+    Where no reasoning is given, what stands between `<think>` and `</think>` at the beginning of the content is it.
+    """
+    text = read_text(content) or ""
+    thought = read_text(reasoning)
+    if thought is None:
+        thought, text = _split_thinking(text)
     return ParsedReply(
-        text=text or _text(refusal) or "",
-        reasoning=reasoning,
-        finish_reason=finish_reason,
-        is_refusal=bool(refusal),
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        fingerprint=fingerprint,
+        text=text or read_text(refusal) or "",
+        reasoning=thought,
+        finish_reason=read_text(finish_reason),
+        is_refusal=bool(read_text(refusal)),
+        input_tokens=_count(input_tokens),
+        output_tokens=_count(output_tokens),
+        fingerprint=read_text(fingerprint),
     )
 
 
@@ -195,7 +218,8 @@ def _split_thinking(text: str) -> tuple[str | None, str]:
     return thinking.strip() or None, answer.strip() if closed else ""
 
 
-def _text(value: object) -> str | None:
+def read_text(value: object) -> str | None:
+    """The text of a value, also where it comes in parts, as any store can keep it; null for what is none."""
     if isinstance(value, str):
         return _repair(value)
     if isinstance(value, list):  # content in parts

@@ -42,6 +42,7 @@ def main(file_count: int = 10_000) -> None:
 
 def measure_conversion() -> None:
     """CPU of our conversion to lines or sheets beside the bare library on the same bytes, per kind."""
+    from tasks.ingest.readers import READERS
     from tasks.ingest.readers.formats import extract
 
     print(
@@ -50,7 +51,7 @@ def measure_conversion() -> None:
     for name, kind, files, bare, note in _list_conversions():
         # a page of a PDF whose font says nothing goes to OCR too: that is measured with the scan
         options = {**_OPTIONS, "use_ocr": "scan" in name}
-        ours_s = sum(_best(extract, data, kind, options) for data in files)
+        ours_s = sum(_best(extract, data, READERS.find(kind), options) for data in files)
         bare_s = sum(_best(bare, data) for data in files)
         size = sum(map(len, files)) / len(files) / 1e3
         print(
@@ -217,10 +218,11 @@ def measure_splitting() -> None:
 
 
 def _extract_real() -> list[Any]:
+    from tasks.ingest.readers import READERS
     from tasks.ingest.readers.formats import extract
 
     return [
-        extract(path.read_bytes(), path.suffix[1:], _OPTIONS)
+        extract(path.read_bytes(), READERS.find(path.suffix[1:]), _OPTIONS)
         for path in sorted((SHARED / "exams").glob("*.*"))
         if path.suffix in (".docx", ".pdf") and "scan" not in path.name
     ]

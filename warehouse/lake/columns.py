@@ -17,6 +17,7 @@ from schemas.errors import UsageError
 from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
+from warehouse.lake.analyses import read_packaged_analyses
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     Query,
@@ -44,10 +45,9 @@ def describe_relation(name: str) -> list[DescribedColumn]:
     relations = describe_relations()
     if name in relations:
         return relations[name]
-    analyses = read_queries("analyses")
-    if name not in analyses:
+    query = read_queries("analyses").get(name) or read_packaged_analyses().get(name)
+    if query is None:
         raise UsageError(f"There is no table or view {name!r}; there are {', '.join(sorted(relations))}.")
-    query = analyses[name]
     with connect_trial() as connection:
         found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
     # DuckDB names what a statement reads only where it can bind it without any types; the words of it always can be read.

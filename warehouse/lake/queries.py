@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 SQL_DIR = Path(__file__).parent.parent / "sql"
+ANALYSES_DIR = SQL_DIR / "analyses"
 KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _WORD = re.compile(r"\b[a-z_]+\b")
@@ -53,6 +53,8 @@ class Query:
         parameters: declared in the header as `-- Parameters: $name (default value)`.
         shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
         body: the one SELECT, without the header and without a semicolon.
+        header: the lines of the header below the question, as they are indented, without their `--`.
+        package: the package that brings it; empty for one of ours.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Query:
     parameters: tuple[Parameter, ...]
     body: str
     shown: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    package: str = ""
 
     @property
     def digest(self) -> str:
@@ -84,11 +88,12 @@ def read_queries(kind: str) -> dict[str, Query]:
     }
 
 
-def parse_query(name: str, kind: str, text: str) -> Query:
-    """Split a file into its header (the leading `--` lines) and its statement."""
+def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
+    """Split a file into its header (the leading `--` lines) and its statement; `place` is what an error calls the file."""
     lines = text.strip().splitlines()
     header_end = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
-    header = [line.removeprefix("--").strip() for line in lines[:header_end]]
+    raw = [line.removeprefix("--") for line in lines[:header_end]]
+    header = [line.strip() for line in raw]
     parameters: list[Parameter] = []
     about: list[str] = []
     shown: tuple[str, ...] = ()
@@ -104,27 +109,29 @@ def parse_query(name: str, kind: str, text: str) -> Query:
     body = "\n".join(lines[header_end:]).strip().rstrip(";").strip()
     if not body:
         raise UsageError(
-            f"warehouse/sql/{kind}/{name}.sql holds no statement. Write its SELECT below the header."
+            f"{place or f'warehouse/sql/{kind}/{name}.sql'} holds no statement. Write its SELECT below the header."
         )
-    return Query(name, kind, about[0] if about else "", " ".join(about[1:]), tuple(parameters), body, shown)
+    return Query(
+        name,
+        kind,
+        about[0] if about else "",
+        " ".join(about[1:]),
+        tuple(parameters),
+        body,
+        shown,
+        header=tuple(raw[1:]),
+    )
 
 
 def list_header_entries(query: Query) -> dict[str, str]:
     """The lists in a query's header: an indented `name  what it is` is an entry; `a, b  what they are` are two."""
     return {
         name.strip(): about
-        for line in read_header(query)
+        for line in query.header
         if (entry := split_entry(line)) is not None
         for names, about in [entry]
         for name in names.split(",")
     }
-
-
-def read_header(query: Query) -> list[str]:
-    """The lines of a query's header below its question, as they are indented, without their `--`."""
-    text = (SQL_DIR / query.kind / f"{query.name}.sql").read_text("utf-8")
-    lines = takewhile(lambda line: line.startswith("--"), text.strip().splitlines())
-    return [line.removeprefix("--") for line in lines][1:]
 
 
 def split_entry(line: str) -> tuple[str, str] | None:
@@ -139,11 +146,16 @@ def is_parameter_line(line: str) -> bool:
 
 
 def find_query(name: str) -> Query:
-    """The mart, analysis or check of that name; raises UsageError that lists what there is."""
+    """The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is."""
     for kind in ("analyses", "marts", "checks"):
         if name in read_queries(kind):
             return read_queries(kind)[name]
-    known = sorted([*read_queries("analyses"), *read_queries("marts")])
+    from warehouse.lake.analyses import read_packaged_analyses
+
+    packaged = read_packaged_analyses()
+    if name in packaged:
+        return packaged[name]
+    known = sorted([*read_queries("analyses"), *read_queries("marts"), *packaged])
     raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
 
 

@@ -9,7 +9,6 @@ from warehouse.lake.queries import (
     Query,
     is_parameter_line,
     list_queries,
-    read_header,
     read_queries,
     split_entry,
 )
@@ -58,7 +57,7 @@ def _lay_out_about(query: Query) -> str:
     """The header below the question in its own lines; an indented line (`name  what it is`) is an entry of a list."""
     lines: list[str] = []
     was_entry = False
-    for line in read_header(query):
+    for line in query.header:
         if not line.strip() or is_parameter_line(line) or line.strip().startswith("Shown:"):
             continue
         entry = split_entry(line)

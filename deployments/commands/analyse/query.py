@@ -21,9 +21,9 @@ from deployments.command_line.table_files import write_frame, write_rows
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.lake import queries
+from warehouse.lake.analyses import list_runnable_queries
 from warehouse.lake.clients import CLIENTS, render_lines, shorten
 from warehouse.lake.columns import describe_relation
-from warehouse.lake.queries import list_queries
 from warehouse.lake.reading import LakeReader, Rows, run_statement
 
 # Imported within a function: what brings Polars. Not every command here needs it.
@@ -179,7 +179,7 @@ def _choose_format(format: str, output: Path | None) -> str:
 
 def _list_queries(format: str, output: Path | None) -> None:
     """The named queries with the question that each answers; one per line for people."""
-    found = list_queries()
+    found = list_runnable_queries()
     if format == "table":
         for query in found:
             takes = "".join(f" ${parameter.name}" for parameter in query.parameters)

@@ -39,6 +39,12 @@ def gscore(
         str,
         typer.Option("--model", help="Embedding model: name or folder; `none` leaves the similarity out."),
     ] = "",
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", help="A further metric, of a package that is installed beside; may be repeated."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score generated text against references: bleu4, rouge2, chrf, similarity and Gscore per pair.
@@ -50,7 +56,14 @@ def gscore(
     target = out or file.with_name(f"{file.stem}.gscore.parquet")
     name = None if model == "none" else model or load_settings().similarity_model
     with Progress("gscore: pairs") as progress, open_cluster(load_settings()):
-        result = score_file(file, target, profile, name, lambda done, total: progress.reach(done, total))
+        result = score_file(
+            file,
+            target,
+            profile,
+            name,
+            lambda done, total: progress.reach(done, total),
+            metrics=metrics or (),
+        )
     if result.message:
         print_note(result.message)
     print_result(

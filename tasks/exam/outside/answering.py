@@ -92,8 +92,7 @@ class EndpointAnswerer:
         """The answer; raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key."""
         from tasks.models.attempts import Flight
         from tasks.models.budget import compute_cost
-        from tasks.models.replies import compute_status
-        from tasks.models.transport import Failure
+        from tasks.models.replies import Failure, compute_status
 
         messages, version = render_prompt(
             BareQuestion.from_row(question["content"]), question["prompt_style"]

@@ -64,6 +64,21 @@ def score_surface(
     )
 
 
+class _Surface:
+    """BLEU-4, ROUGE-2 and chrF as one metric: they share the counts of n-grams."""
+
+    columns = SurfaceScores._fields
+    identity = "surface"
+
+    def score(
+        self, references: Sequence[str], responses: Sequence[str], profile: Profile
+    ) -> dict[str, Floats]:
+        return score_surface(references, responses, profile)._asdict()
+
+
+SURFACE = _Surface()
+
+
 def _score_some(references: Sequence[str], responses: Sequence[str], profile: Profile) -> SurfaceScores:
     batches = _cut(references, responses, BATCH_CHARACTERS, _BATCH_PAIRS)
     return _join(_score_batch(references[start:end], responses[start:end], profile) for start, end in batches)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from schemas.errors import ContractError, UsageError
-from tasks.gscore.metrics.batch import score_surface
+from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.profiles import DEFAULT_PROFILE, Profile, compute_gscore, parse_profile
 from tasks.gscore.metrics.similarity import Similarity
 
@@ -22,6 +24,8 @@ SCORE_COLUMNS: dict[str, pl.DataType] = {
     "similarity_model": pl.String(),
     "similarity_note": pl.String(),
 }
+# Bleu4, rouge2 and chrf, of which Gscore is made; the similarity needs a model, and is opened with it.
+OUR_METRIC = "surface"
 NO_MODEL_NOTE = "no embedding model was given: similarity and Gscore are not computed"
 NO_REFERENCE_NOTE = "there is no reference: the pair is not scored"
 NO_RESPONSE_NOTE = "there is no response: the pair is not scored"
@@ -33,36 +37,45 @@ def score_pairs(
     similarity: Similarity | None = None,
     *,
     missing_similarity_note: str = NO_MODEL_NOTE,
+    metrics: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Return `pairs` with the columns of `SCORE_COLUMNS` added, row for row in the same order.
+    """Return `pairs` with the columns of `SCORE_COLUMNS`, then those of further `metrics` added, row for row in the same order.
 
     `pairs` has text columns `reference` and `response`; its other columns are kept. All scores are on the 0–1 scale
     (similarity is a cosine, so it can be negative). A null reference or response is not scored: its scores are null and
     `similarity_note` says why; an empty text is scored like any other. Without `similarity` the columns similarity and
-    gscore are null. Raises ContractError when a column is missing or not text.
+    gscore are null. Raises ContractError when a column is missing or not text, UsageError for a metric that is not there, or gives
+    other scores than it says.
     """
     chosen = parse_profile(profile)
-    _check_columns(pairs)
+    further = list_metric_columns(metrics)
+    _check_columns(pairs, further)
     present = pairs.select(
         is_scored=pl.col("reference").is_not_null() & pl.col("response").is_not_null()
     ).to_series()
     scored = pairs.filter(present)
     references, responses = scored["reference"].to_list(), scored["response"].to_list()
-    surface = score_surface(references, responses, chosen)
+    surface = _score(OUR_METRIC, references, responses, chosen)
     if similarity is None:
         values = np.full(len(references), np.nan)
         notes: list[str | None] = [missing_similarity_note] * len(references)
     else:
         values, notes = similarity.score_similarity(references, responses)
-    gscore = compute_gscore(*surface, values)
+    gscore = compute_gscore(surface["bleu4"], surface["rouge2"], surface["chrf"], values)
+    others = [_score(name, references, responses, chosen) for name in metrics]
     # Joined by row number: a pair that is not scored has a null in every column.
     columns = pl.DataFrame(
         {
             "_row": present.arg_true(),
-            **surface._asdict(),
+            **surface,
             "similarity": pl.Series(values, dtype=pl.Float64).fill_nan(None),
             "gscore": pl.Series(gscore, dtype=pl.Float64).fill_nan(None),
             "_note": pl.Series(notes, dtype=pl.String),
+            **{
+                name: pl.Series(found, dtype=pl.Float64).fill_nan(None)
+                for scores in others
+                for name, found in scores.items()
+            },
         }
     )
     return (
@@ -77,8 +90,41 @@ def score_pairs(
             .then(pl.lit(NO_RESPONSE_NOTE))
             .otherwise(pl.col("_note")),
         )
-        .select(*pairs.columns, *SCORE_COLUMNS)
+        .select(*pairs.columns, *SCORE_COLUMNS, *further)
     )
+
+
+def list_metric_columns(metrics: Sequence[str]) -> list[str]:
+    """The columns of further metrics, in order; raises UsageError for one that is not there, or whose column is taken."""
+    columns: list[str] = []
+    for name in metrics:
+        for column in METRICS.find(name).columns:
+            if column in SCORE_COLUMNS or column in columns:
+                raise UsageError(
+                    f"The metric {name!r} of {METRICS.find_entry(name).package} gives a column {column!r}, which is there already. "
+                    "Leave it out, or ask its author for another name."
+                )
+            columns.append(column)
+    return columns
+
+
+def _score(
+    name: str, references: Sequence[str], responses: Sequence[str], profile: Profile
+) -> dict[str, npt.NDArray[np.float64]]:
+    """The scores of one metric by column, each held against what it says of itself."""
+    metric = METRICS.find(name)
+    found = {
+        column: np.asarray(values, dtype=np.float64)
+        for column, values in metric.score(references, responses, profile).items()
+    }
+    wanted = {column: (len(references),) for column in metric.columns}
+    shapes = {column: values.shape for column, values in found.items()}
+    if shapes != wanted:
+        raise UsageError(
+            f"The metric {name!r} of {METRICS.find_entry(name).package} gave scores of the shapes {shapes} where {wanted} was wanted. "
+            "Mend the package, or leave the metric out."
+        )
+    return found
 
 
 def score_pairs_with_references(
@@ -123,14 +169,14 @@ def score_pairs_with_references(
     )
 
 
-def _check_columns(pairs: pl.DataFrame) -> None:
+def _check_columns(pairs: pl.DataFrame, further: Sequence[str]) -> None:
     for name in ("reference", "response"):
         dtype = pairs.schema.get(name)
         if dtype is None:
             raise ContractError(f"The pairs to score have no column {name!r}; they have {pairs.columns}.")
         if dtype not in (pl.String, pl.Null):
             raise ContractError(f"The column {name!r} of the pairs to score is {dtype}, not text.")
-    taken = sorted(set(pairs.columns) & (set(SCORE_COLUMNS) | {"_row", "_note"}))
+    taken = sorted(set(pairs.columns) & {*SCORE_COLUMNS, *further, "_row", "_note"})
     if taken:
         raise ContractError(
             f"The pairs to score already have columns named {', '.join(taken)}. Rename or leave them out."

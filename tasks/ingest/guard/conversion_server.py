@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.guard.child import Child, fail
+from tasks.ingest.readers.formats import find_foreign_suffix
 
 
 def serve() -> None:
@@ -105,6 +106,8 @@ def _preload_for(path: str) -> bool:
 
         gc.freeze()
         return True
+    # Where the suffix is not ours, what other packages bring is read up here once, not in every child.
+    find_foreign_suffix(path)
     return False
 
 

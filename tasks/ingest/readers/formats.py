@@ -1,14 +1,18 @@
-"""The reader of every format: bytes of a known kind to the lines or sheets of an extraction."""
+"""Our readers, one of each kind of file, and which one reads a file: by its content, else another package's by its suffix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from schemas.errors import DocumentError
+from tasks.ingest.readers import READERS, Reader
 from tasks.ingest.readers.extraction import Extraction
 from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
+
+Options = Mapping[str, Any]
 
 # What a scanned page may take beyond the time limit of its document, and all of them together.
 SECONDS_PER_SCAN = 60
@@ -16,74 +20,116 @@ SECONDS_PER_SCAN = 60
 
 MAX_SCAN_SECONDS = 3600
 
+# Content that says little of what a file is: here a reader that another package brings for the suffix comes first.
+_PLAIN_KINDS = frozenset({"text", "html", "json", "jsonl", "zip", "ole", "pptx", "binary"})
+_UNREADABLE = frozenset({"zip", "binary", "ole", "pptx"})
+# Suffixes of what we read ourselves, beside the names of our readers: nobody else is asked about these.
+_OUR_SUFFIXES = frozenset({"txt", "md", "htm", "tsv", "xml"})
 
-def check_kind(kind: str) -> None:
-    """Refuse what holds no paper.
+
+def find_reader(kind: str, name: str) -> Reader:
+    """What reads a file of a kind, a key of `MEDIA_TYPES`, and of a name.
 
     Raises:
-        DocumentError: `unsupported`.
+        DocumentError: `unsupported`, for what holds no paper.
+        UsageError: for a reader of another package that cannot be loaded.
     """
-    if kind in ("zip", "binary", "ole", "pptx"):
+    if kind in _PLAIN_KINDS and (suffix := find_foreign_suffix(name)) is not None:
+        return READERS.find(suffix)
+    if kind in _UNREADABLE:
         raise DocumentError(
             "unsupported",
             f"The content is {MEDIA_TYPES[kind]}, which holds no paper that can be read. Export it as .docx, .xlsx or .pdf.",
         )
+    return READERS.find(kind)
 
 
-def extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
-    """Convert bytes of a known kind to lines, sheets or records; long runs of one sign are limited.
+def find_foreign_suffix(name: str) -> str | None:
+    """The suffix of a file's name, in small letters, where another package brings a reader for it; else null."""
+    suffix = name.rpartition(".")[2].casefold()
+    if "." not in name or suffix in _OUR_SUFFIXES or suffix in READERS.own:
+        return None
+    return suffix if READERS.has(suffix) else None
+
+
+def extract(data: bytes, reader: Reader, options: Options) -> Extraction:
+    """Convert bytes to lines, sheets or records; long runs of one sign are limited.
 
     Raises:
         DocumentError: the converter's own problem, or `needs_ocr` for a scan that nothing here can read.
     """
-    return limit_runs(_extract(data, kind, options))
+    return limit_runs(reader.read(data, options))
 
 
-def _extract(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
-    if kind == "docx":
-        from tasks.ingest.readers.docx import read_docx
+@dataclass(frozen=True)
+class Format:
+    """A reader of ours; `read` imports what it needs when it is called."""
 
-        return read_docx(data)
-    if kind in ("xlsx", "xlsb", "xls", "ods"):
+    media_type: str
+    read: Callable[[bytes, Options], Extraction]
+
+
+def _read_docx(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.docx import read_docx
+
+    return read_docx(data)
+
+
+def _read_workbook(kind: str) -> Callable[[bytes, Options], Extraction]:
+    def read(data: bytes, options: Options) -> Extraction:
         from tasks.ingest.readers.workbook import read_workbook
 
         return read_workbook(data, kind)
-    if kind == "pdf":
-        return _extract_pdf(data, options)
-    if kind == "image":
-        return _extract_image(data, options)
-    if kind in ("doc", "rtf", "odt", "word-xml", "excel-xml"):
-        return _extract_through_office(data, kind, options)
-    if kind == "moodle-xml":
-        from tasks.ingest.readers.moodle_xml import read_moodle_xml
 
-        return read_moodle_xml(data)
+    return read
+
+
+def _read_through_office(kind: str) -> Callable[[bytes, Options], Extraction]:
+    def read(data: bytes, options: Options) -> Extraction:
+        from tasks.ingest.readers.office import convert_with_libreoffice
+
+        limit = float(options["time_limit_s"]) * 0.9
+        if kind == "excel-xml":
+            extraction = XLSX.read(convert_with_libreoffice(data, kind, "xlsx", limit), options)
+        else:
+            extraction = DOCX.read(convert_with_libreoffice(data, kind, "docx", limit), options)
+        extraction.converter = f"libreoffice+{extraction.converter}"
+        return extraction
+
+    return read
+
+
+def _read_moodle_xml(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.moodle_xml import read_moodle_xml
+
+    return read_moodle_xml(data)
+
+
+def _read_json(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.json_records import read_json
-    from tasks.ingest.readers.plain_text import read_csv, read_text
+
+    return read_json(data)
+
+
+def _read_csv(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.plain_text import read_csv
+
+    return read_csv(data)
+
+
+def _read_html(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.web_pages import read_html
 
-    return {"csv": read_csv, "html": read_html, "json": read_json, "jsonl": read_json}.get(kind, read_text)(
-        data
-    )
+    return read_html(data)
 
 
-def _extract_through_office(data: bytes, kind: str, options: Mapping[str, Any]) -> Extraction:
-    from tasks.ingest.readers.office import convert_with_libreoffice
+def _read_text(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.plain_text import read_text
 
-    limit = float(options["time_limit_s"]) * 0.9
-    if kind == "excel-xml":
-        from tasks.ingest.readers.workbook import read_workbook
-
-        extraction = read_workbook(convert_with_libreoffice(data, kind, "xlsx", limit), "xlsx")
-    else:
-        from tasks.ingest.readers.docx import read_docx
-
-        extraction = read_docx(convert_with_libreoffice(data, kind, "docx", limit))
-    extraction.converter = f"libreoffice+{extraction.converter}"
-    return extraction
+    return read_text(data)
 
 
-def _extract_pdf(data: bytes, options: Mapping[str, Any]) -> Extraction:
+def _read_pdf(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.pdf import read_pdf
 
     extraction, unreadable = read_pdf(data)
@@ -122,7 +168,7 @@ def _extract_pdf(data: bytes, options: Mapping[str, Any]) -> Extraction:
     return extraction
 
 
-def _extract_image(data: bytes, options: Mapping[str, Any]) -> Extraction:
+def _read_image(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.ocr import is_ocr_installed, read_image
 
     if not options["use_ocr"] or not is_ocr_installed():
@@ -130,3 +176,23 @@ def _extract_image(data: bytes, options: Mapping[str, Any]) -> Extraction:
             "needs_ocr", "The file is a picture. Install the extra `ocr` and switch OCR on to read it."
         )
     return read_image(data)
+
+
+DOCX = Format(MEDIA_TYPES["docx"], _read_docx)
+XLSX = Format(MEDIA_TYPES["xlsx"], _read_workbook("xlsx"))
+XLSB = Format(MEDIA_TYPES["xlsb"], _read_workbook("xlsb"))
+XLS = Format(MEDIA_TYPES["xls"], _read_workbook("xls"))
+ODS = Format(MEDIA_TYPES["ods"], _read_workbook("ods"))
+DOC = Format(MEDIA_TYPES["doc"], _read_through_office("doc"))
+RTF = Format(MEDIA_TYPES["rtf"], _read_through_office("rtf"))
+ODT = Format(MEDIA_TYPES["odt"], _read_through_office("odt"))
+WORD_XML = Format(MEDIA_TYPES["word-xml"], _read_through_office("word-xml"))
+EXCEL_XML = Format(MEDIA_TYPES["excel-xml"], _read_through_office("excel-xml"))
+PDF = Format(MEDIA_TYPES["pdf"], _read_pdf)
+PICTURE = Format(MEDIA_TYPES["image"], _read_image)
+HTML = Format(MEDIA_TYPES["html"], _read_html)
+CSV = Format(MEDIA_TYPES["csv"], _read_csv)
+MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_moodle_xml)
+JSON = Format(MEDIA_TYPES["json"], _read_json)
+JSONL = Format(MEDIA_TYPES["jsonl"], _read_json)
+TEXT = Format(MEDIA_TYPES["text"], _read_text)

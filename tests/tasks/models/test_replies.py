@@ -16,10 +16,11 @@ import pytest
 from openai import AsyncOpenAI
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models import batch_transport, transport
-from tasks.models.batch_transport import BatchLine, ProviderBatch
-from tasks.models.replies import ParsedReply, compute_status, cut_reply, parse_completion
-from tasks.models.transport import Failure, read_retry_after, send_request
+from tasks.models.providers import BatchLine, ProviderBatch, failures, openai_batches
+from tasks.models.providers.failures import read_retry_after
+from tasks.models.providers.openai_calls import OpenAIEndpoint
+from tasks.models.providers.openai_replies import parse_completion
+from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
 
 
 def make_completion(**message: object) -> dict[str, object]:
@@ -144,11 +145,10 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
             pass
 
     async def ask(port: int, model: str) -> ParsedReply | Failure:
-        async with AsyncOpenAI(
-            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
-        ) as endpoint:
+        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
             body = {"model": model, "messages": [{"role": "user", "content": "x"}]}
-            return await send_request(endpoint, body | ({"stream": True} if is_streamed else {}), 300)
+            outcome = await OpenAIEndpoint(client).send(body | ({"stream": True} if is_streamed else {}))
+            return cut_reply(outcome, LONGEST_REPLY) if isinstance(outcome, ParsedReply) else outcome
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -177,13 +177,11 @@ def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
 
 def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library gathers the lines of a stream: what it waits for is limited as whole replies are."""
-    monkeypatch.setattr(transport, "MOST_REPLY_BYTES", 3_000_000)
+    monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:
-        async with AsyncOpenAI(
-            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
-        ) as endpoint:
-            return await send_request(endpoint, {"model": "m", "messages": [], "stream": True}, 300)
+        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+            return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
 
     with serve_pieces("text/event-stream", b'data: {"id": "', [b"a" * 1_000_000] * 300) as (port, sent):
         outcome = asyncio.run(ask(port))
@@ -195,19 +193,17 @@ def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch
 def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_transport, "MOST_REPLY_BYTES", 400_000)
-    monkeypatch.setattr(batch_transport, "MOST_RESULT_BYTES", 3_000_000)
+    monkeypatch.setattr(openai_batches, "MOST_REPLY_BYTES", 400_000)
+    monkeypatch.setattr(openai_batches, "MOST_RESULT_BYTES", 3_000_000)
 
     def write_line(key: str, content: str) -> bytes:
         body = make_completion(content=content)
         return json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}).encode() + b"\n"
 
     async def read(port: int) -> list[BatchLine] | Failure:
-        async with AsyncOpenAI(
-            base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0
-        ) as endpoint:
+        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
             found = ProviderBatch("b1", "completed", "file-1", None)
-            return await batch_transport.read_results(endpoint, found, longest_reply=1_000)
+            return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
 
     # The second line is longer than any reply; the one after it is read all the same, across the pieces.
     file = write_line("k1", "a" * 2_000) + write_line("k2", "b" * 900_000) + write_line("k3", "yes")

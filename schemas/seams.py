@@ -1,0 +1,130 @@
+"""The seams by which others extend Proctor: entry points of a group, found by name and loaded when they are asked for.
+
+Our own kinds stand here by name and in pyproject.toml as entry points of the same group. The metadata of all installed
+packages, which takes tens of milliseconds to read, is looked at only for a name that is not ours, and for a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+T = TypeVar("T")
+
+OURS: Final = "proctor"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a package brings to a seam.
+
+    Attributes:
+        name: the name by which it is asked for.
+        value: where it lies, as `module:object`.
+        package: the distribution that brings it, with its version; `proctor` for our own.
+    """
+
+    name: str
+    value: str
+    package: str
+
+
+class Seam(Generic[T]):
+    """One group of entry points.
+
+    Args:
+        group: the group's name, such as `proctor.readers`.
+        word: what one of them is called in a sentence.
+        own: our own ones, name → `module:object`.
+        needs: attributes that every one of them has.
+    """
+
+    def __init__(self, group: str, word: str, own: Mapping[str, str], *, needs: Sequence[str] = ()) -> None:
+        self.group = group
+        self.own = dict(own)
+        self._word = word
+        self._needs = tuple(needs)
+        self._loaded: dict[str, T] = {}
+        self._others: dict[str, list[EntryPoint]] | None = None
+
+    def has(self, name: str) -> bool:
+        """Whether there is one of that name; nothing is loaded."""
+        return name in self.own or name in self._read_others()
+
+    def find(self, name: str) -> T:
+        """The one of that name; raises UsageError where there is none, several, or one that cannot be loaded."""
+        if name not in self._loaded:
+            self._loaded[name] = self._load(self.find_entry(name))
+        return self._loaded[name]
+
+    def find_entry(self, name: str) -> Entry:
+        """Where the one of that name lies, and who brings it; raises UsageError where there is none, or several."""
+        if name in self.own:
+            return Entry(name, self.own[name], OURS)
+        found = self._read_others().get(name, [])
+        if not found:
+            known = ", ".join(sorted({*self.own, *self._read_others()})) or "none"
+            raise UsageError(
+                f"There is no {self._word} {name!r}; there are {known}. Correct the name, or install the package that brings it."
+            )
+        if len(found) > 1:
+            packages = " and ".join(sorted(_name_package(point) for point in found))
+            raise UsageError(
+                f"Several packages bring a {self._word} {name!r}: {packages}. Uninstall all but one."
+            )
+        return Entry(name, found[0].value, _name_package(found[0]))
+
+    def list_entries(self) -> list[Entry]:
+        """All of them, ours first; raises UsageError where a package brings one under a name of ours or of another package."""
+        for name in sorted(set(self.own) & set(self._read_others())):
+            packages = " and ".join(sorted(_name_package(point) for point in self._read_others()[name]))
+            raise UsageError(
+                f"{packages} brings a {self._word} {name!r}, which is a name of Proctor's own: ours is used. Uninstall the package, "
+                "or ask its author for another name."
+            )
+        return [self.find_entry(name) for name in (*self.own, *sorted(self._read_others()))]
+
+    def load_all(self) -> Iterator[tuple[Entry, T]]:
+        """All of them, each with where it comes from; raises UsageError as `find` and `list_entries` do."""
+        for entry in self.list_entries():
+            yield entry, self.find(entry.name)
+
+    def _read_others(self) -> dict[str, list[EntryPoint]]:
+        if self._others is None:
+            from importlib.metadata import entry_points
+
+            others: dict[str, list[EntryPoint]] = {}
+            for point in entry_points(group=self.group):
+                if point.dist is None or point.dist.name != OURS:
+                    others.setdefault(point.name, []).append(point)
+            self._others = others
+        return self._others
+
+    def _load(self, entry: Entry) -> T:
+        module, _, path = entry.value.partition(":")
+        try:
+            found: object = import_module(module.strip())
+            for part in path.split("[")[0].strip().split(".") if path else ():
+                found = getattr(found, part)
+        except Exception as error:
+            raise UsageError(
+                f"The {self._word} {entry.name!r} of {entry.package} ({entry.value}) cannot be loaded: "
+                f"{type(error).__name__}: {error}. Mend the package, or uninstall it."
+            ) from error
+        if lacking := [name for name in self._needs if not hasattr(found, name)]:
+            raise UsageError(
+                f"The {self._word} {entry.name!r} of {entry.package} ({entry.value}) is none: it has no {', '.join(lacking)}. "
+                "docs/extending.md shows what one has."
+            )
+        return cast(T, found)
+
+
+def _name_package(point: EntryPoint) -> str:
+    return "an unnamed package" if point.dist is None else f"{point.dist.name} {point.dist.version}"

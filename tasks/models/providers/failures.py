@@ -1,0 +1,139 @@
+"""What goes wrong at an HTTP API, in words that carry no content: statuses, pauses, lost connections, replies without an end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from tasks.models.replies import QUOTA_CODES, Failure
+
+T = TypeVar("T")
+
+_RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
+# A code is kept only when it is a word: anything else could be the endpoint quoting the question.
+_CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
+
+# What is read of one reply, and of one line of a stream, before it is refused; what is kept of its text is far less.
+MOST_REPLY_BYTES = 40_000_000
+
+
+class TooLarge(Exception):
+    """An endpoint sends more than any reply has."""
+
+
+async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
+    """What is asked through an SDK, or the failure that its exception stands for.
+
+    `sdk` is a module with the exceptions that `openai` and `anthropic` share by name, over aiohttp as transport.
+    """
+    import httpx2
+
+    try:
+        return await asked
+    except TooLarge:
+        return Failure("too_large", False, is_bill_unknown=True)
+    except sdk.APIStatusError as error:
+        if error.status_code < 400:  # an error event inside a stream that began well
+            return _read_event(error.body)
+        return read_status_failure(int(error.status_code), error.body, error.response.headers)
+    except sdk.APIConnectionError as error:
+        return _read_connection_error(error, is_timeout=isinstance(error, sdk.APITimeoutError))
+    except sdk.APIResponseValidationError:
+        return Failure("malformed", True, is_bill_unknown=True)
+    except sdk.APIError as error:
+        return _read_event(error.body)
+    except (httpx2.HTTPError, httpx2.StreamError):
+        # A stream or a file that ended before its end.
+        return Failure("cut_stream", True, is_bill_unknown=True)
+    except ValueError:
+        # An answer, or a piece of one, that is not JSON; the message would quote it.
+        return Failure("malformed", True, is_bill_unknown=True)
+
+
+async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
+    """A reply that comes at once, read in pieces, so that no endpoint fills the memory; raises TooLarge."""
+    content = bytearray()
+    async for piece in pieces:
+        content += piece
+        if len(content) > MOST_REPLY_BYTES:
+            raise TooLarge
+    return bytes(content)
+
+
+def limit_lines(response: Any) -> None:
+    """Let the lines of a stream that an SDK reads end: it gathers each until it does; raises TooLarge where one does not."""
+    pieces = response.aiter_bytes()
+    response.aiter_bytes = lambda *_: _limit_lines(pieces)
+
+
+async def _limit_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    length = 0
+    async for piece in pieces:
+        length = len(piece) - piece.rfind(b"\n") - 1 if b"\n" in piece else length + len(piece)
+        if length > MOST_REPLY_BYTES:
+            raise TooLarge
+        yield piece
+
+
+def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -> Failure:
+    """What a reply with an HTTP status other than 200 means."""
+    code = _read_code(body)
+    is_retryable = (status in _RETRYABLE_STATUS or status >= 500) and code not in QUOTA_CODES
+    return Failure(
+        f"{status} {code}" if code else str(status),
+        is_retryable,
+        retry_after_s=read_retry_after(headers),
+        status_code=status,
+        is_bill_unknown=status >= 500,
+    )
+
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """The pause asked for, in seconds: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) / scale
+        except (KeyError, ValueError):
+            continue
+        return seconds if 0 <= seconds < float("inf") else None
+    try:
+        moment = parsedate_to_datetime(headers["retry-after"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _read_event(body: object) -> Failure:
+    """An error event inside a stream."""
+    return Failure(f"stream {_read_code(body) or 'error'}", True, is_bill_unknown=True)
+
+
+def _read_connection_error(error: Exception, *, is_timeout: bool) -> Failure:
+    """Timeouts are connection errors to the SDKs; their aiohttp transport calls every lost connection a ConnectTimeout."""
+    import aiohttp
+    import httpx2
+
+    cause = error.__cause__
+    if cause is not None and isinstance(cause.__cause__, aiohttp.ClientConnectorError):
+        return Failure("connection", True)  # never reached the endpoint: nothing to bill
+    if is_timeout and not isinstance(cause, httpx2.ConnectTimeout):
+        return Failure("timeout", True, is_bill_unknown=True)
+    return Failure("connection", True, is_bill_unknown=True)
+
+
+def _read_code(body: object) -> str | None:
+    """The code of an error, else its type; those of the error inside come before those of its wrapping (`type: error`)."""
+    if not isinstance(body, Mapping):
+        return None
+    inner = body.get("error")
+    for name in ("code", "type"):
+        for place in (inner if isinstance(inner, Mapping) else {}, body):
+            value = place.get(name)
+            if isinstance(value, str) and _CODE.match(value):
+                return value
+    return None

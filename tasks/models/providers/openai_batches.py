@@ -1,0 +1,186 @@
+"""A provider's files and batches in OpenAI's form: uploaded, created, found again, looked at, read. Errors carry no content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from tasks.models.providers import BatchLine, ProviderBatch
+from tasks.models.providers.failures import MOST_REPLY_BYTES, ask_sdk, read_status_failure
+from tasks.models.providers.openai_replies import parse_completion, read_refusal
+from tasks.models.replies import Failure, ParsedReply, cut_reply
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types import Batch
+
+T = TypeVar("T")
+
+# Under this name our own name of a batch stands in its metadata: by it a batch is found whose answer was lost.
+METADATA_KEY = "proctor_batch"
+_PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+_LISTED_AT_ONCE = 100
+# Looking and uploading may be repeated at will; creating may not.
+_RETRIES = 3
+# What is read of one file of results: 20,000 bytes for each of 50,000 requests, the most that providers take in a batch.
+MOST_RESULT_BYTES = 1_000_000_000
+
+
+class OpenAIBatches:
+    """The batches of an endpoint."""
+
+    def __init__(self, client: AsyncOpenAI) -> None:
+        self.client = client
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.client.close()
+
+    def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
+        """A request as batches have it: whole replies only, so that what concerns streams is left out."""
+        plain = {name: value for name, value in request.items() if name not in ("stream", "stream_options")}
+        line = {"custom_id": call_key, "method": "POST", "url": _PATH, "body": plain}
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "backslashreplace") + b"\n"
+
+    async def upload_requests(self, name: str, content: bytes) -> str | Failure:
+        """Upload a file of requests; returns the provider's name of it. Nothing is billed by it."""
+        kept = await _ask(
+            self.client.with_options(max_retries=_RETRIES).files.create(
+                file=(f"{name}.jsonl", content, "application/jsonl"), purpose="batch"
+            )
+        )
+        return kept if isinstance(kept, Failure) else kept.id
+
+    async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
+        """Create a batch of an uploaded file, once: a failure with `is_bill_unknown` may have created it all the same."""
+        return _read_batch(
+            await _ask(
+                self.client.batches.create(
+                    input_file_id=file_id,
+                    endpoint=_PATH,
+                    completion_window=cast(Any, window),  # other providers know other windows
+                    metadata={METADATA_KEY: batch_id},
+                )
+            )
+        )
+
+    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
+        """The batch with our name in its metadata, by the provider's list; null where the list does not show it."""
+
+        async def look() -> ProviderBatch | Failure | None:
+            async for batch in self.client.with_options(max_retries=_RETRIES).batches.list(
+                limit=_LISTED_AT_ONCE
+            ):
+                if (batch.metadata or {}).get(METADATA_KEY) == batch_id:
+                    return _read_batch(batch)
+            return None
+
+        return await _ask(look())
+
+    async def look_at_batch(self, provider_batch_id: str) -> ProviderBatch | Failure:
+        """How far the provider has got."""
+        batches = self.client.with_options(max_retries=_RETRIES).batches
+        return _read_batch(await _ask(batches.retrieve(provider_batch_id)))
+
+    async def cancel_batch(self, provider_batch_id: str) -> ProviderBatch | Failure:
+        """Ask the provider to stop; what is done by then is answered, and billed."""
+        batches = self.client.with_options(max_retries=_RETRIES).batches
+        return _read_batch(await _ask(batches.cancel(provider_batch_id)))
+
+    async def read_results(self, found: ProviderBatch, longest_reply: int) -> list[BatchLine] | Failure:
+        """Every readable line of a batch's output and errors, the first one of each call.
+
+        The files are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters, a line beyond
+        what any reply has is no line, and files beyond MOST_RESULT_BYTES are refused.
+        """
+        lines: dict[str, BatchLine] = {}
+        for file_id in (found.output_file_id, found.error_file_id):
+            if file_id is None:
+                continue
+            failure = await _ask(self._read_file(file_id, found.status, longest_reply, lines))
+            if failure is not None:
+                return failure
+        return list(lines.values())
+
+    async def _read_file(
+        self, file_id: str, status: str, longest_reply: int, lines: dict[str, BatchLine]
+    ) -> Failure | None:
+        """Add the lines of a file to those that are there; a failure where it is too large."""
+        files = self.client.with_options(max_retries=_RETRIES).files
+        async with files.with_streaming_response.content(file_id) as response:
+            async for raw in _split_lines(response.iter_bytes()):
+                if raw is None:
+                    return Failure("too_large", False)
+                line = _parse_line(raw, status)
+                if line is not None and line.call_key not in lines:
+                    if isinstance(line.outcome, ParsedReply):
+                        line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
+                    lines[line.call_key] = line
+        return None
+
+    async def delete_files(self, file_ids: Iterable[str | None]) -> None:
+        """Take our files from the provider: questions and replies are not to lie there. One that stays is no error."""
+        for file_id in file_ids:
+            if file_id is not None:
+                await _ask(self.client.files.delete(file_id))
+
+
+async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
+    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
+
+    What is too long for a line is cut, and so is not JSON.
+    """
+    rest = bytearray()
+    count = 0
+    async for piece in pieces:
+        count += len(piece)
+        if count > MOST_RESULT_BYTES:
+            yield None
+            return
+        *ended, last = piece.split(b"\n")
+        for part in ended:
+            rest += part[: MOST_REPLY_BYTES - len(rest)]
+            yield bytes(rest)
+            rest.clear()
+        rest += last[: MOST_REPLY_BYTES - len(rest)]
+    yield bytes(rest)
+
+
+async def _ask(asked: Awaitable[T]) -> T | Failure:
+    import openai
+
+    return await ask_sdk(openai, asked)
+
+
+def _parse_line(raw: bytes, status: str) -> BatchLine | None:
+    """What a line says of a call; null for one that cannot be read."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str):
+        return BatchLine(data["custom_id"], _parse_outcome(data, status))
+    return None
+
+
+def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failure:
+    response = data.get("response")
+    if not isinstance(response, Mapping):
+        # Not executed, because the batch expired or was cancelled; otherwise an error of the request's own.
+        is_whole = status in ("expired", "cancelled", "failed")
+        return Failure(f"batch_{status}" if is_whole else "no_response", True, is_bill_unknown=not is_whole)
+    code = response.get("status_code")
+    if isinstance(code, int) and code != 200:
+        return read_refusal(read_status_failure(code, response.get("body"), {}))
+    return parse_completion(response.get("body")) or Failure("malformed", True, is_bill_unknown=True)
+
+
+def _read_batch(batch: Batch | Failure) -> ProviderBatch | Failure:
+    if isinstance(batch, Failure):
+        return batch
+    errors = batch.errors.data if batch.errors is not None else None
+    error = next((one.code for one in errors or () if one.code), None)
+    return ProviderBatch(str(batch.id), str(batch.status), batch.output_file_id, batch.error_file_id, error)

@@ -1,0 +1,88 @@
+"""Calls in the form of OpenAI's chat completions, which most endpoints speak, the simulated models among them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.models.providers.failures import MOST_REPLY_BYTES, TooLarge, ask_sdk, limit_lines, read_whole
+from tasks.models.providers.openai_batches import OpenAIBatches
+from tasks.models.providers.openai_replies import parse_completion, read_refusal
+from tasks.models.replies import Failure, ParsedReply, build_reply
+
+
+def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
+    """A connection to any endpoint that is compatible with OpenAI's."""
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    # At DEBUG the library logs whole requests, that is, questions.
+    logging.getLogger("openai").setLevel(logging.WARNING)
+    return OpenAIEndpoint(
+        AsyncOpenAI(
+            api_key=key, base_url=url, max_retries=0, timeout=timeout_s, http_client=DefaultAioHttpClient()
+        )
+    )
+
+
+class OpenAIEndpoint(OpenAIBatches):
+    """A connection by `openai.AsyncOpenAI`, for single calls and for batches."""
+
+    async def send(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
+        """Send one chat completion; whatever goes wrong with it is returned, not raised."""
+        import openai
+
+        receive = self._receive_stream if request.get("stream") else self._receive_whole
+        outcome = await ask_sdk(openai, receive(request))
+        return read_refusal(outcome) if isinstance(outcome, Failure) else outcome
+
+    async def _receive_whole(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
+        rest = {name: value for name, value in request.items() if name not in ("model", "messages")}
+        async with self.client.chat.completions.with_streaming_response.create(
+            model=request["model"], messages=request["messages"], extra_body=rest
+        ) as response:
+            content = await read_whole(response.iter_bytes())
+        return parse_completion(json.loads(content)) or Failure("malformed", True, is_bill_unknown=True)
+
+    async def _receive_stream(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
+        """Collect a stream; one that ends without a finish reason was cut."""
+        rest = {name: value for name, value in request.items() if name not in ("model", "messages", "stream")}
+        rest.setdefault("stream_options", {"include_usage": True})
+        stream = await self.client.chat.completions.create(
+            model=request["model"], messages=request["messages"], stream=True, extra_body=rest
+        )
+        limit_lines(stream.response)
+        texts: list[str] = []
+        reasonings: list[str] = []
+        refusals: list[str] = []
+        finish_reason: str | None = None
+        fingerprint: str | None = None
+        usage: dict[str, Any] = {}
+        count = 0
+        async for chunk in stream:
+            fingerprint = chunk.system_fingerprint or fingerprint
+            if chunk.usage is not None:
+                usage = chunk.usage.model_dump()
+            for choice in chunk.choices or ():
+                delta = choice.delta
+                extra = delta.model_extra or {}
+                texts.append(delta.content or "")
+                refusals.append(delta.refusal or "")
+                reasonings.append(extra.get("reasoning_content") or extra.get("reasoning") or "")
+                finish_reason = choice.finish_reason or finish_reason
+                count += len(texts[-1]) + len(refusals[-1]) + len(reasonings[-1])
+            if count > MOST_REPLY_BYTES:
+                await stream.close()
+                raise TooLarge
+        if finish_reason is None:
+            return Failure("cut_stream", True, is_bill_unknown=True)
+        return build_reply(
+            content="".join(texts),
+            reasoning="".join(reasonings) or None,
+            refusal="".join(refusals) or None,
+            finish_reason=finish_reason,
+            input_tokens=usage.get("prompt_tokens"),
+            output_tokens=usage.get("completion_tokens"),
+            fingerprint=fingerprint,
+        )

@@ -1,0 +1,193 @@
+"""The kits by which others hold their own kinds to our rules: ours pass them, what breaks a rule does not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.gscore.metrics import METRICS
+from tasks.gscore.metrics.conformance import check_metric
+from tasks.ingest.readers import READERS, DocumentError, Extraction, Line
+from tasks.ingest.readers.conformance import check_reader
+from tasks.models.providers import PROVIDERS, Failure, ParsedReply
+from tasks.models.providers.conformance import check_provider
+from tests.seams.test_third_party import PAPER, SOURCE
+from tests.tasks.models.anthropic_server import Message, serve_messages
+from tests.tasks.models.simulation import start_server
+from warehouse.lake.conformance import check_analyses
+from warehouse.lake.queries import ANALYSES_DIR
+
+SAMPLES = {
+    "text": b"1. Why?\nA. so\nB. not so\n",
+    "html": b"<html><ol><li>Why?</li></ol></html>",
+    "csv": b"question,answer\nWhy?,so\n",
+    "json": b'[{"question": "Why?", "answer": "so"}]',
+    "jsonl": b'{"question": "Why?", "answer": "so"}\n',
+}
+
+
+@pytest.fixture
+def third_party(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(SOURCE))
+    import proctor_tex.lengths
+    import proctor_tex.reader
+
+    yield proctor_tex
+    for name in [name for name in sys.modules if name.startswith("proctor_tex")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_our_readers_of_text_pass(name: str) -> None:
+    check_reader(READERS.find(name), SAMPLES[name])
+
+
+def test_the_third_partys_pass(third_party: Any) -> None:
+    assert len(check_reader(third_party.reader.TEX, PAPER.encode()).lines) == 10
+    check_metric(third_party.lengths.LENGTHS)
+    assert [query.name for query in check_analyses(third_party.ANALYSES)] == ["documents_by_converter"]
+
+
+class Reads:
+    """A reader that breaks one rule."""
+
+    def __init__(self, media_type: str, *answers: object) -> None:
+        self.media_type = media_type
+        self._answers = list(answers)
+
+    def read(self, data: bytes, options: Mapping[str, Any]) -> Any:
+        if not data:
+            raise DocumentError("empty", "Nothing.")
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def extract(*lines: Line) -> Extraction:
+    return Extraction("mine", "1", lines=list(lines))
+
+
+@pytest.mark.parametrize(
+    ("reader", "said"),
+    [
+        (Reads("tex", extract(Line("a"))), "is no media type"),
+        (Reads("text/x", "words"), "returned str"),
+        (Reads("text/x", extract(Line("a")), extract(Line("b"))), "in two ways"),
+        (Reads("text/x", extract()), "nothing was read"),
+        (Reads("text/x", extract(Line("a\nb"))), "a line holds a line break"),
+        (Reads("text/x", extract(Line("a", 2), Line("b", 1))), "pages are not in order"),
+        (Reads("text/x", extract(Line("a", label_length=2))), "label_length"),
+        (Reads("text/x", extract(Line("a", emphasis=((0, 2, "bold"),)))), "emphasis"),
+        (Reads("text/x", extract(Line("a")), extract(Line("a")), KeyError("x")), "KeyError was raised"),
+    ],
+)
+def test_a_reader_that_breaks_a_rule_does_not_pass(reader: Reads, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_reader(reader, b"sample")
+
+
+def test_our_metric_passes() -> None:
+    check_metric(METRICS.find("surface"))
+
+
+class Scores:
+    identity = "1"
+
+    def __init__(self, columns: Sequence[str], scores: Any) -> None:
+        self.columns = columns
+        self._scores = scores
+
+    def score(self, references: Sequence[str], responses: Sequence[str], profile: object) -> Any:
+        return self._scores(len(references))
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (Scores((), lambda n: {}), "columns has names"),
+        (Scores(("My Score",), lambda n: {}), "small_letters"),
+        (Scores(("one",), lambda n: {"two": np.zeros(n)}), "the scores are of"),
+        (Scores(("one",), lambda n: {"one": np.zeros(n + 1)}), "scores of"),
+        (Scores(("one",), lambda n: {"one": np.full(n, np.inf)}), "infinite"),
+        (Scores(("one",), lambda n: {"one": np.arange(n)}), "another score by itself"),
+    ],
+)
+def test_a_metric_that_breaks_a_rule_does_not_pass(metric: Scores, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_metric(metric)
+
+
+def test_our_analyses_have_what_the_kit_asks_for_but_their_names(tmp_path: Path) -> None:
+    for file in list(ANALYSES_DIR.glob("*.sql"))[:5]:
+        (tmp_path / f"other_{file.name}").write_text(file.read_text("utf-8"))
+    assert len(check_analyses(tmp_path)) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("mine", "-- Which?\n", "holds no statement"),
+        ("mine", "-- Rows.\nSELECT 1", "the question that it answers"),
+        ("leaderboard", "-- Which?\nSELECT 1", "has this name"),
+        ("mine", "-- Which?\nSELECT $month", "uses .'month'., declares .."),
+        ("mine", "-- Which?\nSELECT * FROM nothing_like_it", "nothing_like_it"),
+        ("mine", "-- Which?\nDROP TABLE documents", "is no one SELECT"),
+    ],
+)
+def test_an_analysis_that_breaks_a_rule_does_not_pass(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    (tmp_path / f"{name}.sql").write_text(text)
+    with pytest.raises(AssertionError, match=said):
+        check_analyses(tmp_path)
+
+
+def test_both_our_providers_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.tasks.models.anthropic_server.KEY", "none")
+    with serve_messages(lambda body, number: Message()) as server:
+        assert check_provider(PROVIDERS.find("anthropic"), server.url).text == "B"
+    simulated = start_server(conformance={})
+    try:
+        reply = check_provider(PROVIDERS.find("openai"), simulated.url)
+        assert reply.fingerprint == "simulated"
+    finally:
+        simulated.stop()
+
+
+class Sends:
+    def __init__(self, outcome: Any) -> None:
+        self._outcome = outcome
+
+    def __call__(self, url: str, key: str, timeout_s: float) -> Any:
+        self._is_lost = url.endswith(":9/v1")
+        return self
+
+    async def send(self, request: Any) -> Any:
+        return self._outcome(request) if self._is_lost else ParsedReply("yes")
+
+    async def close(self) -> None:
+        pass
+
+
+def fail(request: Any) -> Any:
+    raise ConnectionError("gone")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (fail, "ConnectionError was raised"),
+        (lambda request: ParsedReply("yes"), "a server that is not there"),
+        (lambda request: Failure("connection", False), "may be there again"),
+        (lambda request: Failure(request["messages"][1]["content"], True), "short class without content"),
+    ],
+)
+def test_a_provider_that_breaks_a_rule_does_not_pass(outcome: Any, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_provider(Sends(outcome), "http://127.0.0.1:1/v1")

@@ -1,0 +1,3 @@
+from importlib.resources import files
+
+ANALYSES = files("proctor_tex.analyses")

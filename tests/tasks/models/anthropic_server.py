@@ -1,0 +1,169 @@
+"""A local server that speaks the form of Anthropic's messages API: what it refuses, how it answers, whole or as a stream."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from anthropic import AsyncAnthropic
+from anthropic.types.message_create_params import MessageCreateParamsBase
+
+KEY = "key-of-the-test"
+# The version of the API, and the fields of a request, as the installed SDK has them; others are an error there.
+VERSION = str(AsyncAnthropic(api_key=KEY).default_headers["anthropic-version"])
+FIELDS = frozenset(MessageCreateParamsBase.__annotations__) | {"stream"}
+
+
+@dataclass(frozen=True)
+class Message:
+    """A reply; `cut_after` lets a stream end after so many events."""
+
+    blocks: Sequence[Mapping[str, Any]] = ({"type": "text", "text": "B"},)
+    stop_reason: str = "end_turn"
+    usage: Mapping[str, Any] = field(default_factory=lambda: {"input_tokens": 100, "output_tokens": 20})
+    cut_after: int | None = None
+    fails_with: str | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An error of the API."""
+
+    status: int
+    type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Script = Callable[[dict[str, Any], int], Message | Fault]
+
+
+@dataclass
+class MessagesServer:
+    """Where it listens, and the bodies of what it was asked, in order."""
+
+    url: str
+    asked: list[dict[str, Any]]
+
+
+@contextmanager
+def serve_messages(script: Script) -> Iterator[MessagesServer]:
+    """A server that answers by the script: the request's body and its number, from 1."""
+    asked: list[dict[str, Any]] = []
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            refusal = self._refuse(body)
+            if refusal is not None:
+                self._fail(refusal)
+                return
+            with lock:
+                asked.append(body)
+                number = len(asked)
+            answer = script(body, number)
+            if isinstance(answer, Fault):
+                self._fail(answer)
+            elif body.get("stream"):
+                self._stream(body, answer)
+            else:
+                self._send(200, write_message(body, answer))
+
+        def _refuse(self, body: dict[str, Any]) -> Fault | None:
+            if self.path != "/v1/messages":
+                return Fault(404, "not_found_error")
+            if self.headers.get("Authorization") != f"Bearer {KEY}":
+                return Fault(401, "authentication_error")
+            is_right = (
+                self.headers.get("anthropic-version") == VERSION
+                and set(body) <= FIELDS
+                and isinstance(body.get("max_tokens"), int)
+                and body.get("messages")
+                and all(message["role"] in ("user", "assistant") for message in body["messages"])
+            )
+            return None if is_right else Fault(400, "invalid_request_error")
+
+        def _fail(self, fault: Fault) -> None:
+            # The message quotes the question, as errors of APIs do.
+            error = {"type": fault.type, "message": "QUOTED-QUESTION"}
+            self._send(fault.status, {"type": "error", "error": error, "request_id": "req_1"}, fault.headers)
+
+        def _send(
+            self, status: int, data: Mapping[str, Any], headers: Mapping[str, str] | None = None
+        ) -> None:
+            content = json.dumps(data).encode()
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def _stream(self, body: dict[str, Any], answer: Message) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            with suppress(OSError):
+                for event in list_events(body, answer)[: answer.cut_after]:
+                    self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield MessagesServer(f"http://127.0.0.1:{server.server_port}", asked)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def write_message(body: Mapping[str, Any], answer: Message) -> dict[str, Any]:
+    """A reply that comes at once."""
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": answer.blocks if isinstance(answer.blocks, str) else list(answer.blocks),
+        "stop_reason": answer.stop_reason,
+        "stop_details": {"type": "refusal", "category": None} if answer.stop_reason == "refusal" else None,
+        "stop_sequence": None,
+        "usage": dict(answer.usage),
+    }
+
+
+def list_events(body: Mapping[str, Any], answer: Message) -> list[dict[str, Any]]:
+    """The same reply as the events of a stream, each text in two pieces, with a ping between."""
+    start = {**write_message(body, answer), "content": [], "stop_reason": None}
+    start["usage"] = {**answer.usage, "output_tokens": 1}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
+    for index, block in enumerate(answer.blocks):
+        name = block["type"]
+        text = block.get(name, "")
+        empty = {**block, name: ""} if name in ("text", "thinking") else dict(block)
+        events.append({"type": "content_block_start", "index": index, "content_block": empty})
+        for piece in (text[: len(text) // 2], text[len(text) // 2 :]):
+            if name in ("text", "thinking"):
+                delta = {"type": f"{name}_delta", name: piece}
+                events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        if name == "thinking":
+            delta = {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
+    if answer.fails_with is not None:
+        error = {"type": answer.fails_with, "message": "QUOTED-QUESTION"}
+        return [*events, {"type": "error", "error": error}]
+    usage = {"output_tokens": answer.usage["output_tokens"]}
+    delta = {"stop_reason": answer.stop_reason, "stop_sequence": None}
+    return [*events, {"type": "message_delta", "delta": delta, "usage": usage}, {"type": "message_stop"}]

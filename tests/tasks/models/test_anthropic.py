@@ -1,0 +1,268 @@
+"""A provider whose API is not OpenAI's: the messages API, through the same door, with the same ledger, budget and retries."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic.types import Message as SdkMessage
+from anthropic.types import RawMessageStreamEvent
+from pydantic import TypeAdapter
+from sqlalchemy import select
+
+from schemas.errors import BudgetError, RegistryError
+from schemas.settings import Settings
+from tasks.models.batching import BatchClient
+from tasks.models.budget import Budget
+from tasks.models.client import CallFailed, CallReply
+from tasks.models.registry import RegisteredModel
+from tasks.models.registry_batch import BatchTerms
+from tests.tasks.models.anthropic_server import (
+    KEY,
+    Fault,
+    Message,
+    MessagesServer,
+    list_events,
+    serve_messages,
+    write_message,
+)
+from tests.tasks.models.simulation import call_all, call_one, make_model, make_request
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.tables import llm_calls
+
+THINKING = {"type": "thinking", "thinking": "一加一是二。", "signature": "c2ln"}
+REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}
+TEXT = {"type": "text", "text": "正确。"}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_MESSAGES_KEY", KEY)
+
+
+def make_claude(server: MessagesServer, **changes: Any) -> RegisteredModel:
+    values: dict[str, Any] = {
+        "base_url": server.url,
+        "key_variable": "TEST_MESSAGES_KEY",
+        "api": "anthropic",
+        "is_simulated": False,
+        "provider": "anthropic",
+        "parameters": {"max_tokens": 200, "output_config": {"effort": "low"}},
+    }
+    return make_model("claude", **values | changes)
+
+
+def ask(ledger: Ledger, server: MessagesServer, **options: Any) -> CallReply:
+    return call_one(ledger, "unused", model=options.pop("model", None) or make_claude(server), **options)
+
+
+def read_rows(ledger: Ledger) -> list[tuple[str, int, float | None, float | None]]:
+    with ledger.read() as connection:
+        found = connection.execute(
+            select(llm_calls.c.status, llm_calls.c.attempts, llm_calls.c.cost_usd, llm_calls.c.extra_usd)
+        )
+        return [tuple(row) for row in found]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_reply_keeps_its_thinking_apart_and_costs_what_its_usage_says(
+    ledger: Ledger, is_streamed: bool
+) -> None:
+    usage = {
+        "input_tokens": 1000,
+        "cache_read_input_tokens": 200,
+        "cache_creation_input_tokens": 300,
+        "output_tokens": 400,
+    }
+    message = Message((THINKING, REDACTED, TEXT), usage=usage)
+    with serve_messages(lambda body, number: message) as server:
+        parameters = {"max_tokens": 200, "thinking": {"type": "adaptive"}} | (
+            {"stream": True} if is_streamed else {}
+        )
+        reply = ask(ledger, server, model=make_claude(server, parameters=parameters))
+    assert (reply.text, reply.reasoning, reply.finish_reason, reply.status) == (
+        "正确。",
+        "一加一是二。",
+        "end_turn",
+        "answered",
+    )
+    # 1 USD for a million tokens in, 2 for a million out; what a cache held counts as read.
+    assert (reply.input_tokens, reply.output_tokens, reply.cost_usd) == (1500, 400, pytest.approx(0.0023))
+    assert read_rows(ledger) == [("done", 1, pytest.approx(0.0023), 0.0)]
+
+
+def test_a_request_is_worded_as_the_api_words_it(ledger: Ledger) -> None:
+    schema = {"type": "object", "properties": {"stars": {"type": "integer"}}}
+    request = make_request(
+        messages=[
+            {"role": "system", "content": "Mark with care."},
+            {"role": "user", "content": "Q"},
+            {"role": "assistant", "content": "A"},
+            {"role": "user", "content": "Again"},
+        ],
+        parameters={
+            "max_completion_tokens": 64,
+            "stop": "END",
+            "seed": 7,
+            "response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": schema}},
+        },
+    )
+    with serve_messages(lambda body, number: Message()) as server:
+        ask(ledger, server, request=request)
+    assert server.asked == [
+        {
+            "model": "claude",
+            "max_tokens": 64,
+            "system": "Mark with care.",
+            "messages": request.messages[1:],
+            "stop_sequences": ["END"],
+            "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": schema}},
+        }
+    ]
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        (Message((), stop_reason="refusal"), "refused"),
+        (Message(({"type": "text", "text": "正"},), stop_reason="max_tokens"), "truncated"),
+        (Message((THINKING,), stop_reason="max_tokens"), "truncated"),
+        (Message((TEXT,), stop_reason="model_context_window_exceeded"), "truncated"),
+        (Message((TEXT,), stop_reason="stop_sequence"), "answered"),
+        (Message(({"type": "text", "text": " "},)), "empty"),
+    ],
+)
+def test_how_a_reply_ended_is_a_value(
+    ledger: Ledger, message: Message, status: str, is_streamed: bool
+) -> None:
+    with serve_messages(lambda body, number: message) as server:
+        model = make_claude(server, parameters={"max_tokens": 9} | ({"stream": True} if is_streamed else {}))
+        reply = ask(ledger, server, model=model)
+    assert (reply.status, reply.finish_reason, reply.attempts) == (status, message.stop_reason, 1)
+
+
+def test_429_and_529_are_tried_again_after_the_pause_asked_for_and_bill_nothing(ledger: Ledger) -> None:
+    faults = [Fault(429, "rate_limit_error", {"retry-after": "0.3"}), Fault(529, "overloaded_error")]
+    budget = Budget(1.0)
+    with serve_messages(lambda body, number: faults[number - 1] if number <= 2 else Message()) as server:
+        reply = ask(ledger, server, budget=budget)
+    assert (reply.attempts, len(server.asked), reply.text) == (3, 3, "B")
+    cost = (100 * 1.0 + 20 * 2.0) / 1e6
+    assert read_rows(ledger) == [("done", 3, pytest.approx(cost), 0.0)]
+
+
+def test_a_server_error_may_have_been_billed_and_is_booked_at_its_most(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Fault(500, "api_error") if number == 1 else Message()) as server:
+        ask(ledger, server)
+    ((status, attempts, _, extra),) = read_rows(ledger)
+    assert (status, attempts) == ("done", 2)
+    assert extra is not None and extra > 200 * 2.0 / 1e6
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "advice"),
+    [
+        (
+            Fault(401, "authentication_error"),
+            "401 authentication_error",
+            "Check the key in TEST_MESSAGES_KEY",
+        ),
+        (Fault(404, "not_found_error"), "404 not_found_error", "Check base_url and endpoint_model (claude)"),
+        (Fault(402, "billing_error"), "402 billing_error", "The account's quota is used up"),
+        (Fault(413, "request_too_large"), "413 request_too_large", "Check the model's parameters"),
+    ],
+)
+def test_an_error_for_good_is_not_tried_again_and_names_what_to_do(
+    ledger: Ledger, fault: Fault, error: str, advice: str
+) -> None:
+    with serve_messages(lambda body, number: fault) as server, pytest.raises(CallFailed) as caught:
+        ask(ledger, server)
+    assert (caught.value.error, caught.value.attempts) == (error, 1)
+    assert advice in str(caught.value)
+    assert "QUOTED-QUESTION" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        (Message((TEXT,), cut_after=5), "cut_stream"),
+        (Message((TEXT,), fails_with="overloaded_error"), "stream overloaded_error"),
+    ],
+)
+def test_a_stream_that_breaks_is_asked_for_again(ledger: Ledger, broken: Message, error: str) -> None:
+    with serve_messages(lambda body, number: broken if number == 1 else Message((TEXT,))) as server:
+        model = make_claude(server, parameters={"max_tokens": 200, "stream": True})
+        assert ask(ledger, server, model=model).attempts == 2
+    with serve_messages(lambda body, number: broken) as server, pytest.raises(CallFailed) as caught:
+        model = make_claude(server, parameters={"max_tokens": 200, "stream": True})
+        ask(ledger, server, model=model, request=make_request(1), most_attempts=2)
+    assert (caught.value.error, caught.value.attempts) == (error, 2)
+
+
+def test_the_server_answers_in_the_shapes_that_the_sdk_reads() -> None:
+    body = {"model": "m"}
+    for answer in (Message((THINKING, REDACTED, TEXT)), Message((), stop_reason="refusal")):
+        SdkMessage.model_validate(write_message(body, answer), strict=True)
+        reader = TypeAdapter(RawMessageStreamEvent)
+        kinds = {
+            reader.validate_python(event).type
+            for event in list_events(body, answer)
+            if event["type"] != "ping"
+        }
+        assert {"message_start", "message_delta", "message_stop"} <= kinds
+
+
+def test_a_reply_that_is_no_message_is_no_empty_one(ledger: Ledger) -> None:
+    with (
+        serve_messages(lambda body, number: Message("words")) as server,  # type: ignore[arg-type]
+        pytest.raises(CallFailed) as caught,
+    ):
+        # A text in the place of blocks is spelled out as a list of letters: blocks of no kind.
+        ask(ledger, server, model=make_claude(server, endpoint_model="m"), most_attempts=1)
+    assert caught.value.error == "malformed"
+
+
+def test_without_a_limit_of_tokens_nothing_is_sent(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server, pytest.raises(CallFailed) as caught:
+        ask(ledger, server, model=make_claude(server, parameters={}))
+    assert caught.value.error == "no_max_tokens"
+    assert "Check the model's parameters in the registry" in str(caught.value)
+    assert server.asked == []
+
+
+def test_the_budget_stops_a_call_before_it_is_sent(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server, pytest.raises(BudgetError):
+        ask(ledger, server, budget=Budget(0.0001))
+    assert server.asked == []
+
+
+def test_a_reply_is_paid_for_once(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        first = ask(ledger, server)
+        outcomes, counts = call_all(ledger, "unused", [make_request()], make_claude(server))
+    assert len(server.asked) == 1
+    assert isinstance(outcomes[0], CallReply)
+    assert (first.text, outcomes[0].text, outcomes[0].is_replayed, counts) == (
+        "B",
+        "B",
+        True,
+        {"replayed": 1},
+    )
+
+
+def test_batches_by_an_api_of_which_none_are_known_are_refused_before_anything_is_gathered(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    async def gather(model: RegisteredModel) -> None:
+        async with BatchClient(ledger, Settings(home=tmp_path)) as client:
+            await client.complete(model, make_request())
+
+    with (
+        serve_messages(lambda body, number: Message()) as server,
+        pytest.raises(RegistryError, match="sends no batches by the API 'anthropic' of 'anthropic'"),
+    ):
+        asyncio.run(gather(make_claude(server, batch=BatchTerms())))
+    assert (server.asked, read_rows(ledger)) == ([], [])
