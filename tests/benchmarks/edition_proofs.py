@@ -23,7 +23,8 @@ from typing import Any
 import polars as pl
 
 from tasks.editions.basis import Basis, JudgeInOrder
-from tasks.editions.public_files import Question, write_edition_files
+from tasks.questions.question import Question
+from tasks.editions.public_files import write_edition_files
 from tasks.exam.public.hashing import digest, follow_path, make_path
 
 ANSWERS = 546_840
