@@ -57,14 +57,12 @@ class Sender:
         counts: Counter[str],
         *,
         timeout_s: float,
-        longest_reply: int,
         budget: Budget | None,
         most_attempts: int = MOST_ATTEMPTS,
         backoff_s: float = BACKOFF_S,
     ) -> None:
         self._counts = counts
         self._timeout_s = timeout_s
-        self._longest_reply = longest_reply
         self._budget = budget
         self._most_attempts = most_attempts
         self._backoff_s = backoff_s
@@ -76,8 +74,9 @@ class Sender:
         model: RegisteredModel,
         body: dict[str, Any],
         flight: Flight,
+        longest_reply: int,
     ) -> Sent:
-        """Send until there is a reply or a failure for good.
+        """Send until there is a reply, of which so many characters are kept, or a failure for good.
 
         Raises BudgetError before an attempt that the budget may not bear.
         """
@@ -95,7 +94,7 @@ class Sender:
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
-                outcome = await send_request(endpoint, body, self._timeout_s, self._longest_reply)
+                outcome = await send_request(endpoint, body, self._timeout_s, longest_reply)
                 flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)

@@ -17,6 +17,7 @@ from tasks.claims import claim_work
 from tasks.models.attempts import describe_done
 from tasks.models.batch_transport import (
     FINAL_STATUSES,
+    MOST_RESULT_BYTES,
     BatchLine,
     ProviderBatch,
     cancel_batch,
@@ -190,11 +191,16 @@ class _Collection:
             note_status(connection, batch_id, found.status)
         if found.status not in FINAL_STATUSES:
             return
-        lines = await read_results(endpoint, found, self._longest_reply)
-        if isinstance(lines, Failure):
-            self._report(batch, model, lines)
+        results = await read_results(endpoint, found, self._longest_reply)
+        if isinstance(results, Failure):
+            self._report(batch, model, results)
             return
-        self._book(batch, model, lines, found)
+        self._book(batch, model, results.lines, found)
+        if not results.is_whole:
+            self._collected.problems.append(
+                f"The results of {batch.batch_id} have more than {MOST_RESULT_BYTES} bytes: what comes after them is not read, and the "
+                "calls that it answers are booked as failed. Make smaller batches of this model, or limit its replies."
+            )
         await delete_files(endpoint, [batch.file_id, found.output_file_id, found.error_file_id])
 
     def _report(self, batch: CallBatch, model: RegisteredModel, failure: Failure) -> None:

@@ -97,39 +97,49 @@ async def cancel_batch(endpoint: AsyncOpenAI, provider_batch_id: str) -> Provide
     return _read_batch(await _ask(batches.cancel(provider_batch_id)))
 
 
+@dataclass(frozen=True)
+class BatchResults:
+    """What could be read of a batch's results, and whether its files were read to their ends."""
+
+    lines: list[BatchLine]
+    is_whole: bool
+
+
 async def read_results(
     endpoint: AsyncOpenAI, found: ProviderBatch, longest_reply: int = LONGEST_REPLY
-) -> list[BatchLine] | Failure:
+) -> BatchResults | Failure:
     """Every readable line of a batch's output and errors, the first one of each call.
 
     The files are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters, a line beyond
-    what any reply has is no line, and files beyond MOST_RESULT_BYTES are refused.
+    what any reply has is no line, and of a file MOST_RESULT_BYTES are read.
     """
     lines: dict[str, BatchLine] = {}
+    is_whole = True
     for file_id in (found.output_file_id, found.error_file_id):
         if file_id is None:
             continue
-        failure = await _ask(_read_file(endpoint, file_id, found.status, longest_reply, lines))
-        if failure is not None:
-            return failure
-    return list(lines.values())
+        is_end = await _ask(_read_file(endpoint, file_id, found.status, longest_reply, lines))
+        if isinstance(is_end, Failure):
+            return is_end
+        is_whole = is_whole and is_end
+    return BatchResults(list(lines.values()), is_whole)
 
 
 async def _read_file(
     endpoint: AsyncOpenAI, file_id: str, status: str, longest_reply: int, lines: dict[str, BatchLine]
-) -> Failure | None:
-    """Add the lines of a file to those that are there; a failure where it is too large."""
+) -> bool:
+    """Add the lines of a file to those that are there; whether it was read to its end."""
     files = endpoint.with_options(max_retries=_RETRIES).files
     async with files.with_streaming_response.content(file_id) as response:
         async for raw in _split_lines(response.iter_bytes()):
             if raw is None:
-                return Failure("too_large", False)
+                return False
             line = _parse_line(raw, status)
             if line is not None and line.call_key not in lines:
                 if isinstance(line.outcome, ParsedReply):
                     line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
                 lines[line.call_key] = line
-    return None
+    return True
 
 
 async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
@@ -171,8 +181,8 @@ async def _ask(asked: Awaitable[T]) -> T | Failure:
     except (httpx2.HTTPError, httpx2.StreamError):
         # A file that ended before its end.
         return Failure("cut_stream", True, is_bill_unknown=True)
-    except ValueError:
-        # An answer that is not JSON; the message would quote it.
+    except (ValueError, RecursionError):
+        # An answer that is not JSON, or nested without end; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 

@@ -93,8 +93,8 @@ async def send_request(
         return Failure(f"stream {_read_code(error.body) or 'error'}", True, is_bill_unknown=True)
     except (httpx2.HTTPError, httpx2.StreamError):
         return Failure("cut_stream", True, is_bill_unknown=True)
-    except ValueError:
-        # A chunk of the stream that is not JSON; the message would quote it.
+    except (ValueError, RecursionError):
+        # A chunk of the stream that is not JSON, or nested without end; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 
@@ -115,7 +115,7 @@ async def _receive_whole(endpoint: AsyncOpenAI, body: dict[str, Any]) -> ParsedR
 def _parse_response(content: bytes) -> ParsedReply | Failure:
     try:
         data = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Failure("malformed", True, is_bill_unknown=True)
     reply = parse_completion(data)
     if reply is None:
