@@ -36,13 +36,13 @@ _WORDS = {"零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s|$)")
 # What makes a count of stars a verdict.
 _VERDICT = re.compile(
-    r"\b(?:verdict|judge?ment|conclusion|final|overall|decision|i (?:give|award|assign|rate))\b"
+    r"\b(?:verdict|judge?ment|conclusion|final|overall|decision|i(?: would|['’]d)? (?:give|award|assign|rate))\b"
     r"|结论|判定|最终|我给|评为|总评",
     re.IGNORECASE,
 )
 # What makes it one of several that are weighed, or somebody else's wish.
 _WEIGHING = re.compile(
-    r"\b(?:would|could|might|may|should|needs?|requires?|required|means?|at (?:least|most)|or|instead|criteri(?:a|on)"
+    r"(?<!\bi )\bwould\b|\b(?:could|might|may|should have|needs?|requires?|required|means?|at (?:least|most)|or|instead|criteri(?:a|on)"
     r"|asks?|asked|demands?|demanded|claims?|claimed|wants?|wanted|ignor(?:e[sd]?|ing)|disregard\w*"
     r"|inject\w*|deduct\w*|los(?:es?|t)|minus)\b"
     r"|才|需要|至少|至多|最多|不到|还是|或|表示|要求|声称|自称|索要|以上|以下|忽略|无视|不予理会|扣",
@@ -165,8 +165,14 @@ def _read_claim(words: str, match: re.Match[str], *, is_named: bool) -> _Claim:
         start=start,
         is_named=is_named,
         is_verdict=is_own or _VERDICT.search(before) is not None or (is_named and name != "score"),
-        is_weighed=_WEIGHING.search(clause) is not None
-        or (not is_own and _CONDITION.search(before) is not None),
+        is_weighed=any(
+            form.search(part) is not None
+            for form, part in (
+                (_WEIGHING, clause),
+                (_CONDITION, right),
+                (_CONDITION, "" if is_own else before),
+            )
+        ),
         denied=("more" if is_over else "n") if before_it or after_it else None,
     )
 

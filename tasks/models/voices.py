@@ -28,9 +28,7 @@ CLAUSE_END: Final = re.compile(
     re.IGNORECASE,
 )
 
-_SUBJECT = (
-    r"\b(?:candidate|response|answer|student|examinee|submission|solution|opinion|program|participant)\b"
-)
+_SUBJECT = r"\b(?:candidate|response|answer|student|examinee|submission|solution|opinion|program|participant|model(?! answer\b))\b"
 _ANY_SUBJECT = rf"(?:{_SUBJECT}|\b(?:it|he|she|they|which)\b)"
 _VERB = (
     r"(?:wr(?:ote|ites?|itten|iting)|sa(?:ys?|id|ying)|claim(?:s|ed|ing)?|stat(?:es?|ed|ing)|insert(?:s|ed|ing)?|append(?:s|ed|ing)?"
@@ -70,7 +68,9 @@ _SAYS: Final = re.compile(
     r"|(?:考生|作答|答案|回答|学生)[^。！？；，,\n]{0,12}(?:写|称|要求|索要|请求|附|夹带|插入)",
     re.IGNORECASE,
 )
-_MENTION: Final = re.compile(rf"{_SUBJECT}|考生|作答|答卷|学生", re.IGNORECASE)
+_MENTION: Final = re.compile(rf"{_SUBJECT}|考生|作答|答卷|学生|(?:答案|回答|文)[里中末]", re.IGNORECASE)
+# An attempt to steer the reader is nobody's verdict, however it is announced.
+_STEERING: Final = re.compile(r"\b(?:inject|manipulat|jailbreak)\w*|注入|诱导|操纵", re.IGNORECASE)
 _MINE: Final = re.compile(
     r"\bmy\b|\bI(?:'d| would| will| have to| must| can only| therefore)? (?:give|award|assign|rate|grade|mark|conclude|judge|settle|return)\b"
     r"|我[的给对判评认]",
@@ -82,7 +82,7 @@ _VERDICT: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_CANDIDATE: Final = re.compile(
-    rf"{_SUBJECT}['’]s?\s(?:\w+\s){{0,2}}$|\b(?:its|his|her|their)\s(?:own\s)?(?:\w+\s)?$|(?:考生|作答|答案|学生)[^，。]{{0,4}}的?(?:自己)?的?$|自己的?$",
+    rf"{_SUBJECT}['’]s?\s(?:\w+\s){{0,2}}$|\b(?:its|his|her|their)\s(?:own\s)?(?:\w+\s)?$|(?<![对给])(?<!对该)(?<!对此)(?<!对这份)(?<!考生的)(?<!学生的)(?:考生|作答|答案|学生)[^，。]{{0,4}}的$|自己的?$",
     re.IGNORECASE,
 )
 _WITHIN: Final = re.compile(
@@ -115,6 +115,8 @@ def find_voice(text: str, start: int, end: int) -> Voice:
         is_candidates = _OF_CANDIDATE.search(clause[: verdict.start()]) or _WITHIN.search(clause)
         if not is_candidates:
             return "own"
+    if _STEERING.search(lead):
+        return "doubtful"
     if _MENTION.search(lead) and not (is_announced and not text[end:].strip(_ENDING + ".。!！")):
         return "doubtful"
     return "own"
@@ -160,8 +162,9 @@ def _read_lead(text: str, start: int) -> tuple[str, bool]:
     lead = before.rstrip(_MARKS)
     gap = before[len(lead) :]
     if lead.endswith((".", "。")) or (gap.count("\n") > 1 and not lead.endswith((":", "："))):
-        # Nothing leads to it but `The candidate wrote the following.`
+        # Nothing leads to it but `The candidate wrote the following.`, or `The response ends with` above a blank line.
         earlier = _SENTENCE_END.split(lead.rstrip(".。"))[-1]
-        return (earlier, True) if _POINTING.search(earlier) else ("", False)
+        is_leading = _POINTING.search(earlier) or (not lead.endswith((".", "。")) and _SAYING.search(earlier))
+        return (earlier, True) if is_leading else ("", False)
     is_announced = lead.endswith((":", "：", ",", "，", "-", "—", "–")) or "\n" in gap
     return _SENTENCE_END.split(lead)[-1], is_announced
