@@ -52,7 +52,7 @@ HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets", HOME_MARK)
 
 # What no token may outlive, whatever is set.
 LONGEST_LIFE_S = 366 * 86_400
-# Characters that are kept of a reply: a book's chapter of a model that we call, and more where a candidate sends it itself.
+# Characters that are kept of a reply: a book's chapter of a model that we call, and more of an answer to the exam.
 LONGEST_REPLY = 262_144
 LONGEST_RESPONSE = 1_000_000
 
@@ -267,7 +267,7 @@ class Settings(BaseSettings):
         LONGEST_RESPONSE,
         ge=1_000,
         le=LONGEST_RESPONSE,
-        description="The same for what a candidate sends to the exam API.",
+        description="The same for an answer to the exam, of a model that is called and of what a candidate sends itself.",
     )
     call_concurrency: int = Field(32, ge=1, description="LLM calls in flight per provider.")
     exam_door: Literal["direct", "http"] = Field(

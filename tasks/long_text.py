@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
+
+_MARK = re.compile(r"\n\[cut here by Proctor: the whole has (\d{1,15}) bytes, SHA-256 ([0-9a-f]{64})\]\Z")
+_LONGEST_MARK = 200
 
 
 def cut_text(text: str, most: int) -> tuple[str, dict[str, Any] | None]:
     """At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
 
-    Size and hash are those of its UTF-8. What was cut stays as it is when it is cut again at the same limit.
+    Size and hash are those of its UTF-8. What was cut stays as it is when it is cut again at the same limit, and at a lower one
+    keeps the size and the hash that its mark names.
     """
     if len(text) <= most:
         return text, None
-    raw = text.encode("utf-8", "surrogatepass")
-    whole = {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
+    earlier = _MARK.search(text, max(0, len(text) - _LONGEST_MARK))
+    if earlier:
+        whole: dict[str, Any] = {"bytes": int(earlier[1]), "sha256": earlier[2]}
+    else:
+        raw = text.encode("utf-8", "surrogatepass")
+        whole = {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
     mark = f"\n[cut here by Proctor: the whole has {whole['bytes']} bytes, SHA-256 {whole['sha256']}]"
     return text[: most - len(mark)] + mark, whole

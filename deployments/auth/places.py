@@ -53,12 +53,14 @@ class Places:
         if len(self._waiting) > self._most_waiting:
             worst = max(self._waiting, key=lambda one: one[:2])
             self._leave(worst)
-            worst[2].set_exception(PlacesTaken())
+            if not worst[2].done():  # its taker may have gone away in this turn
+                worst[2].set_exception(PlacesTaken())
         try:
             await mine[2]
         except asyncio.CancelledError:
             if mine[2].done() and not mine[2].cancelled():
-                self._hand_on()  # the place was given while its taker went away
+                if mine[2].exception() is None:
+                    self._hand_on()  # the place was given while its taker went away
             else:
                 self._leave(mine)
             raise

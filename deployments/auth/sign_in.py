@@ -23,13 +23,16 @@ from deployments.auth.places import Places, PlacesTaken
 from deployments.auth.throttle import (
     MOST_OF_ADDRESS,
     MOST_OF_STRANGERS,
+    SLOW_S,
     FailureCounter,
     KnownPlaces,
     name_attempt,
+    name_source,
 )
 
 Outcome = Literal["right", "wrong", "pause", "busy"]
 _KNOWN_RANK = 0
+_LAST_RANK = 1 + MOST_OF_ADDRESS
 
 
 @dataclass
@@ -51,7 +54,7 @@ class PasswordDoor:
     ) -> None:
         self.failures = failures or FailureCounter(clock)
         self.places = Places(PASSWORDS_AT_ONCE)
-        self._of_strangers = FailureCounter(clock, MOST_OF_STRANGERS)
+        self._of_strangers = FailureCounter(clock, MOST_OF_STRANGERS, SLOW_S)
         self._of_addresses = FailureCounter(clock, MOST_OF_ADDRESS)
         self._known = KnownPlaces()
         self._queues: dict[str, _Queue] = {}
@@ -67,10 +70,11 @@ class PasswordDoor:
     ) -> tuple[Outcome, str | None]:
         """Whether a password is right, and the hash that it was checked against.
 
-        `pause` without a check when the account has failed too often from this address, or from strangers, or the address at
-        all accounts; `busy` when too many with a better claim wait. `read_hash` reads the stored hash in a thread; null for a user who does not exist,
+        `pause` without a check when the account has failed too often from this address, or the address at all accounts, or where
+        strangers have spent the account's budget and one of them was wrong a few seconds ago; `busy` when too many with a better claim wait. `read_hash` reads the stored hash in a thread; null for a user who does not exist,
         which takes as long. `device` names a browser that this account has signed in with before: it has a budget of its own.
         """
+        address = name_source(address)
         source = address if device is None else f"device {device}"
         attempt = name_attempt(source, user_id)
         async with self._turn(f"account {attempt}"):
@@ -79,12 +83,12 @@ class PasswordDoor:
                 return "pause", None
             async with self._turn(f"address {source}"):
                 is_known = self._is_known(attempt, device)
-                rank = _KNOWN_RANK if is_known else 1 + self._of_addresses.count(address or "")
-                # Others may have failed while this one waited for its turn.
-                if self._must_pause(attempt, address, user_id, device):
-                    return "pause", None
+                rank = _KNOWN_RANK if is_known else self._rank_stranger(address, user_id)
                 try:
                     async with self.places.hold(rank):
+                        # Others may have failed while this one waited.
+                        if self._must_pause(attempt, address, user_id, device):
+                            return "pause", None
                         stored = await run_in_threadpool(read_hash)
                         is_right = await run_in_threadpool(check_password, stored, password)
                 except PlacesTaken:
@@ -94,17 +98,20 @@ class PasswordDoor:
                     self._known.add(attempt)
                 elif not is_known:
                     self._of_strangers.note(user_id, is_right=False)
-                    self._of_addresses.note(address or "", is_right=False)
+                    self._of_addresses.note(address, is_right=False)
         return ("right", stored) if is_right else ("wrong", None)
 
     def _is_known(self, attempt: str, device: str | None) -> bool:
         return device is not None or attempt in self._known
 
-    def _must_pause(self, attempt: str, address: str | None, user_id: str, device: str | None) -> bool:
+    def _rank_stranger(self, address: str, user_id: str) -> int:
+        return _LAST_RANK if self._of_strangers.is_spent(user_id) else 1 + self._of_addresses.count(address)
+
+    def _must_pause(self, attempt: str, address: str, user_id: str, device: str | None) -> bool:
         if self.failures.must_pause(attempt):
             return True
         return not self._is_known(attempt, device) and (
-            self._of_strangers.must_pause(user_id) or self._of_addresses.must_pause(address or "")
+            self._of_strangers.must_pause(user_id) or self._of_addresses.must_pause(address)
         )
 
     @asynccontextmanager

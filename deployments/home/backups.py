@@ -313,17 +313,20 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
         ledger.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         restore_ledger(folder / "ledger.sqlite", ledger)
     restore_lake(settings, folder / "lake")
+    # What signs for this host alone never enters a folder that hosts share, nor is it moved from one: that may be another mount.
+    own_keys = [path for path in _list_own_keys(settings) if path.parent != settings.secrets_path]
     for name, place in places.items():
         if (folder / name).is_dir():
-            shutil.copytree(folder / name, place, dirs_exist_ok=True)
+            ignore = shutil.ignore_patterns(*(path.name for path in own_keys)) if name == "secrets" else None
+            shutil.copytree(folder / name, place, ignore=ignore, dirs_exist_ok=True)
         elif (folder / name).exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(folder / name, place)
-    for path in _list_own_keys(settings):
-        held = settings.secrets_path / path.name
-        if held.exists() and held != path:
+    for path in own_keys:
+        held = folder / "secrets" / path.name
+        if held.exists():
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            held.replace(path)
+            shutil.copy2(held, path)
     mark_home(settings)
     _restore_logs(settings)
     return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
@@ -335,8 +338,8 @@ def _check_unlike_none(copied: Path, place: Path) -> None:
 
     if not place.exists() or not copied.exists():
         return
-    inside = [path.relative_to(copied) for path in copied.rglob("*") if path.is_file()] or [Path()]
-    for inner in inside:
+    files = [copied] if copied.is_file() else [path for path in copied.rglob("*") if path.is_file()]
+    for inner in (path.relative_to(copied) for path in files):
         if (place / inner).exists() and not filecmp.cmp(copied / inner, place / inner, shallow=False):
             raise UsageError(
                 f"{place / inner} is there already, and is not what the backup holds. Let PROCTOR_SHARED (or the setting of this "

@@ -22,9 +22,9 @@ def find_companion(path: Path) -> Path | None:
     try:
         changed = path.parent.stat().st_mtime_ns
         found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
+        return found if found is not None and found.name != path.name and _is_own_file(found) else None
     except OSError:
         return None
-    return found if found is not None and found.name != path.name and _is_own_file(found) else None
 
 
 def _is_own_file(path: Path) -> bool:

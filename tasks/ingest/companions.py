@@ -10,7 +10,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.intake import show_name
+from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
@@ -47,8 +47,9 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
 
     Raises:
         DocumentError: when it cannot be read.
+        OSError: when it is not there, or is a link.
     """
-    data = path.read_bytes()
+    data = read_own_file(path)
     extraction = extract(data, find_reader(sniff(data, path.name), path.name), options)
     if extraction.sheets:
         lines = [

@@ -68,6 +68,14 @@ def take_in(path: Path, max_bytes: int, spool: Path | None = None, *, root: Path
         return _copy(stream.fileno(), max_bytes, spool)
 
 
+def read_own_file(path: Path) -> bytes:
+    """The bytes of a file; raises OSError where it is a link by now, which may lead anywhere, and DocumentError where it is no file."""
+    with os.fdopen(_open_below(path.parent, path), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise DocumentError("unsupported", "This is no file with content. Leave it out.")
+        return stream.read()
+
+
 def _open_below(root: Path, path: Path) -> int:
     """Open a file folder by folder from the root; raises OSError where one of them, or the file, is a link."""
     *folders, name = path.relative_to(root).parts

@@ -56,7 +56,7 @@ def render_label_prompt(question: QuestionContent, response: str) -> Messages:
 def parse_label(text: str) -> str | None:
     """The one class that a reply names; null where it names none or several, or only in a quotation."""
     text = drop_thinking(text)
-    objects = find_objects(text)
+    objects = find_objects(text, repair=True)
     if objects is None:
         return None
     labelled = [one for one in objects if "error_class" in one.value]
@@ -64,9 +64,8 @@ def parse_label(text: str) -> str | None:
         return _pick_only(name for name in ERROR_CLASSES if name in text.casefold())
     # What is weighed before the object is no verdict yet; what follows it is.
     named = [name for name in ERROR_CLASSES if name in text[labelled[-1].end :].casefold()]
-    if not named and all(one.is_quoted for one in labelled):
-        return None
-    label = _pick_only([*named, *(str(one.value["error_class"]).strip().casefold() for one in labelled)])
+    own = [str(one.value["error_class"]).strip().casefold() for one in labelled if one.voice == "own"]
+    label = _pick_only([*named, *own])
     return label if label in ERROR_CLASSES else None
 
 

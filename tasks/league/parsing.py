@@ -23,9 +23,6 @@ _LABEL = re.compile(
 )
 _BETWEEN = re.compile(r"\s*(?:>|＞|»|→|,|，|、|;|；|\n|\s)\s*")
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:/\s*100|points?|分)?\s*", re.IGNORECASE)
-# A backslash that begins no escape of JSON begins a word of TeX.
-_LONE_BACKSLASH = re.compile(r'\\(?!["\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})')
-_LAST_COMMA = re.compile(r",(\s*[}\]])")
 # What TeX looks like after JSON took the first letter of a command for an escape.
 _EATEN = (
     (re.compile("\f"), r"\\f"),
@@ -34,9 +31,6 @@ _EATEN = (
     (re.compile("\r(?=ho\\b|ight|angle|m\\{|e\\{)"), r"\\r"),
     (re.compile("\n(?=eq\\b|abla|u\\b|ot\\b|mid\\b|otin)"), r"\\n"),
 )
-# How many objects of a reply are repaired, and after how many that cannot be read the rest is left.
-_MOST_REPAIRS = 20
-_MOST_FAULTS = 1_000
 _RANKING_KEYS = ("ranking", "rank", "order", "排名", "排序")
 _SCORE_KEYS = ("scores", "score", "points", "分数", "评分", "得分")
 _REASON_KEYS = ("reasons", "reason", "理由")
@@ -64,8 +58,8 @@ def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
     """Key → text of the fields in a reply; null when no JSON object in it has all that are not optional."""
     needed = [item.key for item in fields if not item.is_optional]
     best: dict[str, str] | None = None
-    for found in _find_objects(text):
-        plain = {_plain(name): value for name, value in found.items()}
+    for found in find_objects(drop_thinking(text), repair=True) or ():
+        plain = {_plain(name): value for name, value in found.value.items()}
         values = {
             item.key: _render_value(plain[_plain(item.key)]) for item in fields if _plain(item.key) in plain
         }
@@ -78,7 +72,7 @@ def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
 def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
     """The ranking of a judge, best first; `ranks` is null unless it names each letter exactly once.
 
-    Rankings that differ are none: one of them may be a quotation from an answer.
+    Rankings that differ are none: one of them may be a quotation from an answer. Those that are shown as one do not count.
     """
     reads: list[ReadEvaluation] = []
     for found in _find_verdicts(text):
@@ -93,7 +87,8 @@ def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
 def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
     """The scores of a judge; a letter whose score is missing or outside 0 to 100 has none.
 
-    Where two objects give a letter different scores, none is read: one of them may be a quotation from an answer.
+    Where two objects give a letter different scores, none is read: one of them may be a quotation from an answer. Those that are shown as
+    one do not count.
     """
     reads: list[ReadEvaluation] = []
     known: dict[str, float] = {}
@@ -116,45 +111,9 @@ def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
 
 
 def _find_verdicts(text: str) -> Iterator[dict[str, Any]]:
-    """The objects of a judge's reply; none where each that reads as JSON is a quotation."""
-    text = drop_thinking(text)
-    objects = find_objects(text)
-    if objects is None or (objects and all(one.is_quoted for one in objects)):
-        return iter(())
-    return _find_objects(text)
-
-
-def _find_objects(text: str) -> Iterator[dict[str, Any]]:
-    """The outermost JSON objects of a reply, the first of them repaired where that is needed, in order."""
-    decoder = json.JSONDecoder(strict=False)
-    repairs = 0
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            # A repair reads the rest of the reply: a text of nothing but braces would take hours.
-            value, end = _repair(text, start) if repairs < _MOST_REPAIRS else (None, start + 1)
-            repairs += 1
-        if repairs > _MOST_FAULTS:
-            return
-        if isinstance(value, dict):
-            yield value
-        start = text.find("{", end)
-
-
-def _repair(text: str, start: int) -> tuple[object, int]:
-    # Repairing changes lengths, so the object is repaired alone: from this brace to the last one of the reply.
-    end = text.rfind("}") + 1
-    if end <= start:
-        return None, start + 1
-    repaired = _LAST_COMMA.sub(r"\1", _LONE_BACKSLASH.sub(r"\\\\", text[start:end]))
-    try:
-        value, used = json.JSONDecoder(strict=False).raw_decode(repaired)
-    except (ValueError, RecursionError):
-        return None, start + 1
-    # What follows in the reply after a repaired object is not looked at, unless the object is the whole rest.
-    return value, end if used == len(repaired) else start + max(1, used - (len(repaired) - (end - start)))
+    """The objects of a judge's reply that are its own words."""
+    objects = find_objects(drop_thinking(text), repair=True) or ()
+    return (one.value for one in objects if one.voice == "own")
 
 
 def _pick(found: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -54,14 +54,12 @@ class Sender:
         counts: Counter[str],
         *,
         timeout_s: float,
-        longest_reply: int,
         budget: Budget | None,
         most_attempts: int = MOST_ATTEMPTS,
         backoff_s: float = BACKOFF_S,
     ) -> None:
         self._counts = counts
         self._timeout_s = timeout_s
-        self._longest_reply = longest_reply
         self._budget = budget
         self._most_attempts = most_attempts
         self._backoff_s = backoff_s
@@ -73,8 +71,9 @@ class Sender:
         model: RegisteredModel,
         body: dict[str, Any],
         flight: Flight,
+        longest_reply: int,
     ) -> Sent:
-        """Send until there is a reply or a failure for good.
+        """Send until there is a reply, of which so many characters are kept, or a failure for good.
 
         Raises BudgetError before an attempt that the budget may not bear.
         """
@@ -92,7 +91,7 @@ class Sender:
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
-                outcome = await self._send_once(endpoint, body)
+                outcome = await self._send_once(endpoint, body, longest_reply)
                 flight.is_sent = False
                 latency_ms = (time.perf_counter() - begun) * 1000
                 spent = _compute_spent(model, outcome, worst)
@@ -111,14 +110,16 @@ class Sender:
             self._counts["retried"] += 1
             await asyncio.sleep(delay)
 
-    async def _send_once(self, endpoint: Endpoint, body: dict[str, Any]) -> ParsedReply | Failure:
+    async def _send_once(
+        self, endpoint: Endpoint, body: dict[str, Any], longest_reply: int
+    ) -> ParsedReply | Failure:
         """One attempt within the time limit, its text and reasoning each cut to what is kept."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 outcome = await endpoint.send(body)
         except TimeoutError:
             return Failure("timeout", True, is_bill_unknown=True)
-        return cut_reply(outcome, self._longest_reply) if isinstance(outcome, ParsedReply) else outcome
+        return cut_reply(outcome, longest_reply) if isinstance(outcome, ParsedReply) else outcome
 
     def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
         """Seconds before the next attempt; null when there is to be none."""

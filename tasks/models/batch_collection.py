@@ -181,11 +181,16 @@ class _Collection:
             note_status(connection, batch_id, found.status)
         if found.status not in FINAL_STATUSES:
             return
-        lines = await endpoint.read_results(found, self._longest_reply)
-        if isinstance(lines, Failure):
-            self._report(batch, model, lines)
+        results = await endpoint.read_results(found, self._longest_reply)
+        if isinstance(results, Failure):
+            self._report(batch, model, results)
             return
-        self._book(batch, model, lines, found)
+        self._book(batch, model, results.lines, found)
+        if not results.is_whole:
+            self._collected.problems.append(
+                f"The results of {batch.batch_id} are too large: what comes after the first lines is not read, and the calls that it "
+                "answers are booked as failed. Make smaller batches of this model, or limit its replies."
+            )
         await endpoint.delete_files([batch.file_id, found.output_file_id, found.error_file_id])
 
     def _report(self, batch: CallBatch, model: RegisteredModel, failure: Failure) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from schemas.tables import get_table
+from tasks.models.client import EXAM_PURPOSE
 from warehouse.ledger.calls import (
     count_unit_calls,
     list_units_since,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from warehouse.lake.store import Lake
 
 # Their calls land with the sessions, when these are closed.
-EXAM_PURPOSE = "exam"
 
 UNITS_PER_LANDING = 500
 

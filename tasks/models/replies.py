@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tasks.long_text import cut_text
+from tasks.models.voices import Voice, find_voice
 
 if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel
@@ -19,21 +21,15 @@ _REFUSING = ("content_filter", "refusal", "safety")
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
 
-# How many characters are read in vain before a text counts as tangled; what is nested too deep counts as `_TANGLED` of them.
+# How many characters are read in vain before a text counts as tangled; each beginning that leads nowhere counts as `_FAULT` more,
+# what is nested too deep as `_TANGLED`, and an object that is found as `_FOUND`.
 _MOST_EFFORT = 2_000_000
+_FAULT = 200
 _TANGLED = 20_000
-_QUOTE_REACH = 60
-_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
-_MARKS = "".join({*_CLOSING, *_CLOSING.values()}) + " \n\r\t"
-# What announces somebody else's words directly before them.
-_SAYING = re.compile(
-    r"(?:\b(?:quot(?:e|es|ed|ing|ation)|wrote|writes|written|claims?|claimed|says|said|states|stated|inserts|inserted"
-    r"|appends|appended|contains|includes|demands|demanded|ends with|asks for)\b"
-    r"(?: (?:the|that|this|in|of|from|by|candidate|response|answer|student|text|itself)\b){0,4}"
-    r"|(?:引用|写道|写了|写着|声称|自称|夹带|附上)[^。！？\n{]{0,6})"
-    r"[\s:：,，“‘「『\"'`]*$",
-    re.IGNORECASE,
-)
+_FOUND = 2_000
+_OBJECT = re.compile(r"\{(?=\s*[\"}])")
+# What models get wrong in JSON: a backslash that begins no escape begins a word of TeX, and a comma may stand before the end.
+_WRONG = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(?P<backslash>\\)|(?P<comma>,)(?=\s*[}\]])')
 
 
 @dataclass(frozen=True)
@@ -97,42 +93,52 @@ class FoundObject:
         value: the object; a name that it has twice with different values has null.
         start: where it begins in the text.
         end: where it ends.
-        is_quoted: whether the text shows it as somebody else's words.
+        voice: whose words it is, by what stands around it.
     """
 
     value: dict[str, Any]
     start: int
     end: int
-    is_quoted: bool
+    voice: Voice
 
 
-def find_objects(text: str) -> list[FoundObject] | None:
-    """The outermost JSON objects of a text in order; null where their braces are too tangled to be read in due time."""
+def find_objects(text: str, *, repair: bool = False) -> list[FoundObject] | None:
+    """The outermost JSON objects of a text in order; null where their braces are too tangled to be read in due time.
+
+    `repair`: one that is wrong by a lone backslash or a comma too many is read all the same.
+    """
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_join_pairs)
+    forms = [_Form(text, None), _Form(text, _WRONG)] if repair else [_Form(text, None)]
     found: list[FoundObject] = []
-    effort = 0
-    start = text.find("{")
-    while start >= 0:
-        end = start + 1
-        try:
-            value, end = decoder.raw_decode(text, start)
-            found.append(FoundObject(value, start, end, _is_quoted(text, start, end)))
-        except json.JSONDecodeError as error:
-            effort += error.pos - start
-        except (ValueError, RecursionError):
-            effort += _TANGLED
+    effort = end = 0
+    for match in _OBJECT.finditer(text):
+        start = match.start()
+        if start < end:
+            continue
+        for form in forms:
+            place = form.place(start)
+            try:
+                # Of the rest alone: an error counts the lines before it.
+                value, length = decoder.raw_decode(form.text[place:])
+            except json.JSONDecodeError as error:
+                effort += error.pos + _FAULT
+            except (ValueError, RecursionError):
+                effort += _TANGLED
+            else:
+                end = form.place_back(place + length)
+                effort += _FOUND
+                found.append(FoundObject(value, start, end, find_voice(text, start, end)))
+                break
         if effort > _MOST_EFFORT:
             return None
-        start = text.find("{", end)
     return found
 
 
 def parse_json_object(text: str, key: str) -> dict[str, Any] | None:
     """The one JSON object of a reply that has the key, whatever stands around it; null for none, and where several differ."""
-    found = [one for one in find_objects(drop_thinking(text)) or () if key in one.value]
-    if not found or any(one.value != found[0].value for one in found):
-        return None
-    return None if all(one.is_quoted for one in found) else found[0].value
+    objects = find_objects(drop_thinking(text)) or ()
+    found = [one.value for one in objects if key in one.value and one.voice != "quoted"]
+    return found[0] if found and all(value == found[0] for value in found) else None
 
 
 def drop_thinking(text: str) -> str:
@@ -143,24 +149,36 @@ def drop_thinking(text: str) -> str:
     return rest if closed and rest.strip() else text
 
 
+class _Form:
+    """A text as it is, or with its JSON put right, and which place of the one is which of the other."""
+
+    def __init__(self, text: str, wrong: re.Pattern[str] | None) -> None:
+        pieces: list[str] = []
+        self._shifts, self._places, self._places_back = [0], [0], [0]
+        last = 0
+        for match in wrong.finditer(text) if wrong else ():
+            if match.lastgroup is None:
+                continue
+            instead = "\\\\" if match["backslash"] else ""
+            pieces += text[last : match.start()], instead
+            last = match.end()
+            self._shifts.append(self._shifts[-1] + len(instead) - 1)
+            self._places.append(last)
+            self._places_back.append(last + self._shifts[-1])
+        self.text = "".join([*pieces, text[last:]]) if pieces else text
+
+    def place(self, place: int) -> int:
+        return place + self._shifts[bisect_right(self._places, place) - 1]
+
+    def place_back(self, place: int) -> int:
+        return place - self._shifts[bisect_right(self._places_back, place) - 1]
+
+
 def _join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for name, part in pairs:
         value[name] = part if name not in value or value[name] == part else None
     return value
-
-
-def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether an object stands in quotation marks, or after words like `the candidate wrote`; never where it is all there is."""
-    before, after = (
-        text[max(0, start - _QUOTE_REACH) : start].rstrip(),
-        text[end : end + _QUOTE_REACH].lstrip(),
-    )
-    if len(text) - (end - start) <= 2 * _QUOTE_REACH and not (before + after).strip(_MARKS):
-        return False
-    if before and after and _CLOSING.get(before[-1]) == after[0]:
-        return True
-    return _SAYING.search(before) is not None
 
 
 def build_reply(

@@ -173,8 +173,8 @@ def compare_stars(rows: StarRows, candidate_count: int, first: Codes, second: Co
     size = candidate_count * question_count
     mean, _ = compute_means(cell, rows.stars, size)
     stars = mean.reshape(candidate_count, question_count)
-    counts = (np.zeros(len(first), dtype=np.int64) for _ in range(3))
-    found = HeadToHead(*counts, np.zeros(len(first)), np.zeros(len(first)))
+    wins, losses, ties = np.zeros((3, len(first)), dtype=np.int64)
+    found = HeadToHead(wins, losses, ties, np.zeros(len(first)), np.zeros(len(first)))
     for code in np.unique(first):
         at = np.flatnonzero(first == code)
         # Only the questions that the first one sat can be common.

@@ -23,9 +23,9 @@ from typing import Any
 import polars as pl
 
 from tasks.editions.basis import Basis, JudgeInOrder
-from tasks.questions.question import Question
 from tasks.editions.public_files import write_edition_files
 from tasks.exam.public.hashing import digest, follow_path, make_path
+from tasks.questions.question import Question
 
 ANSWERS = 546_840
 LINEAGES = 78_009

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -518,3 +519,35 @@ def test_what_hosts_share_is_restored_where_they_look_for_it_and_nobodys_file_is
     assert not (shared / "secrets/log-key.json").exists()
     backup_home(target, tmp_path / "again")
     assert (tmp_path / "again/secrets/log-key.json").read_bytes() == name_key_file(settings).read_bytes()
+
+
+def test_a_restore_ends_where_the_keys_of_an_installation_lie_on_a_mount_of_their_own(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_signer(settings)
+    (settings.home / "secrets/empty").mkdir()
+    backup_home(settings, tmp_path / "copy")
+    shared = tmp_path / "shared"
+    write_files(shared, {"archive/aa/aa11.original.txt": b"a paper"})
+    (shared / "public").mkdir()
+    (shared / "models.yaml").write_bytes(settings.registry_path.read_bytes())
+    shutil.rmtree(tmp_path / "copy/public")
+    (tmp_path / "copy/public").mkdir()
+    (tmp_path / "copy/backup.json").unlink()
+
+    def refuse(rename: Callable[..., None]) -> Callable[..., None]:
+        def across(source: str, target: str, **more: Any) -> None:
+            if Path(source).is_relative_to(shared) != Path(target).is_relative_to(shared):
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), str(source))
+            rename(source, target, **more)
+
+        return across
+
+    monkeypatch.setattr(os, "rename", refuse(os.rename))
+    monkeypatch.setattr(os, "replace", refuse(os.replace))
+    target = Settings(home=tmp_path / "new", shared=shared)
+
+    restore_home(target, tmp_path / "copy")
+
+    assert name_key_file(target).read_bytes() == name_key_file(settings).read_bytes()
+    assert not (shared / "secrets/log-key.json").exists()

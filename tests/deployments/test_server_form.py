@@ -6,6 +6,7 @@ import configparser
 import json
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -109,11 +110,64 @@ def test_the_commands_of_the_containers_are_ours(compose: dict[str, Any]) -> Non
             last.splitlines() if "entrypoint" in service else [shlex.join(["proctor", *service["command"]])]
         )
         for line in lines:
+            if line.startswith(": "):
+                continue
             program, *words = shlex.split(line)
             assert program == "proctor"
             check_command(words)
             checked.append(line)
     assert len(checked) == 6
+
+
+def test_where_no_ledger_is_named_nothing_is_prepared(compose: dict[str, Any], tmp_path: Path) -> None:
+    prepare = compose["services"]["prepare"]
+    script = prepare["command"][0].replace("$$", "$")
+    (tmp_path / "proctor").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "proctor").chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    ran = [
+        subprocess.run(
+            [*prepare["entrypoint"], script],
+            env={"PATH": path, **named},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for named in ({}, {"PROCTOR_LEDGER_URL": "postgresql://proctor@postgres/proctor"})
+    ]
+    assert ran[0].returncode != 0 and ran[0].stdout == "" and "owner.env names no ledger" in ran[0].stderr
+    assert ran[1].stdout.startswith("init\n")
+
+
+def test_lines_that_an_earlier_owner_env_lacks_are_named(made: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(made, tmp_path / "made")
+    assert make_secrets(folder).stderr == "All of them are there already; nothing was changed.\n"
+    owner = folder / "owner.env"
+    kept = [line for line in owner.read_text().splitlines() if not line.startswith("PROCTOR_LEDGER_URL")]
+    owner.write_text("\n".join(kept) + "\n")
+    again = make_secrets(folder)
+    assert again.returncode == 1
+    assert "owner.env lacks PROCTOR_LEDGER_URL: " in again.stderr
+
+
+def test_the_command_of_a_host_runs_nothing_that_its_environment_holds(tmp_path: Path) -> None:
+    (tmp_path / "runuser").write_text("#!/bin/sh\ntest $4 = test || env\n")
+    (tmp_path / "runuser").chmod(0o755)
+    owner = tmp_path / "owner.env"
+    owner.write_text(
+        f'# keys\nA=$(touch {tmp_path}/ran)\nB=`touch {tmp_path}/ran`; x & y\nC="quoted one"\nno line\nD-E=1\nF=a=b'
+    )
+    script = (SERVER / "run-as-proctor").read_text().replace("/etc/proctor/owner.env", str(owner))
+    shown = subprocess.run(
+        ["sh", "-c", script, "proctor", "doctor"],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert not (tmp_path / "ran").exists()
+    wanted = [f"A=$(touch {tmp_path}/ran)", f"B=`touch {tmp_path}/ran`; x & y", "C=quoted one", "F=a=b"]
+    assert set(wanted) <= set(shown)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)

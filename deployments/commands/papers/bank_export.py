@@ -46,6 +46,7 @@ def export_bank(
 
     `inspect` writes a dataset and a task for Inspect, `lm-eval` a task for lm-evaluation-harness, `record` the records of figure 8
     (LLMEval-Fair), which never hold the reference answer.
+    A `.csv` is for reading in a spreadsheet: texts that one would run have an apostrophe in front. To exchange questions take Parquet.
 
     Example: proctor bank export law_slice --format inspect --discipline Law --size 200
     """

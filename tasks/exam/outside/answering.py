@@ -82,8 +82,6 @@ class EndpointAnswerer:
         self._sender = Sender(
             Counter(),
             timeout_s=timeout_s,
-            # The server says what it keeps when the session is opened; the sitting cuts to that.
-            longest_reply=LONGEST_RESPONSE,
             budget=None,
             most_attempts=most_attempts,
         )
@@ -99,8 +97,9 @@ class EndpointAnswerer:
         )
         body = {"model": self._model.endpoint_model, "messages": messages, **self._model.parameters}
         endpoint = self._endpoints.open(self._model)
+        # The server says what it keeps when the session is opened; the sitting cuts to that.
         outcome, attempts, latency_ms = await self._sender.send(
-            endpoint, self._pace, self._model, body, Flight()
+            endpoint, self._pace, self._model, body, Flight(), LONGEST_RESPONSE
         )
         if isinstance(outcome, Failure):
             raise NoAnswer(

@@ -19,6 +19,7 @@ __all__ = [
     "PROVIDERS",
     "BatchEndpoint",
     "BatchLine",
+    "BatchResults",
     "Endpoint",
     "Failure",
     "ParsedReply",
@@ -29,6 +30,14 @@ __all__ = [
 
 # What a provider says of a batch in the end; until then it says whatever it likes.
 FINAL_STATUSES: Final = ("completed", "failed", "expired", "cancelled")
+
+
+@dataclass(frozen=True)
+class BatchResults:
+    """What could be read of a batch's results, and whether its files were read to their ends."""
+
+    lines: list[BatchLine]
+    is_whole: bool
 
 
 @runtime_checkable
@@ -104,7 +113,7 @@ class BatchEndpoint(Endpoint, Protocol):
         """Ask the provider to stop; what is done by then is answered, and billed."""
         ...
 
-    async def read_results(self, found: ProviderBatch, longest_reply: int) -> list[BatchLine] | Failure:
+    async def read_results(self, found: ProviderBatch, longest_reply: int) -> BatchResults | Failure:
         """Every readable line of a batch's results, the first one of each call, its texts kept up to `longest_reply` characters."""
         ...
 

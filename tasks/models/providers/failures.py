@@ -48,8 +48,8 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     except (httpx2.HTTPError, httpx2.StreamError):
         # A stream or a file that ended before its end.
         return Failure("cut_stream", True, is_bill_unknown=True)
-    except ValueError:
-        # An answer, or a piece of one, that is not JSON; the message would quote it.
+    except (ValueError, RecursionError):
+        # An answer, or a piece of one, that is not JSON, or nested without end; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 

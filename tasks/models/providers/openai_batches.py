@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from tasks.models.providers import BatchLine, ProviderBatch
+from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.failures import MOST_REPLY_BYTES, ask_sdk, read_status_failure
 from tasks.models.providers.openai_replies import parse_completion, read_refusal
 from tasks.models.replies import Failure, ParsedReply, cut_reply
@@ -90,36 +90,38 @@ class OpenAIBatches:
         batches = self.client.with_options(max_retries=_RETRIES).batches
         return _read_batch(await _ask(batches.cancel(provider_batch_id)))
 
-    async def read_results(self, found: ProviderBatch, longest_reply: int) -> list[BatchLine] | Failure:
+    async def read_results(self, found: ProviderBatch, longest_reply: int) -> BatchResults | Failure:
         """Every readable line of a batch's output and errors, the first one of each call.
 
         The files are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters, a line beyond
-        what any reply has is no line, and files beyond MOST_RESULT_BYTES are refused.
+        what any reply has is no line, and of a file MOST_RESULT_BYTES are read.
         """
         lines: dict[str, BatchLine] = {}
+        is_whole = True
         for file_id in (found.output_file_id, found.error_file_id):
             if file_id is None:
                 continue
-            failure = await _ask(self._read_file(file_id, found.status, longest_reply, lines))
-            if failure is not None:
-                return failure
-        return list(lines.values())
+            is_end = await _ask(self._read_file(file_id, found.status, longest_reply, lines))
+            if isinstance(is_end, Failure):
+                return is_end
+            is_whole = is_whole and is_end
+        return BatchResults(list(lines.values()), is_whole)
 
     async def _read_file(
         self, file_id: str, status: str, longest_reply: int, lines: dict[str, BatchLine]
-    ) -> Failure | None:
-        """Add the lines of a file to those that are there; a failure where it is too large."""
+    ) -> bool:
+        """Add the lines of a file to those that are there; whether it was read to its end."""
         files = self.client.with_options(max_retries=_RETRIES).files
         async with files.with_streaming_response.content(file_id) as response:
             async for raw in _split_lines(response.iter_bytes()):
                 if raw is None:
-                    return Failure("too_large", False)
+                    return False
                 line = _parse_line(raw, status)
                 if line is not None and line.call_key not in lines:
                     if isinstance(line.outcome, ParsedReply):
                         line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
                     lines[line.call_key] = line
-        return None
+        return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
         """Take our files from the provider: questions and replies are not to lie there. One that stays is no error."""

@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from deployments.auth.passwords import PASSWORDS_AT_ONCE
 from deployments.auth.places import MOST_WAITING, Places, PlacesTaken
 from deployments.auth.sign_in import Outcome, PasswordDoor
-from deployments.auth.throttle import FailureCounter
+from deployments.auth.throttle import FailureCounter, name_source
 from deployments.auth.weak_passwords import Weakness, find_weakness
 
 PASSWORD = "correct horse battery"
@@ -246,3 +246,75 @@ def test_a_stranger_is_not_kept_waiting_by_the_first_burst_of_forty_who_guess(st
     assert order == ["newcomer"] + ["guess"] * (MOST_WAITING - 1)
     assert outcomes[-1] == "right"
     assert (outcomes.count("busy"), outcomes.count("wrong")) == (41 - MOST_WAITING, MOST_WAITING - 1)
+
+
+def test_strangers_who_spent_an_accounts_budget_slow_its_owner_at_a_new_address_and_do_not_lock_it_out(
+    stored: str,
+) -> None:
+    now = 1.0
+
+    async def run() -> list[Outcome]:
+        nonlocal now
+        door = PasswordDoor(clock=lambda: now)
+        for number in range(30):
+            await door.check(f"6.6.6.{number}", "ada", "wrong", lambda: stored)
+        found = [(await door.check("9.9.9.9", "ada", PASSWORD, lambda: stored))[0]]
+        now += 5
+        # Of ten at once as many are checked as there are places; the owner's turn comes like theirs.
+        burst = [door.check(f"7.7.7.{n}", "ada", "wrong", lambda: stored) for n in range(10)]
+        outcomes = [outcome for outcome, _ in await asyncio.gather(*burst)]
+        assert outcomes.count("pause") >= 10 - PASSWORDS_AT_ONCE
+        now += 5
+        return [*found, (await door.check("9.9.9.9", "ada", PASSWORD, lambda: stored))[0]]
+
+    assert asyncio.run(run()) == ["pause", "right"]
+
+
+def test_a_network_of_ipv6_counts_as_one_address(stored: str) -> None:
+    async def run() -> list[Outcome]:
+        door = PasswordDoor(clock=lambda: 1.0)
+        addresses = [f"2001:db8:0:1::{number:x}" for number in range(12)]
+        found = [(await door.check(one, "ada", "wrong", lambda: stored))[0] for one in addresses]
+        return [*found, (await door.check("2001:db8:0:2::1", "ada", "wrong", lambda: stored))[0]]
+
+    assert asyncio.run(run()) == ["wrong"] * 10 + ["pause"] * 2 + ["wrong"]
+    assert name_source("::ffff:1.2.3.4") == name_source("1.2.3.4") == "1.2.3.4"
+
+
+def test_failures_are_forgotten_five_minutes_after_the_first_and_no_name_is_kept_at_length() -> None:
+    now = 1.0
+    failures = FailureCounter(lambda: now)
+    for _ in range(9):
+        failures.note("ada", is_right=False)
+        now += 40
+    assert failures.count("ada") == 1 and not failures.must_pause("ada")
+    failures.note("x" * 1_000_000, is_right=False)
+    assert max(map(len, failures._failures)) < 1_000
+
+
+def test_who_is_refused_or_given_a_place_while_it_goes_away_leaves_as_many_places_as_there_are() -> None:
+    async def run() -> int:
+        places = Places(1, most_waiting=1)
+
+        async def ask(rank: int) -> None:
+            async with places.hold(rank):
+                pass
+
+        async with places.hold():
+            refused = asyncio.create_task(ask(5))
+            await asyncio.sleep(0)
+            other = asyncio.create_task(ask(1))
+            # The newcomer refuses the one who waits, and that one is cancelled before it hears of it.
+            asyncio.get_running_loop().call_soon(refused.cancel)
+            await asyncio.sleep(0)
+            await asyncio.gather(refused, return_exceptions=True)
+            gone = asyncio.create_task(ask(0))
+            await asyncio.sleep(0)
+            gone.cancel()
+            later = asyncio.create_task(ask(2))
+            await asyncio.sleep(0)
+        outcomes = await asyncio.gather(other, later, return_exceptions=True)
+        assert not any(isinstance(one, asyncio.InvalidStateError) for one in outcomes)
+        return places._free
+
+    assert asyncio.run(run()) == 1

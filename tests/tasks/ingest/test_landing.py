@@ -12,6 +12,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest import landing
 from tasks.ingest.answer_files import find_companion
+from tasks.ingest.companions import read_companion
 from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
 from tests.fresh import open_new_lake
@@ -205,6 +206,22 @@ def test_an_answer_file_that_comes_later_is_found(tmp_path: Path) -> None:
     answers = write(tmp_path, "期末A答案.txt", "1. √\n")
     assert find_companion(paper) == answers
     answers.unlink()
+    assert find_companion(paper) is None
+
+
+def test_an_answer_file_that_goes_or_becomes_a_link_meanwhile_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper, secret = write(tmp_path, "期末A.txt", PAPER), write(tmp_path, "elsewhere.txt", "1. √\n")
+    answers = write(tmp_path, "期末A答案.txt", "1. √\n")
+    assert read_companion(answers, {})
+    answers.unlink()
+    answers.symlink_to(secret)
+    with pytest.raises(OSError, match="symbolic links"):
+        read_companion(answers, {})
+    monkeypatch.setattr(
+        "tasks.ingest.answer_files._list_answer_files", lambda *_: {"期末a": tmp_path / "gone.txt"}
+    )
     assert find_companion(paper) is None
 
 

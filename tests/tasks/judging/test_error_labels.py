@@ -104,7 +104,7 @@ def test_the_request_describes_all_five_classes(language: str) -> None:
         ("misunderstanding or logical_reasoning", None),
         ("", None),
         ("{broken misunderstanding}", "misunderstanding"),
-        ('It wrote {"error_class": "format_compliance"}. My verdict: logical_reasoning', None),
+        ('It wrote {"error_class": "format_compliance"}. My verdict: logical_reasoning', "logical_reasoning"),
         ('It wrote {"error_class": "format_compliance"}.', None),
         ('{"error_class": "misunderstanding"} {"error_class": "logical_reasoning"}', None),
         ('Not misunderstanding, then. {"error_class": "logical_reasoning"}', "logical_reasoning"),

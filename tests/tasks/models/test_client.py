@@ -6,14 +6,17 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from deployments.model_server.key import build_answer_key
 from schemas.errors import RegistryError
 from schemas.settings import Settings
+from tasks.models import attempts
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
+from tasks.models.replies import ParsedReply, cut_reply
 from tests.tasks.models.simulation import (
     PARAMETERS,
     call_all,
@@ -67,6 +70,19 @@ def test_a_reply_carries_text_usage_and_cost_and_is_in_the_ledger(ledger: Ledger
         "finished_at": "",
     }
     assert row["started_at"] <= row["finished_at"]
+
+
+def test_an_answer_to_the_exam_is_kept_as_far_as_one_that_a_candidate_sends_itself(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(*_: object) -> ParsedReply:
+        return cut_reply(ParsedReply("x" * 5_000, finish_reason="stop"), cast(int, _[-1]))
+
+    monkeypatch.setattr(attempts, "send_request", answer)
+    settings = Settings(home=Path("unused"), longest_reply=1_000, longest_response=3_000)
+    for purpose, kept in (("exam", 3_000), ("judge", 1_000)):
+        reply = call_one(ledger, "http://127.0.0.1:1", make_request(purpose=purpose), settings=settings)
+        assert len(reply.text) == kept
 
 
 def test_an_answer_once_received_is_never_paid_for_twice(ledger: Ledger) -> None:

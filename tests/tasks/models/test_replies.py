@@ -16,7 +16,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models.providers import BatchLine, ProviderBatch, failures, openai_batches
+from tasks.models.providers import BatchResults, ProviderBatch, failures, openai_batches
 from tasks.models.providers.failures import read_retry_after
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.providers.openai_replies import parse_completion
@@ -110,6 +110,10 @@ def test_a_text_beyond_the_limit_is_cut_at_a_character_with_its_size_and_hash_ke
     assert exact is not None and cut_reply(exact, LONGEST_REPLY) is exact
     assert compute_status(exact) == "answered"
     assert cut_reply(reply, LONGEST_REPLY) is reply
+    # Cut again at a lower limit it names the whole, and not what was left of it.
+    again = cut_reply(reply, 1_000)
+    assert again.whole == reply.whole
+    assert again.text == "答" * (1_000 - len(mark)) + mark
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -166,6 +170,18 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
         server.server_close()
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_json_that_is_nested_without_end_is_a_malformed_reply(is_streamed: bool) -> None:
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+            body = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
+            return await OpenAIEndpoint(client).send(body)
+
+    head, kind = (b"data: ", "text/event-stream") if is_streamed else (b"", "application/json")
+    with serve_pieces(kind, head, [b"[" * 200_000, b"\n\n"]) as (port, _):
+        assert asyncio.run(ask(port)) == Failure("malformed", True, is_bill_unknown=True)
+
+
 def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
     assert read_retry_after({"retry-after": "1.5"}) == 1.5
     assert read_retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
@@ -190,7 +206,7 @@ def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch
         assert len(sent) < 100
 
 
-def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_refused(
+def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_read_to_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(openai_batches, "MOST_REPLY_BYTES", 400_000)
@@ -200,7 +216,7 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
         body = make_completion(content=content)
         return json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}).encode() + b"\n"
 
-    async def read(port: int) -> list[BatchLine] | Failure:
+    async def read(port: int) -> BatchResults | Failure:
         async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
             found = ProviderBatch("b1", "completed", "file-1", None)
             return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
@@ -209,17 +225,19 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
     file = write_line("k1", "a" * 2_000) + write_line("k2", "b" * 900_000) + write_line("k3", "yes")
     pieces = [file[start : start + 70_000] for start in range(0, len(file), 70_000)]
     with serve_pieces("application/jsonl", b"", pieces) as (port, _):
-        lines = asyncio.run(read(port))
-    assert isinstance(lines, list)
-    replies = {line.call_key: line.outcome for line in lines}
+        results = asyncio.run(read(port))
+    assert isinstance(results, BatchResults) and results.is_whole
+    replies = {line.call_key: line.outcome for line in results.lines}
     assert replies.keys() == {"k1", "k3"}
     first, last = replies["k1"], replies["k3"]
     assert isinstance(first, ParsedReply) and isinstance(last, ParsedReply) and first.whole is not None
     assert (len(first.text), first.whole["text"]["bytes"], last.text) == (1_000, 2_000, "yes")
+    # Of a file without an end the lines before the limit are kept: they are paid for.
     for endless in (b"x\n" * 500_000, b"x" * 1_000_000):
-        with serve_pieces("application/jsonl", b"", [endless] * 300) as (port, sent):
+        with serve_pieces("application/jsonl", write_line("k1", "paid"), [endless] * 300) as (port, sent):
             outcome = asyncio.run(read(port))
-            assert outcome == Failure("too_large", False)
+            assert isinstance(outcome, BatchResults) and not outcome.is_whole
+            assert [line.call_key for line in outcome.lines] == ["k1"]
             assert len(sent) < 100
 
 
