@@ -63,12 +63,12 @@ class Host:
     Attributes:
         read_wall: its clock, seconds since 1970.
         read_boot: its start and its uptime, which no setting of the clock changes; null where it tells neither.
-        tick: seconds of a clock that is never set.
+        tick: seconds of a clock that is never set, suspensions included where the platform has such a one.
     """
 
     read_wall: Callable[[], float] = time.time
     read_boot: Callable[[], Boot | None] = lambda: read_boot()
-    tick: Callable[[], float] = time.monotonic
+    tick: Callable[[], float] = lambda: read_tick()
 
 
 class Doubt(NamedTuple):
@@ -417,6 +417,12 @@ def read_boot() -> Boot | None:
     except (OSError, ValueError, IndexError):
         return None
     return Boot(f"{boot_id} {namespace}".strip()[:80], uptime_s)
+
+
+def read_tick() -> float:
+    """Seconds of a clock that is never set; on Linux it also runs while the host is suspended, as its uptime does."""
+    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 def read_database_clock(connection: Connection) -> float:

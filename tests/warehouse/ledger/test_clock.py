@@ -242,6 +242,24 @@ def test_a_process_keeps_its_time_whatever_its_clock_is_set_to(ledger: Ledger, m
     assert clock() == NOON + 10 + HOUR_S
 
 
+def test_a_suspension_is_part_of_the_time_that_a_process_counts(
+    ledger: Ledger, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A clock of the kernel that stops while the host sleeps must not carry the time on.
+    monkeypatch.setattr("warehouse.ledger.clock.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("warehouse.ledger.clock.time.clock_gettime", lambda _clock: machine.ticked)
+    clock_of(ledger.engine).host = Host(lambda: machine.wall, lambda: machine.boot)
+    clock_of(ledger.engine).forget()
+    check_clock(ledger)
+    machine.live(50.0)
+    with ledger.write() as connection:
+        take_claim(connection, "judge", "run", holder="a", host="far", process_id=1, lease_s=90.0)
+    with ledger.read() as connection:
+        found = read_claim(connection, "judge", "run")
+    assert found is not None
+    assert found.expires_at == write_moment(NOON + 140.0)
+
+
 def test_where_the_host_tells_no_uptime_every_span_without_a_mark_is_a_doubt(
     ledger: Ledger, machine: Machine
 ) -> None:
