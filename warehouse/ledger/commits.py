@@ -8,6 +8,7 @@ asked, and a count too many is no false alarm.
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -40,6 +41,10 @@ _ASK_FIRST: Final = """
 """
 _ASK: Final = "SELECT commit_count FROM commit_counts WHERE connection = %s FOR UPDATE"
 _KEPT_S: Final = 7 * 86_400.0
+_UNKNOWN: Final = (
+    "The ledger's server (PostgreSQL) went away before it answered the last COMMIT: it is not known whether that was kept. Look, or ask "
+    "again, once the server is there."
+)
 # What is kept with a connection to SQLite.
 _WATCHED: Final = "files"
 _CHANGES: Final = "changes"
@@ -120,14 +125,18 @@ def raise_if_away(error: BaseException) -> None:
         ) from None
 
 
-def commit(connection: Connection, *, wait_s: float | None = None) -> None:
+def commit(
+    connection: Connection, *, wait_s: float | None = None, ended: threading.Event | None = None
+) -> None:
     """COMMIT, and return only when it lies where everybody else finds it.
 
     A server that goes away meanwhile is waited for, up to `wait_s` (null: as the setting says), and asked what became of the
     transaction, where `mark_transaction` noted it: so nothing is done twice, and nothing that was kept is reported as lost.
+    `ended` is set by whoever no longer waits.
 
     Raises StoreError when the files of an embedded ledger were deleted or replaced: what this transaction wrote is lost with
-    them, and nobody may be told otherwise. Raises the error of the driver where nothing was written.
+    them, and nobody may be told otherwise; and where a server cannot be asked: what was sent to it may be there. Raises the error
+    of the driver where nothing was written.
     """
     from sqlalchemy.exc import DBAPIError
 
@@ -143,7 +152,15 @@ def commit(connection: Connection, *, wait_s: float | None = None) -> None:
     try:
         connection.exec_driver_sql("COMMIT")
     except DBAPIError as error:
-        if counted_as is None or not is_away(error) or not _was_committed(engine, *counted_as, wait_s=wait_s):
+        if not is_away(error):
+            raise
+        if counted_as is None:
+            raise StoreError(_UNKNOWN) from None
+        try:
+            is_kept = _was_committed(engine, *counted_as, wait_s=wait_s, ended=ended)
+        except StoreAway:
+            raise StoreError(_UNKNOWN) from None
+        if not is_kept:
             raise
         return
     check_files(connection)
@@ -167,7 +184,9 @@ def explain_refusal(error: DBAPIError) -> str | None:
     return _name_refusal(error.orig)
 
 
-def _was_committed(engine: Engine, name: str, number: int, *, wait_s: float | None) -> bool:
+def _was_committed(
+    engine: Engine, name: str, number: int, *, wait_s: float | None, ended: threading.Event | None
+) -> bool:
     """Whether the server kept a transaction whose COMMIT nobody answered; raises StoreError where it cannot be asked."""
     from sqlalchemy.exc import DBAPIError
 
@@ -184,7 +203,7 @@ def _was_committed(engine: Engine, name: str, number: int, *, wait_s: float | No
             raise
         return bool(found == number)
 
-    return until_there(ask, stores=(LEDGER,), wait_s=wait_s)
+    return until_there(ask, stores=(LEDGER,), wait_s=wait_s, ended=ended)
 
 
 def _name_refusal(error: BaseException | None) -> str | None:
