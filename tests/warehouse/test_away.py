@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from warehouse import away
 from warehouse.away import is_postgresql_away, not_waiting, until_there
 from warehouse.lake.faults import find_absence, translate_error
 from warehouse.lake.store import open_lake
+from warehouse.ledger.commits import mark_transaction
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.tables import organisations
 
@@ -303,6 +305,28 @@ def test_what_a_commit_that_nobody_answered_kept_is_not_done_again(
             assert connection.execute(select(func.count()).select_from(organisations)).scalar_one() == 1
         # The connection went with the server; what follows has another.
         assert ledger.writer.run(count) == (2 if is_kept else 3)
+
+
+@pytest.mark.service
+def test_a_host_whose_clock_is_ahead_forgets_no_commit_that_was_counted(
+    server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, now = server.new_ledger_url(), time.time
+    count = "SELECT count(*) FROM commit_counts"
+    with open_ledger(url) as ledger, open_ledger(url) as other:
+        ledger.writer.run(add("run-1"))
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "time", lambda: now() + 8 * 86_400.0)
+            other.writer.run(lambda connection: mark_transaction(connection))
+        with ledger.read() as connection:
+            assert connection.exec_driver_sql(count).scalar_one() == 2
+        with ledger.write() as connection:
+            connection.exec_driver_sql("UPDATE commit_counts SET counted_at = '2020-01-01'")
+        with open_ledger(url) as later, later.write() as connection:
+            assert connection.exec_driver_sql(count).scalar_one() == 1
+            (at,) = connection.exec_driver_sql("SELECT counted_at FROM commit_counts").scalars()
+            assert abs(datetime.fromisoformat(at).timestamp() - now()) < 60
+            assert len(at) == len(now_text())
 
 
 @pytest.mark.service

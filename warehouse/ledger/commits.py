@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -27,20 +25,24 @@ if TYPE_CHECKING:
 
 # The name of a connection to PostgreSQL and the number of its last transaction, kept with it.
 _COUNT: Final = "count"
-_COUNT_ON_SERVER: Final = """
-    INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, %s, %s)
+# By the server's clock, as `now_text` writes moments: hosts whose own is wrong share the table.
+_AT: Final = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
+_COUNT_ON_SERVER: Final = f"""
+    INSERT INTO commit_counts (connection, commit_count, counted_at)
+    VALUES (%s, %s, {_AT.format("clock_timestamp()")})
     ON CONFLICT (connection) DO UPDATE SET commit_count = excluded.commit_count, counted_at = excluded.counted_at
 """
 # Counts of connections that ended long ago; nobody waits here for another one who does the same.
-_FORGET: Final = """
-    DELETE FROM commit_counts WHERE connection IN
-        (SELECT connection FROM commit_counts WHERE counted_at < %s LIMIT 100 FOR UPDATE SKIP LOCKED)
+_FORGET: Final = f"""
+    DELETE FROM commit_counts WHERE connection IN (
+        SELECT connection FROM commit_counts
+        WHERE counted_at < {_AT.format("(clock_timestamp() - interval '7 days')")} LIMIT 100 FOR UPDATE SKIP LOCKED
+    )
 """
 _ASK_FIRST: Final = """
     INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, 0, '') ON CONFLICT DO NOTHING
 """
 _ASK: Final = "SELECT commit_count FROM commit_counts WHERE connection = %s FOR UPDATE"
-_KEPT_S: Final = 7 * 86_400.0
 _UNKNOWN: Final = (
     "The ledger's server (PostgreSQL) went away before it answered the last COMMIT: it is not known whether that was kept. Look, or ask "
     "again, once the server is there."
@@ -101,11 +103,9 @@ def mark_transaction(connection: Connection) -> None:
     name, count = info.get(_COUNT, (None, 0))
     if name is None:
         name = str(uuid4())
-        before = datetime.fromtimestamp(time.time() - _KEPT_S, UTC).isoformat(timespec="microseconds")
-        connection.exec_driver_sql(_FORGET, (before,))
+        connection.exec_driver_sql(_FORGET)
     info[_COUNT] = (name, count + 1)
-    now = datetime.now(UTC).isoformat(timespec="microseconds")
-    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1, now))
+    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1))
 
 
 def is_away(error: BaseException) -> bool:
