@@ -29,6 +29,8 @@ from warehouse import away
 from warehouse.away import is_postgresql_away, not_waiting, until_there
 from warehouse.lake.faults import find_absence, translate_error
 from warehouse.lake.store import open_lake
+from warehouse.ledger import clock
+from warehouse.ledger.claims import list_claims, take_claim
 from warehouse.ledger.commits import mark_transaction
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.tables import organisations
@@ -305,6 +307,34 @@ def test_what_a_commit_that_nobody_answered_kept_is_not_done_again(
             assert connection.execute(select(func.count()).select_from(organisations)).scalar_one() == 1
         # The connection went with the server; what follows has another.
         assert ledger.writer.run(count) == (2 if is_kept else 3)
+
+
+@pytest.mark.service
+def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
+    server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.new_ledger_url()
+
+    def take(connection: Connection, name: str) -> None:
+        take_claim(connection, "judge", name, holder="a", host="far", process_id=1, lease_s=0.1)
+
+    with open_ledger(url) as ledger, ledger.write() as connection:
+        take(connection, "before")
+    time.sleep(0.2)
+    server.stop()
+    server.start()
+    with open_ledger(url) as ledger:
+        with ledger.write() as connection:
+            take(connection, "after")
+        time.sleep(0.2)
+        with ledger.read() as connection:
+            found = list_claims(connection, "judge")
+            assert {name: claim.is_expired for name, claim in found.items()} == {
+                "before": False,
+                "after": True,
+            }
+            monkeypatch.setattr(clock, "GRACE_S", 0.0)
+            assert all(claim.is_expired for claim in list_claims(connection, "judge").values())
 
 
 @pytest.mark.service

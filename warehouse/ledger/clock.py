@@ -20,7 +20,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import ClockError
-from warehouse.away import was_away_lately
+from warehouse.away import GRACE_S, was_away_lately
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import PENDING_ENTRIES, write_moment
 from warehouse.ledger.public_log import read_last_public_moment
@@ -212,6 +212,8 @@ class LedgerClock:
         self.host = host or Host()
         # The time at the last look, and the tick then: one value, since several threads ask.
         self._found: tuple[Time, float] | None = None
+        # When the database's server was started, Unix time; 0 where there is none.
+        self._server_began = 0.0
         # What a reader has found is noted by whoever writes next.
         self._is_noted = True
 
@@ -242,8 +244,9 @@ class LedgerClock:
         if self._found is not None and is_fresh and (self._is_noted or not is_writing):
             return replace(self._found[0], now=self())
         boot, marks = self.host.read_boot(), _read_marks(connection)
+        self._server_began = _read_server_start(connection)
         found = judge_clock(
-            database=_read_database(connection, self.host),
+            database=read_database_clock(connection, self.host),
             host=self.host.read_wall(),
             boot=boot,
             marks=marks,
@@ -259,6 +262,10 @@ class LedgerClock:
         self._is_noted = is_writing
         self._found = (now, self.host.tick())
         return now
+
+    def may_be_renewed(self, expires_at: str, now: float) -> bool:
+        """Whether a lease ran out before the server was started, so short a time ago that its holder may not have renewed it yet."""
+        return now - self._server_began < GRACE_S and expires_at < write_moment(self._server_began)
 
     def forget(self) -> None:
         """Let the next question look at the ledger."""
@@ -302,10 +309,14 @@ def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLER
 
     A doubt that was found before the lease was set does not touch it: every doubt is longer than TOLERANCE_S, so that one found
     before the end of a lease no longer than that was found before it was set. `lease_s`: how long the lease may be otherwise.
+    A process that did not see the absence knows of it by the server's start; one of the network alone it does not know of.
     """
-    time = clock_of(connection.engine).read(connection, is_believed=True)
+    clock = clock_of(connection.engine)
+    time = clock.read(connection, is_believed=True)
+    if was_away_lately() or clock.may_be_renewed(expires_at, time.now):
+        return False
     begun = datetime.fromisoformat(expires_at).timestamp() - max(0.0, lease_s - TOLERANCE_S)
-    return not was_away_lately() and expires_at < write_moment(time.find_least(write_moment(begun)))
+    return expires_at < write_moment(time.find_least(write_moment(begun)))
 
 
 def check_clock(ledger: Ledger) -> None:
@@ -320,7 +331,7 @@ def measure_clock(ledger: Ledger) -> ClockReading:
     host = clock_of(ledger.engine).host
     with ledger.read() as connection:
         return judge_clock(
-            database=_read_database(connection, host),
+            database=read_database_clock(connection, host),
             host=host.read_wall(),
             boot=host.read_boot(),
             marks=_read_marks(connection),
@@ -425,15 +436,19 @@ def read_tick() -> float:
     return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
-def read_database_clock(connection: Connection) -> float:
+def read_database_clock(connection: Connection, host: Host | None = None) -> float:
     """The database server's clock, or that of the one host which a SQLite ledger serves; Unix time, unchecked."""
-    return _read_database(connection, clock_of(connection.engine).host)
-
-
-def _read_database(connection: Connection, host: Host) -> float:
     if connection.dialect.name == "sqlite":
-        return host.read_wall()
+        return (host or clock_of(connection.engine).host).read_wall()
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
+
+
+def _read_server_start(connection: Connection) -> float:
+    if connection.dialect.name == "sqlite":
+        return 0.0
+    return float(
+        connection.execute(select(func.extract("epoch", func.pg_postmaster_start_time()))).scalar_one()
+    )
 
 
 def _read_marks(connection: Connection) -> list[Mark]:
