@@ -307,8 +307,8 @@ def read_lease_time(connection: Connection) -> float:
 def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLERANCE_S) -> bool:
     """Whether a lease is over for certain: spans in doubt do not end one, nor an absence of the ledger a moment ago.
 
-    A doubt that was found before the lease was set does not touch it: every doubt is longer than TOLERANCE_S, so that one found
-    before the end of a lease no longer than that was found before it was set. `lease_s`: how long the lease may be otherwise.
+    A doubt that was found before the lease was to end does not touch it, whose length is within TOLERANCE_S: of that span no more
+    than the lease's own length lies after it was set. `lease_s`: how long the lease may be otherwise.
     A process that did not see the absence knows of it by the server's start; one of the network alone it does not know of.
     """
     clock = clock_of(connection.engine)
