@@ -233,7 +233,8 @@ def _read_last_editions(lake: Lake) -> dict[str, list[dict[str, Any]]]:
 
 def _find_last(rows: Sequence[Mapping[str, Any]]) -> datetime:
     """When the last of the editions was published."""
-    return max(row["published_at"] for row in rows)
+    last: datetime = max(row["published_at"] for row in rows)
+    return last
 
 
 def _describe_nothing(connection: Connection, scope: Scope) -> str:
