@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from schemas.errors import StoreError
-from warehouse.store_files import StoreFile, count_commits
+from warehouse.store_files import StoreFile, count_commits, flush_path
 
 _PROCESSES: Final = Path("/proc")
 _GONE: Final = " (deleted)"
@@ -52,13 +52,18 @@ def list_users(stores: Iterable[Path]) -> list[int]:
     return sorted({pid for pid, _, target in _list_open() if target in wanted and pid != os.getpid()})
 
 
+def can_list_users() -> bool:
+    """Whether this system shows which process has which file open; without it `list_users` finds nobody."""
+    return (_PROCESSES / str(os.getpid()) / "fd").is_dir()
+
+
 def save_log(held: HeldLog, store: Path, folder: Path) -> Path:
     """Copy a log out of the process that holds it; the copy is on the disk when this returns. Raises StoreError."""
     target = folder / f"{store.name}-wal.{_SAVED}{held.pid}"
     try:
         shutil.copyfile(held.file, target)
         target.chmod(0o600)
-        _flush(target)
+        flush_path(target)
     except OSError as error:
         raise StoreError(
             f"The log that process {held.pid} holds cannot be copied to {target} ({error.strerror}). End nothing; make room, and run "
@@ -81,7 +86,7 @@ def copy_aside(stores: Iterable[Path], folder: Path) -> list[str]:
             source = Path(f"{path}{part}")
             if source.exists():
                 shutil.copy2(source, folder / source.name)
-                _flush(folder / source.name)
+                flush_path(folder / source.name)
                 copied.append(source.name)
     return copied
 
@@ -113,12 +118,12 @@ def join_log(file: StoreFile, log: Path, folder: Path) -> Path | None:
 
 def put_back(store: Path, joined: Path) -> None:
     """Let a joined copy take the place of a file; what lay beside it of a log is empty, and goes."""
-    _flush(joined)
+    flush_path(joined)
     for part in ("-wal", "-shm"):
         Path(f"{store}{part}").unlink(missing_ok=True)
     joined.chmod(0o600)
     joined.replace(store)
-    _flush(store.parent)
+    flush_path(store.parent)
 
 
 def has_new_log(store: Path) -> bool:
@@ -164,11 +169,3 @@ def _list_open() -> Iterator[tuple[int, Path, str]]:
             for descriptor in (process / "fd").iterdir():
                 with suppress(OSError):
                     yield int(process.name), descriptor, str(descriptor.readlink())
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

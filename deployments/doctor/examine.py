@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from deployments.doctor import contents, keys, machine, services
 from deployments.doctor.findings import Finding, Findings, Note
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine import Ledger
 
 T = TypeVar("T")
+
+_CHECK_SETTINGS: Final = "check the settings that name it, and that its server answers"
 
 
 def examine_home(settings: Settings) -> list[Finding]:
@@ -110,5 +112,8 @@ def _open(
     try:
         return stack.enter_context(make())
     except ProctorError as error:
-        found(what, error, False, "check the settings that name it, and that its server answers")
-        return None
+        found(what, error, False, _CHECK_SETTINGS)
+    except Exception as error:
+        # Of what drivers raise only the kind is shown: its words may name an address with its password.
+        found(what, f"could not be opened: {type(error).__name__}", False, _CHECK_SETTINGS)
+    return None

@@ -19,6 +19,7 @@ from schemas.settings import Settings
 from warehouse.store_files import has_room
 
 if TYPE_CHECKING:
+    from warehouse.ledger.clock import ClockReading
     from warehouse.ledger.engine import Ledger
 
 SHOWN_PACKAGES: Final = ("prefect", "duckdb", "polars", "great-expectations", "openai")
@@ -202,22 +203,47 @@ def examine_modes(settings: Settings, note: Note) -> None:
     )
 
 
-def examine_clock(settings: Settings, ledger: Ledger, note: Note) -> None:
-    """Whether this host's clock can be relied on."""
-    fault = find_clock_fault(settings, ledger)
-    note(
-        "clock",
-        fault or f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, not behind what was written",
-        fault is None,
-        "set the clock by a time service (chrony, systemd-timesyncd) on every host; until then let nobody sit: deadlines follow it",
-    )
-
-
-def find_clock_fault(settings: Settings, ledger: Ledger) -> str | None:
-    """Why the clock cannot be right, by the ledger (`measure_clock`) or by the files of the home; null where it can be."""
-    from warehouse.ledger.clock import measure_clock
+def examine_clock(settings: Settings, ledger: Ledger, note: Findings) -> None:
+    """Whether this host's clock can be relied on, and which spans nothing but it shows."""
+    from warehouse.ledger.clock import LONGEST_WAIT_S, Time, measure_clock
+    from warehouse.ledger.deadlines import read_oldest_planning
 
     found = measure_clock(ledger)
+    fault = _find_clock_fault(settings, found)
+    if fault is not None:
+        note(
+            "clock",
+            fault,
+            False,
+            "set the clock by a time service (chrony, systemd-timesyncd) on every host; until then let nobody sit: deadlines follow it",
+        )
+        return
+    text = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, not behind what was written"
+    if not found.doubts:
+        note("clock", text, True)
+        return
+    spans = [f"{doubt.seconds / 3_600:.1f} hours before {_show(doubt.found_at)}" for doubt in found.doubts]
+    text = f"{text}; nothing but the clock shows that these passed: {name_some(spans)}"
+    with ledger.read() as connection:
+        planned_at = read_oldest_planning(connection)
+    doubt_s = (
+        0.0
+        if planned_at is None
+        else found.database - Time(found.database, found.doubts).find_least(planned_at)
+    )
+    if doubt_s > LONGEST_WAIT_S:
+        fix = "where the clock is right, proctor clock --confirm; until then deadlines of open runs are not decided"
+        note("clock", text, False, fix)
+    else:
+        note.remark("clock", text, "where the clock is right, proctor clock --confirm")
+
+
+def _show(moment: float | None) -> str:
+    return "now" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _find_clock_fault(settings: Settings, found: ClockReading) -> str | None:
+    """Why the clock cannot be right, by the ledger (`measure_clock`) or by the files of the home; null where it can be."""
     if found.problem is not None:
         return found.problem
     later_s = -(found.ahead_of_last_s or 0.0)

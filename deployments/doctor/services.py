@@ -66,7 +66,23 @@ def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
             settings.budget_usd is not None,
             "set PROCTOR_BUDGET_USD for the worker",
         )
-        told = len(settings.notify)
+        _examine_recipients(settings, note)
+
+
+def _examine_recipients(settings: Settings, note: Findings) -> None:
+    """Whether those who are to be told of failed runs are named so that they can be."""
+    from tasks.notices.notices import read_recipients
+
+    try:
+        told = len(read_recipients(settings.notify))
+    except ProctorError as error:
+        note(
+            "told of failed runs",
+            error,
+            False,
+            "correct PROCTOR_NOTIFY for the worker; until then nobody is told",
+        )
+    else:
         note("told of failed runs", f"{told} (PROCTOR_NOTIFY)" if told else "nobody (PROCTOR_NOTIFY)", True)
 
 

@@ -18,6 +18,7 @@ from deployments.home.hosts import check_host
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.flow_runs import WORK_POOL
+from tasks.notices.notices import read_recipients
 from tasks.sharing.names import WORKER_VARIABLE
 from warehouse.ledger.engine import open_ledger
 
@@ -28,7 +29,7 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
     """Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
 
     The worker is of the server that PREFECT_API_URL names, or of this home's own. Raises UsageError where there is none, or the
-    name cannot be one, or this host is not like the others, ProctorError where the server does not answer as Prefect's does.
+    name cannot be one, or this host is not like the others, or PROCTOR_NOTIFY names nobody rightly, ProctorError where the server does not answer as Prefect's does.
     """
     name = name or platform.node()
     if name == ALL_WORKERS or not name.strip():
@@ -39,6 +40,7 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
             "one for this home with `proctor up --no-worker`."
         )
     check_host(settings)
+    read_recipients(settings.notify)
     prepare_prefect()
     from tasks.orchestrator.task import start_watch, wait_for_server
 

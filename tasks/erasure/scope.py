@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
@@ -78,12 +79,11 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
     """The runs whose last edition is older than the policy keeps texts; none without a policy. Erased ones are among them."""
     if settings.keep_raw_months is None:
         return ()
-    bound = _subtract_months(now or datetime.now(UTC), settings.keep_raw_months)
-    published = _read_last_editions(lake)
+    moment = (now or datetime.now(UTC)).timestamp()
     return tuple(
         run_id
-        for run_id, rows in sorted(published.items())
-        if max(row["published_at"] for row in rows) < bound
+        for run_id, rows in sorted(_read_last_editions(lake).items())
+        if _is_kept_no_longer(_find_last(rows), settings.keep_raw_months, moment)
     )
 
 
@@ -93,10 +93,14 @@ def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime
     with ledger.read() as connection:
         time = read_time(connection)
 
-    def find(moment: float) -> tuple[str, ...]:
-        return find_due_runs(lake, settings, datetime.fromtimestamp(moment, UTC))
-
-    return datetime.fromtimestamp(time.settle(find), UTC)
+    if settings.keep_raw_months is None:
+        return datetime.fromtimestamp(time.now, UTC)
+    published = [_find_last(rows) for rows in _read_last_editions(lake).values()]
+    settled = time.settle(
+        (write_moment(at.timestamp()), partial(_is_kept_no_longer, at, settings.keep_raw_months))
+        for at in published
+    )
+    return datetime.fromtimestamp(settled, UTC)
 
 
 def list_due(ledger: Ledger, lake: Lake, settings: Settings, now: datetime | None = None) -> tuple[str, ...]:
@@ -189,7 +193,7 @@ def find_refusal(
     named = {entry.kind for entry in entries}
     if _COMMIT in named and not {_DISCLOSE, _EDITION} <= named:
         return f"Run {run_id} is sealed and not disclosed yet: others could not check it any more (`proctor exam seal`, `proctor publish`)."
-    published_at = max(row["published_at"] for row in editions)
+    published_at = _find_last(editions)
     bound = published_at + timedelta(days=settings.objection_days)
     if not clock.has_passed(write_moment(bound.timestamp()), since=write_moment(published_at.timestamp())):
         return (
@@ -227,6 +231,12 @@ def _read_last_editions(lake: Lake) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def _find_last(rows: Sequence[Mapping[str, Any]]) -> datetime:
+    """When the last of the editions was published."""
+    last: datetime = max(row["published_at"] for row in rows)
+    return last
+
+
 def _describe_nothing(connection: Connection, scope: Scope) -> str:
     what = " of ".join(
         part
@@ -239,6 +249,10 @@ def _describe_nothing(connection: Connection, scope: Scope) -> str:
     done = erasures.list_erasures(connection)
     last = f" The last erasure was {done[-1].erasure_id}, on {done[-1].erased_at[:10]}." if done else ""
     return f"There is no text left to erase{f' of {what}' if what else ''}.{last}"
+
+
+def _is_kept_no_longer(published_at: datetime, months: int, moment: float) -> bool:
+    return published_at < _subtract_months(datetime.fromtimestamp(moment, UTC), months)
 
 
 def _subtract_months(moment: datetime, months: int) -> datetime:

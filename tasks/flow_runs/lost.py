@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tasks.claims import is_dead
-from warehouse.ledger.clock import is_lapsed
+from psutil import AccessDenied, NoSuchProcess, Process
+
+from tasks.claims import is_dead, name_host
+from warehouse.ledger.clock import TOLERANCE_S, is_lapsed
 from warehouse.ledger.flow_runs import FlowRun, end_lost_run, list_unended_runs
 
 if TYPE_CHECKING:
@@ -21,9 +24,12 @@ def is_lost(connection: Connection, run: FlowRun) -> bool:
     """Whether a run's process is gone: on this host it is looked for, on another one it has not renewed in time."""
     if run.state != "running":
         return False
-    return is_dead(run.host, run.process_id) or (
-        run.alive_until is not None and is_lapsed(connection, run.alive_until)
-    )
+    if is_dead(run.host, run.process_id):
+        return True
+    if run.alive_until is None or not is_lapsed(connection, run.alive_until):
+        return False
+    # One on this host that did not renew may have been held up (a laptop asleep), unless its number is another's by now.
+    return run.host != name_host() or _began_after(run)
 
 
 def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
@@ -37,3 +43,14 @@ def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
                 ended.append(run)
                 log.error("%s crashed: its process %d on %s is gone", run.name, run.process_id, run.host)
     return ended
+
+
+def _began_after(run: FlowRun) -> bool:
+    """Whether the process of that number on this host began after the run, so that it is not the run's."""
+    began_at = datetime.fromisoformat(run.started_at).timestamp()
+    try:
+        return Process(run.process_id).create_time() > began_at + TOLERANCE_S
+    except NoSuchProcess:
+        return True
+    except AccessDenied:
+        return False

@@ -20,6 +20,7 @@ from schemas.errors import BudgetError, ConflictError
 from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.budgets import (
+    LEASE_S,
     Answer,
     close_share,
     list_shares,
@@ -32,9 +33,6 @@ from warehouse.ledger.engine import Ledger
 from warehouse.ledger.writer import name_budget_row
 
 _ROUNDING_USD = 1e-9
-# How long a process may neither reserve nor settle before it is taken for dead (on this host it is known at once): longer
-# than any pause and timeout of a call.
-LEASE_S = 1_800.0
 # How often a call that waits for others in flight asks again.
 POLL_S = 0.2
 

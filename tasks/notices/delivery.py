@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ProctorError
 from schemas.settings import is_home, load_settings
-from tasks.notices.notices import TIME_LIMIT_S, Notice, read_recipients, send_notice
+from tasks.notices.notices import TIME_LIMIT_S, Notice, Recipient, read_recipients, send_notice
 from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.notices import note_told, take_notices
+from warehouse.ledger.notices import RunNotice, note_told, take_notices
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from warehouse.ledger.engine import Ledger
 
 # Who set out to tell, and was killed meanwhile, is believed to be at it for so long for each recipient.
@@ -38,10 +40,8 @@ def deliver_notices(ledger: Ledger) -> int:
     Raises UsageError where the settings name nobody rightly.
     """
     recipients = read_recipients(load_settings().notify)
-    with ledger.write() as connection:
-        due = take_notices(connection, lease_s=_LEASE_S * max(1, len(recipients)))
     done = 0
-    for notice in due:
+    while (notice := _take_one(ledger, recipients)) is not None:
         left = [one for one in recipients if one.name not in notice.told]
         failures = send_notice(Notice(notice.name, notice.ending, notice.flow_run_id), left)
         told = [*notice.told, *(one.name for one in left if one.name not in failures)]
@@ -54,3 +54,10 @@ def deliver_notices(ledger: Ledger) -> int:
             log.info("%s %s: %d told", notice.name, notice.ending, len(told))
         done += not failures
     return done
+
+
+def _take_one(ledger: Ledger, recipients: Sequence[Recipient]) -> RunNotice | None:
+    """The first notice that is due: each has a lease of its own, however long it takes to tell of those before."""
+    with ledger.write() as connection:
+        taken = take_notices(connection, lease_s=_LEASE_S * max(1, len(recipients)), most=1)
+    return taken[0] if taken else None

@@ -34,7 +34,8 @@ from schemas.settings import load_settings
 from tasks.flow_runs import WORK_POOL
 from tasks.flow_runs.lost import end_lost_runs
 from tasks.notices.delivery import deliver_notices
-from warehouse.away import PREFECT, until_there
+from warehouse.away import PREFECT, not_waiting, until_there, was_away_lately
+from warehouse.ledger.clock import read_lease_time, read_time
 from warehouse.ledger.flow_runs import FlowRun as LedgerRun
 from warehouse.ledger.flow_runs import end_flow_run, read_flow_runs
 from warehouse.ledger.notices import add_notice, list_noticed
@@ -163,21 +164,30 @@ def _away() -> StoreAway:
 def watch_runs(ledger: Ledger, ended: threading.Event) -> None:
     """Look after runs until `ended`: what is lost is ended, and who is to be told is told. What fails is tried again."""
     while not ended.wait(LOOK_EVERY_S):
-        try:
-            look_after_runs(ledger)
-        except Exception as error:
-            # The worker's own work does not end because nobody can be told.
-            log.warning("runs could not be looked after: %s", type(error).__name__)
+        look_after_runs(ledger)
 
 
 def look_after_runs(ledger: Ledger) -> None:
-    """End what is lost in the ledger and in Prefect, take over what Prefect alone knows of, and tell what is to be told."""
-    end_lost_runs(ledger)
-    deliver_notices(ledger)
-    with suppress(httpx.HTTPError), get_client(sync_client=True) as client:
-        _end_in_prefect(ledger, client)
+    """End what is lost in the ledger and in Prefect, take over what Prefect alone knows of, and tell what is to be told.
+
+    What fails is logged and keeps nothing else from being done; raises nothing.
+    """
+    for step in (end_lost_runs, _look_into_prefect, deliver_notices):
+        try:
+            step(ledger)
+        except Exception as error:
+            # The worker's own work does not end because nobody can be told. Of others' errors the text may be content.
+            cause = str(error) if isinstance(error, ProctorError) else type(error).__name__
+            log.warning("runs could not be looked after: %s", cause)
+
+
+def _look_into_prefect(ledger: Ledger) -> None:
+    """End runs there and note what it alone knows; a server that is away is asked again at the next look."""
+    with not_waiting(), suppress(httpx.HTTPError, StoreAway), get_client(sync_client=True) as client:
+        # Runs that wait for the ledger may not have noted yet that they began.
+        if not was_away_lately():
+            _end_in_prefect(ledger, client)
         _note_failures_of_prefect(ledger, client)
-    deliver_notices(ledger)
 
 
 def _end_in_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
@@ -186,7 +196,7 @@ def _end_in_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
     found = _read_runs(client, types)
     with ledger.read() as connection:
         known = read_flow_runs(connection, [str(run.id) for run in found])
-    now = datetime.now(UTC)
+        now = datetime.fromtimestamp(read_time(connection).now, UTC)
     for run in found:
         state = _find_end(run, known.get(str(run.id)), now)
         if state is None:
@@ -223,9 +233,9 @@ def _is_ours(run: FlowRun) -> bool:
 def _note_failures_of_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
     """Bad ends that the ledger does not know: of runs that never reached our code, or whose process could say nothing."""
     types = [StateType.FAILED, StateType.CRASHED]
-    found = {
-        str(run.id): run for run in _read_runs(client, types, ended_after=datetime.now(UTC) - _LOOKS_BACK)
-    }
+    with ledger.read() as connection:
+        since = datetime.fromtimestamp(read_lease_time(connection), UTC) - _LOOKS_BACK
+    found = {str(run.id): run for run in _read_runs(client, types, ended_after=since)}
     with ledger.read() as connection:
         known = read_flow_runs(connection, list(found))
         noticed = list_noticed(connection, list(found))

@@ -14,9 +14,9 @@ from tasks.exam.public.check import check_public_log
 from tasks.exam.public.log_file import name_log_file
 from tasks.exam.verify import find_changed_sessions
 from tasks.validation.stores import find_month_differences
-from warehouse.ledger import access, exam, lost_commits
+from warehouse.ledger import access, editions, exam, lost_commits
 from warehouse.ledger.integrity import find_strays
-from warehouse.ledger.public_log import read_public_head
+from warehouse.ledger.public_log import list_public_entries, read_public_head
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -86,19 +86,29 @@ def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
     return found
 
 
-def find_held(ledger: Ledger) -> list[Gap]:
-    """What the exam's side may lack and the ledger still holds: replies that were paid for, read again by the next sitting."""
+def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
+    """What one place lacks and another still holds: replies that were paid for, and editions whose publishing was broken off."""
+    found: list[Gap] = []
     with ledger.read() as connection:
         waiting = lost_commits.list_unanswered_replies(connection)
-    if not waiting:
-        return []
-    named = tuple(f"{session} (replies: {count})" for session, count in waiting)
-    return [
-        Gap(
-            "replies in the ledger are not among the answers; the next sitting reads them without paying",
-            named,
+        rootless = _list_rootless(connection, lake)
+        begun = sorted(rootless - _list_entered(connection))
+    if waiting:
+        named = tuple(f"{session} (replies: {count})" for session, count in waiting)
+        found.append(
+            Gap(
+                "replies in the ledger are not among the answers; the next sitting reads them without paying",
+                named,
+            )
         )
-    ]
+    if begun:
+        found.append(
+            Gap(
+                "editions are in the lake, and nobody was told that they are published: publish them again (proctor publish)",
+                tuple(begun),
+            )
+        )
+    return found
 
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
@@ -162,8 +172,8 @@ def _describe_line(line: bytes) -> str:
 
 def _find_landed(connection: Connection, lake: Lake) -> Iterator[Gap]:
     """What only ever comes into the lake out of the ledger, and is not there."""
-    editions = {str(row["edition_id"]) for row in lake.read("run_revisions").to_dicts()}
-    if lost := sorted(editions - lost_commits.list_known_editions(connection)):
+    # One that has no entry in public either is what a kill in the midst of publishing leaves (`find_held`).
+    if lost := sorted(_list_rootless(connection, lake) & _list_entered(connection)):
         yield Gap("editions are published, and the ledger has no root of them", tuple(lost))
     calls = [str(row[0]) for row in lake.read("newest_calls").rows()]
     if lost := sorted(set(calls) - lost_commits.list_known_calls(connection, calls)):
@@ -177,3 +187,14 @@ def _find_landed(connection: Connection, lake: Lake) -> Iterator[Gap]:
         yield Gap(
             "runs are committed to in public, and the ledger has not what they were drawn with", tuple(lost)
         )
+
+
+def _list_rootless(connection: Connection, lake: Lake) -> set[str]:
+    """Editions in the lake of which the ledger has no root."""
+    landed = {str(row["edition_id"]) for row in lake.read("run_revisions").to_dicts()}
+    return landed - editions.read_roots(connection).keys()
+
+
+def _list_entered(connection: Connection) -> set[str]:
+    """Editions that the ledger has entered in the public log; what the log's file has beyond that, `_find_public` names."""
+    return {str(entry.body["edition"]) for entry in list_public_entries(connection, ["edition"])}

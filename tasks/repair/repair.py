@@ -28,6 +28,7 @@ from warehouse.installation import catalog_file, exam_file, ledger_file
 from warehouse.lake.lost_landings import LostLanding, find_lost_landings, land_again
 from warehouse.lost_logs import (
     HeldLog,
+    can_list_users,
     copy_aside,
     copy_store,
     find_held_logs,
@@ -88,7 +89,7 @@ def inspect_home(settings: Settings) -> Repair:
     """What was found and what a repair would do; changes nothing."""
     found, files = _look(settings)
     if found.lost and not found.other_faults:
-        with _staged(settings, found, files) as stage:
+        with _explained(), _staged(settings, found, files) as stage:
             _weigh(settings, found, files, stage)
         found.steps = list(_list_steps(found))
     return found
@@ -98,11 +99,50 @@ def repair_home(settings: Settings) -> Repair:
     """Do it. Logs that processes hold are saved first; then nothing is changed while anybody has the files open.
 
     The order is such that a kill leaves the files refused as before, or as they should be: copies, the log put back, the entry of the
-    audit log, landings, and the marks last. Raises StoreError where a copy cannot be made.
+    audit log, landings, and the marks last. Raises StoreError where a copy cannot be made, another process repairs this home, or
+    this system does not show who has the files open.
     """
+    with _held(settings), _explained():
+        return _repair(settings)
+
+
+@contextmanager
+def _held(settings: Settings) -> Iterator[None]:
+    """One repair of a home at a time."""
+    from filelock import FileLock, Timeout
+
+    folder = settings.home / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / "repair.lock", timeout=0):
+            yield
+    except Timeout:
+        raise StoreError(
+            "Another process repairs this home. Wait for it, or end it first; nothing was changed."
+        ) from None
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """A file that cannot be copied or written is a StoreError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"The stores could not be copied or put back ({error.strerror or type(error).__name__}); they are refused as before, and nothing "
+            "of them is lost. Make room or mend what that names, and run the command again."
+        ) from None
+
+
+def _repair(settings: Settings) -> Repair:
     found, files = _look(settings)
     if not found.lost or found.other_faults:
         return found
+    if not can_list_users():
+        raise StoreError(
+            "This system does not show which processes have the stores open (it has no /proc), and to replace a file under one would lose "
+            "more. Nothing was changed. Copy the whole home to a Linux host, and repair it there."
+        )
     folder = _make_folder(settings)
     found.copy = str(folder)
     _save_held(found, files, folder)
@@ -139,7 +179,7 @@ class _Stage:
 def _staged(settings: Settings, found: Repair, files: Sequence[StoreFile]) -> Iterator[_Stage]:
     """Copies to look into, gone with the block; fills in `logs`. Raises StoreError where there is no room for them."""
     stores = _list_stores(settings)
-    _check_room(settings.home, stores)
+    _check_room(settings.home, stores, _list_logs(settings, files))
     top = Path(tempfile.mkdtemp(prefix=".repair-", dir=settings.home))
     try:
         copies: dict[Path, Path] = {}
@@ -163,13 +203,24 @@ def _join(settings: Settings, found: Repair, file: StoreFile, folder: Path) -> P
     """A copy of a file with a log that gives back all that was acknowledged; null where there is none."""
     if has_new_log(file.path):
         return None
-    logs = [held.file for held in find_held_logs(file.path)]
-    for log in [*logs, *list_saved_logs(file.path, settings.home / FOLDER)]:
+    for log in _list_logs(settings, [file]):
         copy = join_log(file, log, folder)
         if copy is not None and count_commits(replace(file, path=copy)) >= found.lost[str(file.path)][1]:
             found.logs[str(file.path)] = str(log)
             return copy
     return None
+
+
+def _list_logs(settings: Settings, files: Sequence[StoreFile]) -> list[Path]:
+    """The logs that may give back what files have lost: those that processes hold, then the saved ones, the newest first."""
+    return [
+        log
+        for file in files
+        for log in (
+            *(held.file for held in find_held_logs(file.path)),
+            *list_saved_logs(file.path, settings.home / FOLDER),
+        )
+    ]
 
 
 def _look(settings: Settings) -> tuple[Repair, list[StoreFile]]:
@@ -227,7 +278,7 @@ def _weigh(settings: Settings, found: Repair, files: Sequence[StoreFile], stage:
                 found.unproved.append(describe_unproved(ledger, file.name, acknowledged - known).describe())
         if any(catalog is None or file.path != catalog.path for file in left):
             found.missing += [gap.describe() for gap in find_missing(ledger, lake, stage.settings)]
-        found.held += [gap.describe() for gap in find_held(ledger)]
+        found.held += [gap.describe() for gap in find_held(ledger, lake)]
 
 
 def _name_gone(landings: Sequence[LostLanding]) -> Iterator[str]:
@@ -278,9 +329,10 @@ def _make_folder(settings: Settings) -> Path:
     return folder
 
 
-def _check_room(folder: Path, files: Sequence[StoreFile]) -> None:
-    """For the copies to look into, and those that are kept."""
-    needed = 2 * sum(file.path.stat().st_size for file in files)
+def _check_room(folder: Path, files: Sequence[StoreFile], lost_logs: Sequence[Path]) -> None:
+    """For the copies to look into, and those that are kept: of files, of their logs, and of those that were lost."""
+    own_logs = [log for file in files if (log := Path(f"{file.path}-wal")).exists()]
+    needed = 2 * sum(path.stat().st_size for path in (*(file.path for file in files), *own_logs, *lost_logs))
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise StoreError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import polars as pl
 
@@ -59,13 +60,17 @@ def land_closed_batches(
 
 def read_review_time(ledger: Ledger) -> str:
     """The moment by which open batches are overdue or not; raises ClockError where a leap of the clock alone would decide it."""
-    due = {batch.batch_id: batch.due_at for batch in list_batches(ledger) if not batch.is_closed}
+    open_batches = [batch for batch in list_batches(ledger) if not batch.is_closed]
     check_clock(ledger)
     with ledger.read() as connection:
         time = read_time(connection)
     return write_moment(
-        time.settle(lambda moment: [name for name, at in due.items() if at < write_moment(moment)])
+        time.settle((batch.created_at, partial(_is_overdue, batch.due_at)) for batch in open_batches)
     )
+
+
+def _is_overdue(due_at: str, moment: float) -> bool:
+    return due_at < write_moment(moment)
 
 
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:

@@ -11,8 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+import duckdb
 import pytest
 from sqlalchemy import Connection, Engine, event, func, select
 
@@ -24,7 +27,11 @@ from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse import away
 from warehouse.away import is_postgresql_away, not_waiting, until_there
+from warehouse.lake.faults import find_absence, translate_error
 from warehouse.lake.store import open_lake
+from warehouse.ledger import clock
+from warehouse.ledger.claims import list_claims, take_claim
+from warehouse.ledger.commits import mark_transaction
 from warehouse.ledger.engine import Ledger, now_text, open_ledger
 from warehouse.ledger.tables import organisations
 
@@ -136,6 +143,35 @@ with ledger:
 )  # fmt: skip
 def test_a_server_that_refuses_is_not_away(text: str, is_away: bool) -> None:
     assert is_postgresql_away(RuntimeError(text)) is is_away
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT CAST('connection error for HTTP GET' AS INT)",
+        "SELECT CAST('HTTP 500' AS DOUBLE)",
+        "SELECT error('HTTP read error')",
+        "SELECT error('Failed to execute query postgres: connection refused')",
+    ],
+)
+def test_a_value_that_reads_like_an_absence_is_none(sql: str) -> None:
+    with pytest.raises(duckdb.Error) as failed:
+        duckdb.sql(sql).fetchall()
+    assert find_absence(failed.value) is None
+    assert not isinstance(translate_error(failed.value), StoreAway)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_away"),
+    [
+        (duckdb.HTTPException("HTTP Error: HTTP GET error on 'http://host/file' (HTTP 503)"), True),
+        (duckdb.IOException("IO Error: Connection error for HTTP HEAD to 's3://bucket/file'"), True),
+        (duckdb.Error('Invalid Error: Failed to execute query "SELECT 1": connection refused'), True),
+        (duckdb.IOException('IO Error: Could not read from file "a": read error'), False),
+    ],
+)
+def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: bool) -> None:
+    assert (find_absence(error) is not None) is is_away
 
 
 # --- with real servers -------------------------------------------------------------------------------------------
@@ -269,6 +305,76 @@ def test_what_a_commit_that_nobody_answered_kept_is_not_done_again(
         assert names(ledger) == (["run-1"] if is_kept else ["run-2"])
         with ledger.read() as connection:
             assert connection.execute(select(func.count()).select_from(organisations)).scalar_one() == 1
+        # The connection went with the server; what follows has another.
+        assert ledger.writer.run(count) == (2 if is_kept else 3)
+
+
+@pytest.mark.service
+def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
+    server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = server.new_ledger_url()
+
+    def take(connection: Connection, name: str) -> None:
+        take_claim(connection, "judge", name, holder="a", host="far", process_id=1, lease_s=0.1)
+
+    with open_ledger(url) as ledger, ledger.write() as connection:
+        take(connection, "before")
+    time.sleep(0.2)
+    server.stop()
+    server.start()
+    with open_ledger(url) as ledger:
+        with ledger.write() as connection:
+            take(connection, "after")
+        time.sleep(0.2)
+        with ledger.read() as connection:
+            found = list_claims(connection, "judge")
+            assert {name: claim.is_expired for name, claim in found.items()} == {
+                "before": False,
+                "after": True,
+            }
+            monkeypatch.setattr(clock, "GRACE_S", 0.0)
+            assert all(claim.is_expired for claim in list_claims(connection, "judge").values())
+
+
+@pytest.mark.service
+def test_a_host_whose_clock_is_ahead_forgets_no_commit_that_was_counted(
+    server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, now = server.new_ledger_url(), time.time
+    count = "SELECT count(*) FROM commit_counts"
+    with open_ledger(url) as ledger, open_ledger(url) as other:
+        ledger.writer.run(add("run-1"))
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "time", lambda: now() + 8 * 86_400.0)
+            other.writer.run(lambda connection: mark_transaction(connection))
+        with ledger.read() as connection:
+            assert connection.exec_driver_sql(count).scalar_one() == 2
+        with ledger.write() as connection:
+            connection.exec_driver_sql("UPDATE commit_counts SET counted_at = '2020-01-01'")
+        with open_ledger(url) as later, later.write() as connection:
+            assert connection.exec_driver_sql(count).scalar_one() == 1
+            (at,) = connection.exec_driver_sql("SELECT counted_at FROM commit_counts").scalars()
+            assert abs(datetime.fromisoformat(at).timestamp() - now()) < 60
+            assert len(at) == len(now_text())
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("busy_s", [None, 5.0], ids=["nothing is waited for", "a server of ours"])
+def test_of_a_commit_that_nobody_answered_nobody_says_that_it_was_not_kept(
+    server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch, busy_s: float | None
+) -> None:
+    url = server.new_ledger_url()
+    open_ledger(url).close()
+    monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "0")
+    load_settings.cache_clear()
+    with open_ledger(url, busy_s=busy_s) as ledger:
+        Breaker(ledger.engine, server, is_kept=True)
+        with pytest.raises(StoreError, match="it is not known whether that was kept") as failed:
+            ledger.writer.run(add("run-1"))
+        assert not isinstance(failed.value, StoreAway)
+        until_there(partial(names, ledger), wait_s=30.0)
+        assert names(ledger) == ["run-1"]
 
 
 @pytest.mark.service

@@ -25,7 +25,7 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake import attach
+from warehouse.lake import attach, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.object_store import create_s3_secret
 from warehouse.lake.queries import read_queries
@@ -444,6 +444,26 @@ def test_rows_are_fed_by_parts(lake: Lake) -> None:
     count = lake.feed("landed_row_counts", parts.append, at_once=1)
     assert [row for part in parts for row in part] == lake.read("landed_row_counts").rows()
     assert count == len(parts) > 0
+
+
+def test_rows_that_were_fed_are_not_fed_again_when_the_store_goes_away(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Result:
+        def __init__(self) -> None:
+            self.left = [[("first",)]]
+
+        def fetchmany(self, _most: int) -> list[tuple[str]]:
+            if not self.left:
+                raise duckdb.HTTPException("HTTP Error: HTTP GET error (HTTP 503)")
+            return self.left.pop()
+
+    monkeypatch.setattr(store, "execute_statement", lambda _connection, _sql, _params, fetch: fetch(Result()))
+    lake.settings = lake.settings.model_copy(update={"store_wait_s": 5.0})
+    parts: list[list[tuple[object, ...]]] = []
+    with pytest.raises(StoreError, match="does not answer"):
+        lake.feed("bank_index", parts.append)
+    assert parts == [[("first",)]]
 
 
 def test_a_column_of_another_type_is_refused(settings: Settings) -> None:

@@ -174,3 +174,6 @@ def test_a_catalog_answers_alike_whichever_sqlite_is_asked(
     assert not (tmp_path / "none.sqlite").exists()
     with pytest.raises(sqlite3.Error, match="no such table"):
         catalog_door.change_catalog(path, "DELETE FROM no_such")
+    monkeypatch.setattr(catalog_door, "_CHILD", "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(sqlite3.Error, match="ended with -9"):
+        catalog_door.change_catalog(path, "DELETE FROM no_such")

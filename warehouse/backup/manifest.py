@@ -15,7 +15,7 @@ from typing import Final
 from schemas.errors import StoreError, UsageError
 from warehouse.encryption.files import write_whole
 from warehouse.encryption.stream import Measure, read_blocks
-from warehouse.lake.data_files import flush_path
+from warehouse.store_files import flush_path
 
 NAME: Final = "backup.json"
 UNFINISHED: Final = "UNFINISHED.txt"

@@ -21,7 +21,7 @@ from warehouse.backup.manifest import (
 )
 from warehouse.encryption.files import write_whole
 from warehouse.encryption.stream import Measure, read_blocks
-from warehouse.lake.data_files import flush_path
+from warehouse.store_files import flush_path
 
 # Copies of papers while an ingest reads them (docs/encryption.md): plain, and of no use once it has ended.
 _PASSING: Final = ".spool"

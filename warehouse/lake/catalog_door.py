@@ -119,7 +119,10 @@ def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) ->
         check=False,
     )
     if done.returncode:
-        raise sqlite3.OperationalError(done.stderr.strip().splitlines()[-1])
+        said = done.stderr.strip().splitlines() or [
+            f"the process that changes the catalog ended with {done.returncode}"
+        ]
+        raise sqlite3.OperationalError(said[-1])
     return done.stdout.strip()
 
 

@@ -29,6 +29,8 @@ _STORE_AWAY = re.compile(
     r"|HTTP (?:code )?(?:429|5\d\d)",
     re.I,
 )
+# httpfs names the request; a local file has none.
+_STORE_ASKED = re.compile(r"\bHTTP\b|https?://|s3://", re.I)
 _STORE_REFUSES = re.compile(r"HTTP (?:code )?40[0137]", re.I)
 # How DuckDB says that a query to the catalog's server broke off; its cause may be missing.
 _CATALOG_BROKE = re.compile(r"failed to execute query|failed to (?:prepare|read|copy|fetch).*postgres", re.I)
@@ -66,13 +68,18 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
 
 def find_absence(error: duckdb.Error) -> StoreAway | None:
     """What to raise where DuckDB says that the object store or the catalog's server does not answer; null for any other error."""
+    import duckdb
+
+    # What is wrong with a statement or with a value may quote both, and so say anything; what extensions throw may have no class.
+    if not isinstance(error, duckdb.OperationalError) and type(error) is not duckdb.Error:
+        return None
     text = str(error)
     if ("postgres" in text.lower() and is_postgresql_away(error)) or _broke_off(text):
         return StoreAway(
             CATALOG,
             "The lake's catalog in PostgreSQL (PROCTOR_LAKE_CATALOG) does not answer; nothing of this was written. Try again later.",
         )
-    if _STORE_AWAY.search(text):
+    if _STORE_AWAY.search(text) and _STORE_ASKED.search(text):
         return StoreAway(
             OBJECTS,
             "The object store of the lake's files (PROCTOR_LAKE_DATA) does not answer; nothing is lost. Check that it runs and the "

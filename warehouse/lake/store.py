@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from schemas.errors import ContractError, StoreError
+from schemas.errors import ContractError, StoreAway, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from warehouse.away import CATALOG, OBJECTS, until_there
@@ -174,7 +174,8 @@ class Lake:
                     rows = result.fetchmany(at_once)
                 except duckdb.Error as error:
                     # Not begun again, as a statement is that failed at once: what was taken would be taken twice.
-                    raise explain_error(error, query.body) from None
+                    failure = explain_error(error, query.body)
+                    raise StoreError(str(failure)) if isinstance(failure, StoreAway) else failure from None
             return count
 
         return self._execute(query.body, bind_parameters(query, {}), give)

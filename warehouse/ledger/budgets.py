@@ -21,6 +21,9 @@ from warehouse.ledger.tables import budget_limits, budget_shares, run_budgets, r
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# How long a process may neither reserve nor settle before it is taken for dead (on its own host it is known at once): longer
+# than any pause and timeout of a call.
+LEASE_S = 1_800.0
 _ROUNDING_USD = 1e-9
 
 
@@ -212,7 +215,7 @@ def list_shares(connection: Connection, run_id: str) -> list[Share]:
             row.process_id,
             row.reserved_usd,
             row.expires_at,
-            is_lapsed(connection, row.expires_at),
+            is_lapsed(connection, row.expires_at, lease_s=LEASE_S),
         )
         for row in rows.all()
     ]

@@ -9,7 +9,7 @@ doubt, and a deadline that has passed only if the doubt is true time does not co
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import ClockError
-from warehouse.away import was_away_lately
+from warehouse.away import GRACE_S, was_away_lately
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.engine import PENDING_ENTRIES, write_moment
 from warehouse.ledger.public_log import read_last_public_moment
@@ -63,12 +63,12 @@ class Host:
     Attributes:
         read_wall: its clock, seconds since 1970.
         read_boot: its start and its uptime, which no setting of the clock changes; null where it tells neither.
-        tick: seconds of a clock that is never set.
+        tick: seconds of a clock that is never set, suspensions included where the platform has such a one.
     """
 
     read_wall: Callable[[], float] = time.time
     read_boot: Callable[[], Boot | None] = lambda: read_boot()
-    tick: Callable[[], float] = time.monotonic
+    tick: Callable[[], float] = lambda: read_tick()
 
 
 class Doubt(NamedTuple):
@@ -90,49 +90,54 @@ class Time:
     now: float
     doubts: tuple[Doubt, ...] = ()
 
-    @property
-    def least(self) -> float:
-        """The moment that it is at least: now without the spans in doubt."""
-        return self.now - sum(doubt.seconds for doubt in self.doubts)
+    def find_least(self, since: str) -> float:
+        """The moment that it is at least for what was set at `since`: now without the spans in doubt that were found later.
 
-    def has_passed(self, moment: str, since: str | None = None) -> bool:
-        """Whether a moment (as `now_text` writes it) has passed; a doubt of a day at most is waited for.
+        What was set by the clock after a doubt was found is measured by the same clock, and the doubt does not touch it.
+        """
+        return self.now - sum(
+            doubt.seconds
+            for doubt in self.doubts
+            if doubt.found_at is None or write_moment(doubt.found_at) > since
+        )
 
-        Doubts of before `since`, when the moment was set by the same clock, do not touch it. Raises ClockError where it has passed
-        only if a longer doubt is true time.
+    def has_passed(self, moment: str, since: str) -> bool:
+        """Whether a moment that was set at `since` (both as `now_text` writes it) has passed; a doubt of a day at most is waited for.
+
+        Raises ClockError where it has passed only if a longer doubt is true time.
         """
         if moment > write_moment(self.now):
             return False
-        if not self.doubts:
-            return True
-        doubt_s = sum(
-            doubt.seconds
-            for doubt in self.doubts
-            if since is None or doubt.found_at is None or write_moment(doubt.found_at) > since
-        )
-        if moment <= write_moment(self.now - doubt_s):
+        least = self.find_least(since)
+        doubt_s = self.now - least
+        if moment <= write_moment(least):
             return True
         if doubt_s <= LONGEST_WAIT_S:
             return False
         raise ClockError(
             f"A deadline ({_show(datetime.fromisoformat(moment).timestamp())}) has passed by the clock, which says {_show(self.now)}; but of "
             f"the time since it was set {_span(doubt_s)} passed while this host was off or unwatched, and without them it is "
-            f"{_show(self.now - doubt_s)}. Nothing was decided. {_CONFIRM_OR_SET}"
+            f"{_show(least)}. Nothing was decided. {_CONFIRM_OR_SET}"
         )
 
-    def settle(self, choose: Callable[[float], object]) -> float:
-        """The moment to decide by, where `choose` says what would be decided at one: now, where the doubts change nothing of it.
+    def settle(self, items: Iterable[tuple[str, Callable[[float], bool]]]) -> float:
+        """The moment to decide by which of several items are due: now, or as much earlier as one of them is in doubt.
 
-        A doubt of a day at most is waited for, as by `has_passed`; raises ClockError for a longer one that changes it.
+        Each item: since when it stands, and whether it is due at a moment. A doubt of a day at most is waited for, as by
+        `has_passed`; raises ClockError where a longer one alone makes an item due.
         """
-        if not self.doubts or choose(self.now) == choose(self.least):
-            return self.now
-        if self.now - self.least <= LONGEST_WAIT_S:
-            return self.least
-        raise ClockError(
-            f"What is due would be different by the clock, which says {_show(self.now)}, and without {_span(self.now - self.least)} that "
-            f"passed while this host was off or unwatched ({_show(self.least)}). Nothing was decided. {_CONFIRM_OR_SET}"
-        )
+        settled = self.now
+        for since, is_due in items:
+            least = self.find_least(since)
+            if least == self.now or not is_due(self.now) or is_due(least):
+                continue
+            if self.now - least > LONGEST_WAIT_S:
+                raise ClockError(
+                    f"What is due would be different by the clock, which says {_show(self.now)}, and without {_span(self.now - least)} "
+                    f"that passed while this host was off or unwatched ({_show(least)}). Nothing was decided. {_CONFIRM_OR_SET}"
+                )
+            settled = min(settled, least)
+        return settled
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,7 @@ class Clock(Protocol):
     def look(self, connection: Connection) -> None:
         """Compare it with the ledger's, where the last look is some time ago; raises ClockError."""
 
-    def has_passed(self, moment: str, since: str | None = None) -> bool:
+    def has_passed(self, moment: str, since: str) -> bool:
         """See Time.has_passed."""
 
 
@@ -192,7 +197,7 @@ class GivenClock:
     def look(self, connection: Connection) -> None:
         """Nothing to compare with."""
 
-    def has_passed(self, moment: str, since: str | None = None) -> bool:
+    def has_passed(self, moment: str, since: str) -> bool:
         """Whether the moment is not later than now."""
         return moment <= write_moment(self._read())
 
@@ -207,6 +212,10 @@ class LedgerClock:
         self.host = host or Host()
         # The time at the last look, and the tick then: one value, since several threads ask.
         self._found: tuple[Time, float] | None = None
+        # When the database's server was started, Unix time; 0 where there is none.
+        self._server_began = 0.0
+        # What a reader has found is noted by whoever writes next.
+        self._is_noted = True
 
     def __call__(self) -> float:
         """Seconds since 1970, as of the last look at the ledger and the time since."""
@@ -215,7 +224,7 @@ class LedgerClock:
         found, looked_at = self._found
         return found.now + self.host.tick() - looked_at
 
-    def has_passed(self, moment: str, since: str | None = None) -> bool:
+    def has_passed(self, moment: str, since: str) -> bool:
         """See Time.has_passed."""
         if self._found is None or not self._found[0].doubts:
             return moment <= write_moment(self())
@@ -230,11 +239,14 @@ class LedgerClock:
 
         In a transaction that writes, the mark is renewed and a new doubt noted.
         """
-        if self._found is not None and 0 <= self.host.tick() - self._found[1] < _FRESH_S:
+        is_writing = PENDING_ENTRIES in connection.info
+        is_fresh = self._found is not None and 0 <= self.host.tick() - self._found[1] < _FRESH_S
+        if self._found is not None and is_fresh and (self._is_noted or not is_writing):
             return replace(self._found[0], now=self())
         boot, marks = self.host.read_boot(), _read_marks(connection)
+        self._server_began = _read_server_start(connection)
         found = judge_clock(
-            database=_read_database(connection, self.host),
+            database=read_database_clock(connection, self.host),
             host=self.host.read_wall(),
             boot=boot,
             marks=marks,
@@ -244,11 +256,16 @@ class LedgerClock:
             if not is_believed:
                 raise ClockError(found.problem)
             return Time(found.database if found.expected is None else found.expected, found.doubts)
-        if PENDING_ENTRIES in connection.info:
+        if is_writing:
             _note(connection, found, boot, marks)
         now = Time(found.database, found.doubts)
+        self._is_noted = is_writing
         self._found = (now, self.host.tick())
         return now
+
+    def may_be_renewed(self, expires_at: str, now: float) -> bool:
+        """Whether a lease ran out before the server was started, so short a time ago that its holder may not have renewed it yet."""
+        return now - self._server_began < GRACE_S and expires_at < write_moment(self._server_began)
 
     def forget(self) -> None:
         """Let the next question look at the ledger."""
@@ -287,11 +304,19 @@ def read_lease_time(connection: Connection) -> float:
     return clock_of(connection.engine).read(connection, is_believed=True).now
 
 
-def is_lapsed(connection: Connection, expires_at: str) -> bool:
-    """Whether a lease is over for certain: spans in doubt do not end one, nor an absence of the ledger a moment ago."""
-    return not was_away_lately() and expires_at < write_moment(
-        clock_of(connection.engine).read(connection, is_believed=True).least
-    )
+def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLERANCE_S) -> bool:
+    """Whether a lease is over for certain: spans in doubt do not end one, nor an absence of the ledger a moment ago.
+
+    A doubt that was found before the lease was to end does not touch it, whose length is within TOLERANCE_S: of that span no more
+    than the lease's own length lies after it was set. `lease_s`: how long the lease may be otherwise.
+    A process that did not see the absence knows of it by the server's start; one of the network alone it does not know of.
+    """
+    clock = clock_of(connection.engine)
+    time = clock.read(connection, is_believed=True)
+    if was_away_lately() or clock.may_be_renewed(expires_at, time.now):
+        return False
+    begun = datetime.fromisoformat(expires_at).timestamp() - max(0.0, lease_s - TOLERANCE_S)
+    return expires_at < write_moment(time.find_least(write_moment(begun)))
 
 
 def check_clock(ledger: Ledger) -> None:
@@ -306,7 +331,7 @@ def measure_clock(ledger: Ledger) -> ClockReading:
     host = clock_of(ledger.engine).host
     with ledger.read() as connection:
         return judge_clock(
-            database=_read_database(connection, host),
+            database=read_database_clock(connection, host),
             host=host.read_wall(),
             boot=host.read_boot(),
             marks=_read_marks(connection),
@@ -345,7 +370,11 @@ def judge_clock(
 ) -> ClockReading:
     """What the clocks, the uptime, the marks and the logs say together. Pure."""
     own = next((mark for mark in marks if boot is not None and mark.boot_id == boot.boot_id), None)
-    doubts = tuple(Doubt(mark.leap_s, mark.found_at) for mark in marks if mark.leap_s > 0)
+    doubts = tuple(
+        Doubt(mark.leap_s, mark.found_at)
+        for mark in marks
+        if mark.leap_s > 0 and not any(_is_covered(mark, other) for other in marks)
+    )
     problem = _find_skew(database, host)
     if own is None or boot is None or boot.uptime_s < own.uptime_s:
         # The logs alone prove no leap where there are marks: a process with a wrong clock may have written to them.
@@ -376,6 +405,16 @@ def judge_clock(
     return ClockReading(database, host, last, expected, doubts, problem)
 
 
+def _is_covered(leap: Mark, other: Mark) -> bool:
+    """Whether the uptime of another host shows the span of a leap after all: it was on all the while, and has renewed its mark since."""
+    return (
+        "" not in (leap.boot_id, other.boot_id)
+        and other.boot_id != leap.boot_id
+        and other.found_at <= leap.found_at - leap.leap_s + TOLERANCE_S
+        and leap.found_at <= other.moment
+    )
+
+
 def read_boot() -> Boot | None:
     """The start of this host and its uptime, from the kernel; null where it does not tell, or tells a container's."""
     try:
@@ -391,15 +430,25 @@ def read_boot() -> Boot | None:
     return Boot(f"{boot_id} {namespace}".strip()[:80], uptime_s)
 
 
-def read_database_clock(connection: Connection) -> float:
+def read_tick() -> float:
+    """Seconds of a clock that is never set; on Linux it also runs while the host is suspended, as its uptime does."""
+    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
+
+
+def read_database_clock(connection: Connection, host: Host | None = None) -> float:
     """The database server's clock, or that of the one host which a SQLite ledger serves; Unix time, unchecked."""
-    return _read_database(connection, clock_of(connection.engine).host)
-
-
-def _read_database(connection: Connection, host: Host) -> float:
     if connection.dialect.name == "sqlite":
-        return host.read_wall()
+        return (host or clock_of(connection.engine).host).read_wall()
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
+
+
+def _read_server_start(connection: Connection) -> float:
+    if connection.dialect.name == "sqlite":
+        return 0.0
+    return float(
+        connection.execute(select(func.extract("epoch", func.pg_postmaster_start_time()))).scalar_one()
+    )
 
 
 def _read_marks(connection: Connection) -> list[Mark]:
@@ -447,7 +496,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
     if ahead_s > TOLERANCE_S or (abs(ahead_s) <= TOLERANCE_S and uptime_s - own.uptime_s < _MARK_S):
         return
     leap_s = own.leap_s + ahead_s if ahead_s < -TOLERANCE_S else own.leap_s
-    leap_s = leap_s if leap_s > TOLERANCE_S else 0.0 if own.leap_s else own.leap_s
+    leap_s = leap_s if leap_s > TOLERANCE_S else 0.0
     _replace(connection, own, own._replace(moment=now, uptime_s=uptime_s, leap_s=leap_s))
 
 

@@ -8,8 +8,7 @@ asked, and a count too many is no false alarm.
 from __future__ import annotations
 
 import sqlite3
-import time
-from datetime import UTC, datetime
+import threading
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -26,20 +25,28 @@ if TYPE_CHECKING:
 
 # The name of a connection to PostgreSQL and the number of its last transaction, kept with it.
 _COUNT: Final = "count"
-_COUNT_ON_SERVER: Final = """
-    INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, %s, %s)
+# By the server's clock, as `now_text` writes moments: hosts whose own is wrong share the table.
+_AT: Final = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
+_COUNT_ON_SERVER: Final = f"""
+    INSERT INTO commit_counts (connection, commit_count, counted_at)
+    VALUES (%s, %s, {_AT.format("clock_timestamp()")})
     ON CONFLICT (connection) DO UPDATE SET commit_count = excluded.commit_count, counted_at = excluded.counted_at
 """
 # Counts of connections that ended long ago; nobody waits here for another one who does the same.
-_FORGET: Final = """
-    DELETE FROM commit_counts WHERE connection IN
-        (SELECT connection FROM commit_counts WHERE counted_at < %s LIMIT 100 FOR UPDATE SKIP LOCKED)
+_FORGET: Final = f"""
+    DELETE FROM commit_counts WHERE connection IN (
+        SELECT connection FROM commit_counts
+        WHERE counted_at < {_AT.format("(clock_timestamp() - interval '7 days')")} LIMIT 100 FOR UPDATE SKIP LOCKED
+    )
 """
 _ASK_FIRST: Final = """
     INSERT INTO commit_counts (connection, commit_count, counted_at) VALUES (%s, 0, '') ON CONFLICT DO NOTHING
 """
 _ASK: Final = "SELECT commit_count FROM commit_counts WHERE connection = %s FOR UPDATE"
-_KEPT_S: Final = 7 * 86_400.0
+_UNKNOWN: Final = (
+    "The ledger's server (PostgreSQL) went away before it answered the last COMMIT: it is not known whether that was kept. Look, or ask "
+    "again, once the server is there."
+)
 # What is kept with a connection to SQLite.
 _WATCHED: Final = "files"
 _CHANGES: Final = "changes"
@@ -96,11 +103,9 @@ def mark_transaction(connection: Connection) -> None:
     name, count = info.get(_COUNT, (None, 0))
     if name is None:
         name = str(uuid4())
-        before = datetime.fromtimestamp(time.time() - _KEPT_S, UTC).isoformat(timespec="microseconds")
-        connection.exec_driver_sql(_FORGET, (before,))
+        connection.exec_driver_sql(_FORGET)
     info[_COUNT] = (name, count + 1)
-    now = datetime.now(UTC).isoformat(timespec="microseconds")
-    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1, now))
+    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1))
 
 
 def is_away(error: BaseException) -> bool:
@@ -120,14 +125,18 @@ def raise_if_away(error: BaseException) -> None:
         ) from None
 
 
-def commit(connection: Connection, *, wait_s: float | None = None) -> None:
+def commit(
+    connection: Connection, *, wait_s: float | None = None, ended: threading.Event | None = None
+) -> None:
     """COMMIT, and return only when it lies where everybody else finds it.
 
     A server that goes away meanwhile is waited for, up to `wait_s` (null: as the setting says), and asked what became of the
     transaction, where `mark_transaction` noted it: so nothing is done twice, and nothing that was kept is reported as lost.
+    `ended` is set by whoever no longer waits.
 
     Raises StoreError when the files of an embedded ledger were deleted or replaced: what this transaction wrote is lost with
-    them, and nobody may be told otherwise. Raises the error of the driver where nothing was written.
+    them, and nobody may be told otherwise; and where a server cannot be asked: what was sent to it may be there. Raises the error
+    of the driver where nothing was written.
     """
     from sqlalchemy.exc import DBAPIError
 
@@ -143,7 +152,15 @@ def commit(connection: Connection, *, wait_s: float | None = None) -> None:
     try:
         connection.exec_driver_sql("COMMIT")
     except DBAPIError as error:
-        if counted_as is None or not is_away(error) or not _was_committed(engine, *counted_as, wait_s=wait_s):
+        if not is_away(error):
+            raise
+        if counted_as is None:
+            raise StoreError(_UNKNOWN) from None
+        try:
+            is_kept = _was_committed(engine, *counted_as, wait_s=wait_s, ended=ended)
+        except StoreAway:
+            raise StoreError(_UNKNOWN) from None
+        if not is_kept:
             raise
         return
     check_files(connection)
@@ -167,7 +184,9 @@ def explain_refusal(error: DBAPIError) -> str | None:
     return _name_refusal(error.orig)
 
 
-def _was_committed(engine: Engine, name: str, number: int, *, wait_s: float | None) -> bool:
+def _was_committed(
+    engine: Engine, name: str, number: int, *, wait_s: float | None, ended: threading.Event | None
+) -> bool:
     """Whether the server kept a transaction whose COMMIT nobody answered; raises StoreError where it cannot be asked."""
     from sqlalchemy.exc import DBAPIError
 
@@ -184,7 +203,7 @@ def _was_committed(engine: Engine, name: str, number: int, *, wait_s: float | No
             raise
         return bool(found == number)
 
-    return until_there(ask, stores=(LEDGER,), wait_s=wait_s)
+    return until_there(ask, stores=(LEDGER,), wait_s=wait_s, ended=ended)
 
 
 def _name_refusal(error: BaseException | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection, RowMapping, and_, select, update
+from sqlalchemy import Connection, RowMapping, and_, func, select, update
 
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.tables import allocations, responses, runs, sessions
@@ -69,6 +69,12 @@ def list_overdue(connection: Connection, *, before: str) -> list[OverdueSession]
         .where(runs.c.status == "open", sessions.c.status != "closed", sessions.c.deadline_at <= before)
     )
     return [OverdueSession(*row) for row in connection.execute(query.order_by(sessions.c.session_id))]
+
+
+def read_oldest_planning(connection: Connection) -> str | None:
+    """When the oldest run that is open was planned; null where none is."""
+    found = connection.execute(select(func.min(runs.c.planned_at)).where(runs.c.status == "open")).scalar()
+    return None if found is None else str(found)
 
 
 def read_run_of(connection: Connection, target: str) -> str | None:

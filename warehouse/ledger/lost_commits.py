@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from warehouse.ledger.public_log import list_public_entries
 from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import edition_roots, llm_calls, responses, reviews, run_seals, sessions
+from warehouse.ledger.tables import llm_calls, responses, reviews, run_seals, sessions
 
 
 def list_open_sessions(connection: Connection) -> list[str]:
@@ -27,11 +27,6 @@ def list_unanswered_replies(connection: Connection) -> list[tuple[str, int]]:
     answers = select(func.count()).where(responses.c.session_id == sessions.c.session_id).scalar_subquery()
     query = select(sessions.c.session_id, calls - answers).where(sessions.c.status == "open", calls > answers)
     return [(str(name), int(count)) for name, count in connection.execute(query)]
-
-
-def list_known_editions(connection: Connection) -> set[str]:
-    """Editions whose root the ledger keeps."""
-    return {str(name) for name in connection.execute(select(edition_roots.c.edition_id)).scalars()}
 
 
 def list_known_calls(connection: Connection, call_keys: Sequence[str]) -> set[str]:

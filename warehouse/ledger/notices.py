@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from warehouse.ledger.clock import read_lease_time
 from warehouse.ledger.engine import now_text, write_moment
 from warehouse.ledger.tables import run_notices
 
@@ -47,7 +47,7 @@ _COLUMNS = tuple(run_notices.c[name] for name in RunNotice.__dataclass_fields__)
 def add_notice(connection: Connection, flow_run_id: str, name: str, ending: str) -> bool:
     """Note that a run ended badly; false where that was known."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    now = now_text()
+    now = write_moment(read_lease_time(connection))
     values = {
         "flow_run_id": flow_run_id, "name": name, "ending": ending, "found_at": now, "next_at": now, "tries": 0, "told": [],
     }  # fmt: skip
@@ -60,20 +60,21 @@ def forget_notice(connection: Connection, flow_run_id: str) -> None:
     connection.execute(delete(run_notices).where(run_notices.c.flow_run_id == flow_run_id))
 
 
-def take_notices(connection: Connection, *, lease_s: float) -> list[RunNotice]:
-    """The notices that are due, to be told by the caller alone within `lease_s`."""
-    now = now_text()
+def take_notices(connection: Connection, *, lease_s: float, most: int | None = None) -> list[RunNotice]:
+    """The notices that are due, or the first of them, to be told by the caller alone within `lease_s`."""
+    now = read_lease_time(connection)
     query = (
         select(*_COLUMNS)
         .where(
             run_notices.c.told_at.is_(None),
-            run_notices.c.next_at <= now,
-            run_notices.c.found_at > write_moment(time.time() - _TOLD_WITHIN_S),
+            run_notices.c.next_at <= write_moment(now),
+            run_notices.c.found_at > write_moment(now - _TOLD_WITHIN_S),
         )
         .order_by(run_notices.c.found_at)
+        .limit(most)
     )
     due = [RunNotice(**row) for row in connection.execute(query).mappings()]
-    until = write_moment(time.time() + lease_s)
+    until = write_moment(now + lease_s)
     return [
         notice
         for notice in due
@@ -97,7 +98,7 @@ def note_told(
     if again_in_s is None:
         values["told_at"] = now_text()
     else:
-        values["next_at"] = write_moment(time.time() + again_in_s)
+        values["next_at"] = write_moment(read_lease_time(connection) + again_in_s)
     connection.execute(update(run_notices).where(run_notices.c.flow_run_id == flow_run_id).values(values))
 
 

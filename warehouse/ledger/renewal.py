@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 from schemas.errors import ProctorError
 from warehouse.away import not_waiting
+from warehouse.ledger.clock import read_tick
 
 
 class Renewal:
@@ -21,7 +21,7 @@ class Renewal:
     def __init__(self, name: str, renew: Callable[[], bool], lease_s: float) -> None:
         self._renew = renew
         self._lease_s = lease_s
-        self._renewed_at = time.monotonic()
+        self._renewed_at = read_tick()
         self._ended = threading.Event()
         self._lost = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -30,7 +30,7 @@ class Renewal:
     @property
     def is_lost(self) -> bool:
         """Whether it is no longer ours, or was not renewed for a whole lease and so may be another's."""
-        return self._lost or time.monotonic() - self._renewed_at > self._lease_s
+        return self._lost or read_tick() - self._renewed_at > self._lease_s
 
     def end(self) -> None:
         """Stop renewing; returns when the thread has ended."""
@@ -42,7 +42,7 @@ class Renewal:
 
         pause_s = self._lease_s / 3
         while not self._ended.wait(pause_s):
-            begun = time.monotonic()
+            begun = read_tick()
             try:
                 # Whoever ends the work must not have to wait for this thread.
                 with not_waiting():

@@ -42,6 +42,7 @@ class Seat(NamedTuple):
     deadline_at: str | None
     question_s: float | None
     close_reason: str | None
+    planned_at: str
 
 
 class Place(NamedTuple):
@@ -57,15 +58,16 @@ _ELSEWHERE: Final = {
     "public_key": users.c.public_key,
     "role": users.c.role,
     "is_active": users.c.is_active,
+    "planned_at": runs.c.planned_at,
 }
 _SEAT = HotStatement(
     select(
         *((_ELSEWHERE[name] if name in _ELSEWHERE else sessions.c[name]).label(name) for name in Seat._fields)
     )
     .select_from(
-        sessions.outerjoin(users, users.c.user_id == bindparam("caller")).outerjoin(
-            organisations, organisations.c.organisation == sessions.c.organisation
-        )
+        sessions.join(runs, runs.c.run_id == sessions.c.run_id)
+        .outerjoin(users, users.c.user_id == bindparam("caller"))
+        .outerjoin(organisations, organisations.c.organisation == sessions.c.organisation)
     )
     .where(sessions.c.session_id == _SESSION)
 )

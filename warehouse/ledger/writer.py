@@ -211,6 +211,9 @@ class GroupCommitWriter:
 
     def _connect(self) -> Connection:
         """The connection of this thread; a new one where the last was lost with its server."""
+        if self._connection is not None and self._connection.invalidated:
+            # Its COMMIT was kept all the same: the next transaction has another one.
+            self._disconnect()
         if self._connection is None:
             self._connection = self._engine.connect()
         return self._connection
@@ -265,7 +268,7 @@ class GroupCommitWriter:
                     name_caller(entries[count:], item.caller)
             send_statement(connection, "RELEASE SAVEPOINT op")
         write_entries(connection)
-        commit(connection, wait_s=wait_s)
+        commit(connection, wait_s=wait_s, ended=self._given_up)
         return outcomes
 
 

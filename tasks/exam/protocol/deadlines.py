@@ -43,7 +43,7 @@ def read_answer_by(delivered_at: str | None, question_s: float | None) -> str | 
 
 def check_deadline(seat: Seat, clock: Clock) -> None:
     """Pass before the session's deadline; raises ExamError 403 after it, ClockError where nothing shows whether it has passed."""
-    if seat.deadline_at is not None and clock.has_passed(seat.deadline_at):
+    if seat.deadline_at is not None and clock.has_passed(seat.deadline_at, since=seat.planned_at):
         raise ExamError(
             403,
             "deadline_passed",

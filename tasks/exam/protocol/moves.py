@@ -367,7 +367,9 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Cloc
 
 def _is_late(seat: seats.Seat, place: seats.Place, clock: Clock) -> bool:
     answer_by = read_answer_by(place.delivered_at, seat.question_s)
-    return answer_by is not None and clock.has_passed(answer_by, since=place.delivered_at)
+    if answer_by is None or place.delivered_at is None:
+        return False
+    return clock.has_passed(answer_by, since=place.delivered_at)
 
 
 def name_delivery(seq: int, delivered_at: str) -> str:

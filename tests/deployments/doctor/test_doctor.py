@@ -11,13 +11,16 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deployments.doctor import contents, examine_home
+from deployments.doctor import contents, examine_home, machine, services
+from deployments.doctor.examine import _open
+from deployments.doctor.findings import Finding, Findings
 from deployments.home.whole import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -31,6 +34,7 @@ from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
 from tests.tasks.repair.writer import PayingClient, make_candidates
 from warehouse.lake.store import Batch, open_lake
 from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.clock import Boot, Host, check_clock, clock_of
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.public_log import read_public_head
 
@@ -258,6 +262,53 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
 
 
 # --- the clock ----------------------------------------------------------------------------------------------------
+
+
+def test_spans_that_nothing_but_the_clock_shows_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(tmp_path)
+    monkeypatch.setattr(machine, "_list_times", lambda _settings: ())
+    with open_ledger(settings.ledger_address) as ledger:
+        true = Host()
+
+        def look(days: float) -> Finding:
+            """After a start of the host so many days from now."""
+            boot = Boot(f"start {days}", 20.0)
+            clock_of(ledger.engine).host = Host(lambda: true.read_wall() + days * 86_400, lambda: boot)
+            found = Findings()
+            machine.examine_clock(settings, ledger, found)
+            check_clock(ledger)
+            return found.found[0]
+
+        assert [look(days).severity for days in (-9.0, -8.5, 0.0)] == ["fine", "note", "note"]
+        publish(ledger, settings, make_candidates(), make_bank())
+        # A run that was planned since is measured by the same clock.
+        assert look(0.0).severity == "note"
+        line = look(6.0)
+        assert line.severity == "wrong"
+        assert "144.0 hours before" in line.found
+        assert line.fix is not None
+        assert "proctor clock --confirm" in line.fix
+
+
+def test_a_recipient_that_cannot_be_told_is_a_fault(tmp_path: Path) -> None:
+    for recipients, is_fine in ((["command:true"], True), (["ops@example.org"], False)):
+        found = Findings()
+        services._examine_recipients(make_settings(tmp_path, notify=recipients), found)
+        (line,) = found.found
+        assert (line.what, line.severity == "fine") == ("told of failed runs", is_fine)
+
+
+def test_a_store_that_a_driver_cannot_open_is_a_finding() -> None:
+    def make() -> Any:
+        raise ValueError("postgresql://user:secret@host")
+
+    found = Findings()
+    with ExitStack() as stack:
+        assert _open(found, stack, "ledger", set(), make) is None
+    (line,) = found.found
+    assert (line.what, line.found, line.severity) == ("ledger", "could not be opened: ValueError", "wrong")
 
 
 def test_a_clock_behind_what_was_written_is_named(home: Path) -> None:

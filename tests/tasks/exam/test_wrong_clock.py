@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from schemas.errors import ClockError
+from schemas.errors import ClockError, ExamError
 from tasks.exam.closing import ClosingReport, close_overdue, set_deadlines
+from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
-from warehouse.ledger.clock import Boot, Host, clock_of, confirm_clock, read_boot
+from warehouse.ledger.clock import Boot, Doubt, Host, LedgerClock, Time, clock_of, confirm_clock, read_boot
 from warehouse.ledger.engine import Ledger
+from warehouse.ledger.seats import read_seat
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 LEAPS = [35 * DAY_S, -35 * DAY_S, HOUR_S, -HOUR_S]
@@ -120,6 +123,24 @@ def test_a_question_is_not_late_because_the_server_was_started_with_a_wrong_cloc
     assert again is not None
     assert (again.seq, again.is_repeat) == (put.seq, True)
     assert protocol.submit_answer(outside.token(session_id), lease, put.seq, Answer("A")).answered_count == 1
+
+
+def test_the_door_asks_only_for_the_doubts_since_the_planning(outside: World) -> None:
+    session = outside.sessions()[0]
+    with outside.ledger.read() as connection:
+        seat = read_seat(connection, session["session_id"], session["user_id"])
+    assert seat is not None
+    assert seat.deadline_at is not None
+    planned, deadline = (
+        datetime.fromisoformat(moment).timestamp() for moment in (seat.planned_at, seat.deadline_at)
+    )
+    clock = LedgerClock()
+    clock._found = (Time(deadline + 1.0, (Doubt(2 * DAY_S, planned - 1.0),)), clock.host.tick())
+    with pytest.raises(ExamError, match="The deadline of this session was"):
+        check_deadline(seat, clock)
+    clock._found = (Time(deadline + 1.0, (Doubt(2 * DAY_S, planned + 1.0),)), clock.host.tick())
+    with pytest.raises(ClockError):
+        check_deadline(seat, clock)
 
 
 def test_the_error_says_how_far_the_clock_is_off(outside: World) -> None:

@@ -155,6 +155,17 @@ def test_a_run_of_another_host_that_renews_no_more_is_ended_once_and_told_once(l
         assert take_notices(connection, lease_s=60) == []
 
 
+def test_a_living_run_of_this_host_that_did_not_renew_in_time_is_not_ended(ledger: Ledger) -> None:
+    from tasks.claims import name_host
+
+    begin(ledger, "a", host=name_host(), process_id=os.getpid(), lease_s=-1.0)
+    assert end_lost_runs(ledger) == []
+    assert [run.state for run in list_run_states(ledger, most=9)] == ["running"]
+    # A number that was given to another process since is no sign of life.
+    move(ledger, "a", datetime.now(UTC) - timedelta(days=3650), "running")
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+
+
 def test_no_run_is_ended_as_long_as_its_host_may_not_have_renewed_after_an_absence_of_the_ledger(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,10 +15,13 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.notices import delivery
 from tasks.notices.delivery import deliver_notices
 from tasks.notices.notices import Notice, read_recipients, send_notice
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.clock import Host, clock_of
+from warehouse.ledger.engine import Ledger, open_ledger, write_moment
 from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.notices import note_told, take_notices
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
 
@@ -114,6 +118,41 @@ def test_who_could_not_be_told_is_told_later_and_nobody_else_twice(
         connection.exec_driver_sql("UPDATE run_notices SET next_at = found_at")
     assert deliver_notices(ledger) == 0
     assert len(told) == 3, "the one that answered is not told again"
+
+
+def test_each_notice_is_taken_when_it_is_told(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    name_recipients(monkeypatch, "https://example.org/hook")
+    for run_id in "abc":
+        end_badly(ledger, run_id)
+    told = []
+
+    def send(notice: Notice, _recipients: object) -> dict[str, str]:
+        told.append(notice.flow_run_id)
+        if len(told) == 1:
+            # It hangs; another process goes on with the next.
+            with ledger.write() as connection:
+                assert [one.flow_run_id for one in take_notices(connection, lease_s=60, most=1)] == ["b"]
+        return {}
+
+    monkeypatch.setattr(delivery, "send_notice", send)
+    assert deliver_notices(ledger) == 2
+    assert told == ["a", "c"]
+
+
+def test_the_ledgers_clock_says_when_somebody_is_told_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time() - 7_200.0
+    clock_of(ledger.engine).host = Host(lambda: now, tick=lambda: 0.0)
+    clock_of(ledger.engine).forget()
+    end_badly(ledger, "a")
+    with ledger.write() as connection:
+        (taken,) = take_notices(connection, lease_s=60)
+        assert taken.next_at == write_moment(now)
+        note_told(connection, "a", [], again_in_s=10.0)
+        assert connection.exec_driver_sql("SELECT next_at FROM run_notices").scalar() == write_moment(
+            now + 10
+        )
 
 
 @pytest.mark.parametrize(

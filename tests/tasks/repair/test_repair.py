@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import signal
 import subprocess
@@ -11,9 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
+from filelock import FileLock
 
 from deployments.home.whole import create_home
 from schemas.errors import StoreError
@@ -24,17 +28,20 @@ from tasks.exam.public.check import check_public_log
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.sitting import sit_sessions
 from tasks.reconcile.reconcile import reconcile
-from tasks.repair import inspect_home, repair_home
+from tasks.repair import evidence, inspect_home, repair, repair_home
+from tasks.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
 from tests.fresh import copying_new_lakes
 from tests.tasks.exam.world import World, make_bank, make_settings, publish
 from tests.tasks.repair.writer import PayingClient, make_candidates
 from tests.warehouse.sample_rows import session_frame
+from warehouse import lost_logs
 from warehouse.lake.store import open_lake
 from warehouse.ledger.access import iter_targets
 from warehouse.ledger.closed import read_response_rows
 from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.exam import list_open_runs
+from warehouse.ledger.public_log import add_public_entry
 from warehouse.store_files import read_mark
 from warehouse.stores import check_stores
 
@@ -310,6 +317,81 @@ def test_a_landing_whose_rows_are_gone_too_is_missing(sitting: Sitting, tmp_path
 
     assert not refused.is_done
     assert any("sessions/unit-1" in line for line in refused.missing)
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Settings:
+    """A home whose catalog is an older one: it lacks a landing."""
+    settings = make_settings(tmp_path / "home")
+    with copying_new_lakes():
+        create_home(settings)
+    open_ledger(settings.ledger_address).close()
+    catalog = settings.home / "lake" / "catalog.sqlite"
+    shutil.copyfile(catalog, tmp_path / "older.sqlite")
+    with open_lake(settings) as lake:
+        lake.land("sessions", "unit-1", session_frame(5))
+    shutil.copyfile(tmp_path / "older.sqlite", catalog)
+    return settings
+
+
+def test_nothing_is_replaced_where_nobody_sees_who_has_it_open(
+    older: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lost_logs, "_PROCESSES", tmp_path / "no_proc")
+    with pytest.raises(StoreError, match="no /proc"):
+        repair_home(older)
+    assert not (older.home / "repairs").exists()
+    assert inspect_home(older).landings == ["sessions/unit-1"]
+
+
+def test_two_repairs_do_not_meet(older: Settings) -> None:
+    (older.home / "locks").mkdir(exist_ok=True)
+    with (
+        FileLock(older.home / "locks" / "repair.lock"),
+        pytest.raises(StoreError, match="Another process repairs this home"),
+    ):
+        repair_home(older)
+    assert repair_home(older).is_done
+
+
+def test_a_copy_that_cannot_be_made_is_explained_and_leaves_the_stores_refused(
+    older: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(lost_logs.shutil, "copy2", fail)
+    with pytest.raises(StoreError, match="No space left on device"):
+        repair_home(older)
+    with pytest.raises(StoreError, match="lacks what was acknowledged last"):
+        check_stores(older)
+
+
+def test_there_must_be_room_for_logs_too(
+    older: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = older.home / "repairs" / "earlier" / "catalog.sqlite-wal.unlinked-by-1"
+    saved.parent.mkdir(parents=True)
+    saved.write_bytes(bytes(50_000_000))
+    free = shutil.disk_usage(tmp_path)._replace(free=60_000_000)
+    monkeypatch.setattr(repair.shutil, "disk_usage", lambda _: free)
+    with pytest.raises(StoreError, match=r"need 0\.1 GB of disk"):
+        inspect_home(older)
+
+
+def test_an_edition_whose_publishing_was_killed_is_held_and_one_with_an_entry_is_missing(
+    older: Settings,
+) -> None:
+    rows = {"run_revisions": pl.DataFrame({"edition_id": ["killed", "entered"]})}
+    lake: Any = SimpleNamespace(read=lambda name: rows.get(name, pl.DataFrame({"a": [], "b": [], "c": []})))
+    with open_ledger(older.ledger_address) as ledger:
+        with ledger.write() as connection:
+            add_public_entry(connection, "edition", {"edition": "entered"})
+        (held,) = find_held(ledger, lake)
+        assert held.ids == ("killed",)
+        with ledger.read() as connection:
+            missing = [gap.ids for gap in evidence._find_landed(connection, lake)]
+    assert missing == [("entered",)]
 
 
 def test_a_home_that_is_fine_is_not_repaired(sitting: Sitting) -> None:

@@ -34,6 +34,7 @@ from warehouse.ledger.tables import access_log, clock_marks
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp()
+START = write_moment(NOON)
 
 
 @dataclass
@@ -132,8 +133,8 @@ def test_an_hour_ahead_is_waited_for_and_forgotten_once_the_clock_is_right_again
     machine.leap(HOUR_S)
     time = read(ledger)
     assert time.doubts == (Doubt(HOUR_S, None),)
-    assert not time.has_passed(write_moment(NOON + 0.5 * HOUR_S))
-    assert time.has_passed(write_moment(NOON + 100.0))
+    assert not time.has_passed(write_moment(NOON + 0.5 * HOUR_S), since=START)
+    assert time.has_passed(write_moment(NOON + 100.0), since=START)
     machine.leap(-HOUR_S)
     assert read(ledger) == Time(NOON + 180.0)
 
@@ -153,17 +154,17 @@ def test_what_passed_while_the_host_was_off_decides_no_deadline_until_a_person_c
     machine.restart(35 * DAY_S)
     time = read(ledger)
     before, after = write_moment(NOON + DAY_S), write_moment(time.now + DAY_S)
-    assert not time.has_passed(after)
+    assert not time.has_passed(after, since=START)
     with pytest.raises(
         ClockError, match=r"without them it is 2026-11-23 12:00:\d\d UTC.*proctor clock --confirm"
     ):
-        time.has_passed(before)
+        time.has_passed(before, since=START)
     # What is set from now on is measured by the same clock.
     machine.live(15 * DAY_S)
     assert read(ledger).has_passed(after, since=write_moment(time.now + 1.0))
     confirm_clock(ledger)
     assert read(ledger).doubts == ()
-    assert read(ledger).has_passed(before)
+    assert read(ledger).has_passed(before, since=START)
     assert [action for action, _ in read_leaps(ledger)] == ["clock_leap", "confirm_clock"]
 
 
@@ -215,7 +216,7 @@ def test_entries_that_a_wrong_clock_wrote_prove_no_leap(ledger: Ledger, machine:
         check_clock(ledger)
     machine.restart(60.0)
     with pytest.raises(ClockError):
-        read(ledger).has_passed(write_moment(NOON + 14 * DAY_S))
+        read(ledger).has_passed(write_moment(NOON + 14 * DAY_S), since=START)
 
 
 def test_a_confirmed_clock_may_be_behind_what_was_written(ledger: Ledger, machine: Machine) -> None:
@@ -234,11 +235,29 @@ def test_a_process_keeps_its_time_whatever_its_clock_is_set_to(ledger: Ledger, m
     machine.leap(35 * DAY_S)
     machine.live(10.0)
     assert clock() == NOON + 10
-    assert not clock.has_passed(write_moment(NOON + HOUR_S))
+    assert not clock.has_passed(write_moment(NOON + HOUR_S), since=START)
     machine.live(HOUR_S)
     with pytest.raises(ClockError), ledger.write() as connection:
         clock.look(connection)
     assert clock() == NOON + 10 + HOUR_S
+
+
+def test_a_suspension_is_part_of_the_time_that_a_process_counts(
+    ledger: Ledger, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A clock of the kernel that stops while the host sleeps must not carry the time on.
+    monkeypatch.setattr("warehouse.ledger.clock.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("warehouse.ledger.clock.time.clock_gettime", lambda _clock: machine.ticked)
+    clock_of(ledger.engine).host = Host(lambda: machine.wall, lambda: machine.boot)
+    clock_of(ledger.engine).forget()
+    check_clock(ledger)
+    machine.live(50.0)
+    with ledger.write() as connection:
+        take_claim(connection, "judge", "run", holder="a", host="far", process_id=1, lease_s=90.0)
+    with ledger.read() as connection:
+        found = read_claim(connection, "judge", "run")
+    assert found is not None
+    assert found.expires_at == write_moment(NOON + 140.0)
 
 
 def test_where_the_host_tells_no_uptime_every_span_without_a_mark_is_a_doubt(
@@ -269,6 +288,58 @@ def test_a_wrong_clock_takes_no_work_from_a_living_process(ledger: Ledger, machi
         found = read_claim(connection, "judge", "run")
         assert found is not None
         assert found.is_expired
+
+
+def test_a_lease_lasts_no_longer_on_a_home_that_is_off_at_night(ledger: Ledger, machine: Machine) -> None:
+    for night in range(3):
+        clock_of(ledger.engine).forget()
+        with ledger.read() as connection:
+            read_time(connection)
+        machine.live(10.0)
+        # The process that set the lease had only read until then.
+        with ledger.write() as connection:
+            name = f"run-{night}"
+            take_claim(connection, "judge", name, holder="a", host="far", process_id=1, lease_s=90.0)
+        for lived_s, is_over in ((80.0, False), (20.0, True)):
+            machine.live(lived_s)
+            clock_of(ledger.engine).forget()
+            with ledger.read() as connection:
+                found = read_claim(connection, "judge", name)
+            assert found is not None
+            assert found.is_expired is is_over
+        machine.restart(16 * HOUR_S, f"night {night}")
+    assert len(read(ledger).doubts) == 3
+
+
+def test_a_lease_that_a_doubt_fell_into_lasts_as_much_longer(ledger: Ledger, machine: Machine) -> None:
+    check_clock(ledger)
+    machine.live(180.0)
+    ends_at = write_moment(machine.wall + 90.0)
+    long_ends_at = write_moment(machine.wall + 1_800.0)
+    machine.restart(1_000.0)
+    check_clock(ledger)
+    for lived_s, is_over, is_long_over in ((0.0, False, False), (300.0, True, False), (1_800.0, True, True)):
+        machine.live(lived_s)
+        clock_of(ledger.engine).forget()
+        with ledger.read() as connection:
+            assert is_lapsed(connection, ends_at) is is_over
+            assert is_lapsed(connection, long_ends_at, lease_s=1_800.0) is is_long_over
+
+
+def test_a_span_that_another_hosts_uptime_shows_is_no_doubt(ledger: Ledger, machine: Machine) -> None:
+    check_clock(ledger)
+    other = Machine(boot=Boot("other", 20.0))
+    machine.live(500.0)
+    other.wall = machine.wall
+    use(ledger, other)
+    assert read(ledger).doubts == (Doubt(500.0, NOON + 500.0),)
+    for one in (machine, other):
+        one.live(200.0)
+    use(ledger, machine)
+    check_clock(ledger)
+    for one in (machine, other):
+        use(ledger, one)
+        assert read(ledger).doubts == ()
 
 
 def test_measuring_says_how_far_the_clock_is_off_and_writes_nothing(ledger: Ledger, machine: Machine) -> None:
@@ -302,10 +373,24 @@ def test_a_change_to_summer_time_is_no_leap(
 
 def test_settling_takes_now_where_a_doubt_changes_nothing() -> None:
     time = Time(NOON, (Doubt(HOUR_S, None),))
-    assert time.settle(lambda moment: moment > 0) == NOON
-    assert time.settle(lambda moment: moment >= NOON) == NOON - HOUR_S
+    assert time.settle([(START, lambda moment: moment > 0)]) == NOON
+    assert time.settle([(START, lambda moment: moment >= NOON)]) == NOON - HOUR_S
     with pytest.raises(ClockError, match="What is due would be different"):
-        Time(NOON, (Doubt(35 * DAY_S, None),)).settle(lambda moment: moment >= NOON)
+        Time(NOON, (Doubt(35 * DAY_S, None),)).settle([(START, lambda moment: moment >= NOON)])
+
+
+def test_settling_asks_of_each_item_only_the_doubts_since_it_stands() -> None:
+    off = tuple(Doubt(16 * HOUR_S, NOON + night * DAY_S) for night in range(4))
+    time = Time(NOON + 4 * DAY_S, off)
+
+    def is_due(moment: float) -> bool:
+        return moment >= NOON + 3.7 * DAY_S
+
+    assert time.settle([(write_moment(NOON + 3.5 * DAY_S), is_due)]) == time.now
+    waiting = [(write_moment(NOON + 3.5 * DAY_S), is_due), (write_moment(NOON + 2.5 * DAY_S), is_due)]
+    assert time.settle(waiting) == time.now - 16 * HOUR_S
+    with pytest.raises(ClockError):
+        time.settle([*waiting, (START, is_due)])
 
 
 def test_this_host_tells_its_start_and_uptime() -> None:
