@@ -97,7 +97,7 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str, key_i
 
     from warehouse.ledger.backup import check_source
     from warehouse.ledger.backups import Backup, note_backup
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     check_source(settings.ledger_address)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
@@ -288,7 +288,7 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     from deployments.home import mark_home
     from tasks.exam.public.folder import name_public_folder
     from warehouse.lake.backup import check_empty_lake, restore_lake
-    from warehouse.ledger.backup import restore_ledger
+    from warehouse.ledger.division import restore_ledger
     from warehouse.ledger.server_backup import fill_server_ledger
     from warehouse.ledger.sides import find_ledger_file
 
@@ -349,7 +349,7 @@ def _restore_logs(settings: Settings) -> None:
     from tasks.exam.log.heads import copy_heads
     from tasks.exam.log.signing import name_key_file
     from tasks.exam.public.log_file import write_public_log
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:
         if name_key_file(settings).exists():

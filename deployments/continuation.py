@@ -41,7 +41,8 @@ def record_and_continue(
         starts_next: false only records; the next import, or the daily sweep, starts what follows.
     """
     from tasks.review.desk import record
-    from warehouse.ledger.engine import now_text, open_ledger
+    from warehouse.ledger.engine import now_text
+    from warehouse.ledger.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         report = record(ledger, read(ledger), now_text())

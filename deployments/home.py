@@ -71,7 +71,7 @@ def mark_home(settings: Settings) -> None:
 def _create_stores(settings: Settings, *, joins: bool) -> None:
     from warehouse.lake.store import open_lake
     from warehouse.ledger.clock import check_clock
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.stores import adopt_stores
 
     with open_ledger(settings.ledger_address) as ledger:
@@ -87,7 +87,7 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     from deployments.local_server import is_healthy, read_state
     from warehouse.lake.reading import LakeReader
     from warehouse.ledger import exam, review
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     state = read_state(settings)
     description: dict[str, Any] = {

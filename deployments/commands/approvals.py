@@ -37,7 +37,7 @@ def list_all(
     from schemas.settings import load_settings
     from tasks.approvals import name_state
     from warehouse.ledger.approvals import list_approvals
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = list_approvals(connection)
@@ -66,7 +66,7 @@ def show(request: Number, as_json: AsJson = False) -> None:
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from warehouse.ledger.approvals import read_approval
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = read_approval(connection, request)
@@ -106,7 +106,7 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
     from tasks.exam.log.signing import open_signer
     from tasks.exam.public.log_file import keep_public_log
     from warehouse.ledger import approvals, users
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     password = typer.prompt(f"Password of {user_id}", hide_input=True)

@@ -67,7 +67,7 @@ def erase(
     from schemas.settings import load_settings
     from tasks.erasure.scope import Scope, find_due_runs, read_policy_time
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     named = bool(month or model)
@@ -98,7 +98,7 @@ def _show(scope: Any, *, as_json: bool) -> None:
     from schemas.settings import load_settings
     from tasks.erasure.scope import plan_erasure
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -162,7 +162,7 @@ def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
     from deployments.output import print_note
     from schemas.settings import load_settings
     from tasks.erasure.erase import check_may_erase, erase_texts
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -179,7 +179,7 @@ def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from tasks.erasure.erase import check_may_erase, finish_erasures
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     if not yes:

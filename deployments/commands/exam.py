@@ -135,7 +135,7 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
     from deployments.output import print_records
     from schemas.settings import load_settings
     from warehouse.ledger import exam as ledger_exam
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     check_run(run_id)
     columns = (
@@ -181,7 +181,7 @@ def close(
     from tasks.exam.log.signing import open_signer
     from tasks.exam.public.disclosing import disclose_closed_runs
     from tasks.exam.public.log_file import keep_public_log
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -225,8 +225,9 @@ def token(
     from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
     from warehouse.ledger.chain import Entry, add_entry, name_account
     from warehouse.ledger.clock import read_time
-    from warehouse.ledger.engine import open_ledger, write_moment
+    from warehouse.ledger.engine import write_moment
     from warehouse.ledger.exam import list_sessions
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import read_user
 
     if sum(map(bool, (user_id, revoke, revoke_user))) != 1:
@@ -276,7 +277,7 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
     from schemas.errors import UsageError
     from tasks.exam.protocol.tokens import read_token_id
     from warehouse.ledger.clock import read_lease_time
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.tokens import end_token, end_user_tokens
     from warehouse.ledger.users import read_user
 

@@ -32,7 +32,7 @@ def trace(
     from tasks.contamination.tracing import describe_trace, trace_text
     from warehouse.lake.store import open_lake
     from warehouse.ledger.chain import Entry, add_entry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     text = _read(source)
     settings = load_settings()

@@ -56,7 +56,8 @@ def rotate(
     from tasks.exam.log.signing import name_place, open_signer
     from tasks.exam.protocol.keys import rotate_keys
     from warehouse.ledger.chain import add_entry
-    from warehouse.ledger.engine import open_ledger, write_moment
+    from warehouse.ledger.engine import write_moment
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     check_host(settings)
@@ -90,7 +91,7 @@ def confirm(as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.log.heads import confirm_keys
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

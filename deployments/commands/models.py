@@ -114,7 +114,7 @@ def check(
     from schemas.settings import load_settings
     from tasks.models.check import check_models
     from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)
@@ -160,7 +160,7 @@ def batches(
     from tasks.models.batch_collection import cancel_open_batch, collect_batches
     from tasks.models.registry import read_registry
     from warehouse.ledger.batches import list_call_batches
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     problems: list[str] = []
@@ -200,7 +200,7 @@ def organisations(
     from schemas.settings import load_settings
     from tasks.models.owners import list_owners, register_owners
     from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)

@@ -40,7 +40,7 @@ def add(
     from schemas.vocabulary import DISCIPLINES
     from tasks.models.owners import register_owners
     from tasks.models.registry import read_registry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import add_user
 
     for name in discipline or []:
@@ -76,7 +76,7 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import read_user, write_password_hash
 
     with open_ledger(load_settings().ledger_address) as ledger:
@@ -103,7 +103,7 @@ def role(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import write_role
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
@@ -123,7 +123,7 @@ def deactivate(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import write_activity
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
@@ -141,7 +141,7 @@ def list_all(as_json: AsJson = False) -> None:
 
     from deployments.output import print_records
     from schemas.settings import load_settings
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.users import User, list_users
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:

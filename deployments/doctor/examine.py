@@ -78,7 +78,7 @@ def _examine_stores(settings: Settings, found: Findings) -> set[str]:
 
 def _make_ledger(settings: Settings) -> Callable[[], Ledger]:
     def make() -> Ledger:
-        from warehouse.ledger.engine import open_ledger
+        from warehouse.ledger.opening import open_ledger
 
         return open_ledger(settings.ledger_address)
 

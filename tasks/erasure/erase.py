@@ -25,8 +25,9 @@ from warehouse.lake.rewriting import purge_catalog, purge_files, without_texts
 from warehouse.lake.store import Batch, Lake, open_lake
 from warehouse.ledger import erasures
 from warehouse.ledger.clock import Time, read_time
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.engine import Ledger, now_text
 from warehouse.ledger.erasures import Erasure
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.purging import purge_ledger
 

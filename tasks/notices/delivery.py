@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import ProctorError
 from schemas.settings import is_home, load_settings
 from tasks.notices.notices import TIME_LIMIT_S, Notice, read_recipients, send_notice
-from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.notices import note_told, take_notices
+from warehouse.ledger.opening import open_ledger
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine import Ledger

@@ -44,8 +44,9 @@ from tests.tasks.exam.world import make_bank, make_model, make_registry, make_se
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger import exam
 from warehouse.ledger.closed import read_response_rows
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.opening import open_ledger
 
 SERVER = """
 import sys

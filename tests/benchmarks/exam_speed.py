@@ -25,7 +25,8 @@ from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 RESPONSE = "true. Because every power of ten leaves one when it is divided by nine. " * 8
 

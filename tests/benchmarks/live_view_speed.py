@@ -23,7 +23,8 @@ from tasks.watching.progress import ProgressReading
 from tests.benchmarks.measure import Row, print_rows
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import allocations, llm_calls, run_plans, runs, sessions, set_numbers, sets
 
 CANDIDATES, SESSIONS_EACH, QUESTIONS, BANK = 60, 9, 1_000, 20_000

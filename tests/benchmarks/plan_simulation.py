@@ -35,7 +35,8 @@ from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.shares import plan_shares
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import allocations, runs, sessions, sets
 
 LINEAGES = {

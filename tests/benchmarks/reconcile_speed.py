@@ -28,7 +28,8 @@ from tests.benchmarks.lake_speed import measure
 from tests.tasks.exam.world import make_uuid
 from warehouse.lake.store import open_lake
 from warehouse.ledger import tables
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 Rows = Iterator[dict[str, object]]
 

@@ -29,7 +29,8 @@ from tests.browser import CHROMIUM
 from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready
 from warehouse.lake.store import open_lake
 from warehouse.ledger import users
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.opening import open_ledger
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))

@@ -26,7 +26,8 @@ from schemas.settings import Settings
 from tests.benchmarks.measure import Row, print_rows
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import users
 
 QUESTIONS, ANNOTATORS, REVIEWS = 228_604, 40, 2

@@ -22,8 +22,9 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.log_lines import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.flow_runs import FlowSchedule, begin_flow_run, end_flow_run, write_flow_schedules
+from warehouse.ledger.opening import open_ledger
 
 
 def read_samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:

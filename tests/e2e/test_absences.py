@@ -28,7 +28,7 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
 from warehouse.ledger.budgets import read_account
 from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = [
     pytest.mark.prefect, pytest.mark.service, pytest.mark.long, pytest.mark.xdist_group("own-server"),

@@ -29,7 +29,8 @@ from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.ledger import review, users
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = [*needs_browser, pytest.mark.slow]
 

@@ -44,7 +44,7 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
 from warehouse.lake.store import open_lake
 from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = [pytest.mark.prefect, pytest.mark.service, pytest.mark.slow]
 

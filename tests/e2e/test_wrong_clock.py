@@ -17,7 +17,8 @@ from tests.e2e.conftest import BIN
 from tests.tasks.exam.world import DISCIPLINES, make_bank, make_model, make_registry, publish
 from warehouse.ledger import exam
 from warehouse.ledger.editions import read_roots
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = [
     pytest.mark.long,

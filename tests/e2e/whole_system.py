@@ -30,8 +30,8 @@ from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore
 from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.opening import open_ledger
 
 PASSWORD = "admin:QZXW-OF-THE-PREFECT-SERVER"
 BIN = Path(sys.executable).parent

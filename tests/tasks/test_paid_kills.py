@@ -22,7 +22,7 @@ from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.lake.store import open_lake
 from warehouse.ledger.calls import count_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 

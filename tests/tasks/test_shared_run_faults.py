@@ -30,7 +30,7 @@ from tests.tasks.shared_run import (
 from warehouse.lake.store import open_lake
 from warehouse.ledger.budgets import read_account
 from warehouse.ledger.calls import count_calls, read_calls, read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 

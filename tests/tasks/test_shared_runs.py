@@ -28,7 +28,8 @@ from tests.tasks.shared_run import (
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.budgets import list_shares
 from warehouse.ledger.calls import count_calls, read_spent_usd
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 

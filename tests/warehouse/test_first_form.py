@@ -24,7 +24,7 @@ from warehouse.lake.migrations import FORM
 from warehouse.lake.queries import read_queries
 from warehouse.lake.reading import LakeReader
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.organisations import make_key
 from warehouse.ledger.sides import name_exam_file
 

@@ -21,7 +21,8 @@ from tests.warehouse.test_stores import land, make_stores
 from warehouse.lake import data_files
 from warehouse.lake.store import open_lake
 from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.stores import check_stores
 
 ROOT = Path(__file__).parents[2]
@@ -197,7 +198,7 @@ from schemas.settings import Settings
 from tests.warehouse.test_stores import land
 from warehouse.lake.store import open_lake
 from warehouse.ledger import users
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 settings, limit = Settings(home=Path(sys.argv[1])), int(sys.argv[2])
 ledger, lake = open_ledger(settings.ledger_address), open_lake(settings)

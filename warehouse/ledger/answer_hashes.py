@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, select
 
 from schemas.vocabulary import GIVEN_STATUSES
-from warehouse.ledger.chain import Entry
-from warehouse.ledger.engine import PENDING_ENTRIES
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.chain import list_pending_entries
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.statements import HotStatement
 from warehouse.ledger.tables import access_log, erased_answers, responses, sessions
 
@@ -105,8 +104,7 @@ def iter_session_ends(connection: Connection) -> Iterator[SessionEnds]:
 
 def _iter_pending(connection: Connection, session_id: str) -> Iterator[tuple[int, str]]:
     """Answers whose entries wait for the end of the open transaction."""
-    entries: list[Entry] = connection.info.get(PENDING_ENTRIES, [])
-    for entry in entries:
+    for entry in list_pending_entries(connection):
         if entry.session_id == session_id and entry.answer_hash is not None and entry.http_status == 200:
             assert entry.seq is not None, "an answer has a position"
             yield entry.seq, entry.answer_hash

@@ -12,8 +12,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, select, update
 
 from warehouse.ledger.chain import Entry, add_entry, name_account
+from warehouse.ledger.digests import compute_digest
 from warehouse.ledger.public_log import add_public_entry
-from warehouse.ledger.seals import compute_digest
 from warehouse.ledger.tables import access_log, approvals
 
 ASK: Final = "ask_approval"

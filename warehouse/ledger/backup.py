@@ -1,9 +1,8 @@
-"""Copy a ledger while others write to it, as the two files of an embedded one, and put such a copy in place."""
+"""Copy a ledger while others write to it, as the two files of an embedded one."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 from schemas.errors import StoreError
 from warehouse.ledger.division import check_pair, read_state
 from warehouse.ledger.sides import find_ledger_file, name_exam_file
-from warehouse.store_files import remove_mark
 
 
 def check_source(address: str) -> None:
@@ -49,16 +47,6 @@ def backup_ledger(address: str, target: Path) -> list[str]:
             "permissions."
         ) from None
     return sorted(copy.name for _, copy in copies)
-
-
-def restore_ledger(source: Path, target: Path) -> None:
-    """Put a copied ledger and its exam's database in place; a backup of an earlier version has the ledger alone."""
-    for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
-        if origin.exists():
-            # What was acknowledged of a file that lay here before is not to be looked for in this one.
-            remove_mark(copy)
-            shutil.copyfile(origin, copy)
-            copy.chmod(0o600)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -14,8 +14,8 @@ from sqlalchemy import delete, func, insert, select, update
 from warehouse.ledger.calls import BATCH_PREFIX, read_spent_usd
 from warehouse.ledger.chain import Entry, add_entry
 from warehouse.ledger.clock import is_lapsed, read_lease_time
+from warehouse.ledger.digests import digest_limit
 from warehouse.ledger.engine import write_moment
-from warehouse.ledger.seals import digest_limit
 from warehouse.ledger.tables import budget_limits, budget_shares, run_budgets, runs
 
 if TYPE_CHECKING:

@@ -24,7 +24,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from warehouse.ledger.engine import PENDING_ENTRIES, now_text
+from warehouse.ledger.digests import read_user_digests
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.gathered import GatheredLog
 from warehouse.ledger.statements import HotStatement
 from warehouse.ledger.tables import access_chain, access_log, runs
 
@@ -108,24 +110,22 @@ class Entry:
 def add_entry(connection: Connection, entry: Entry) -> Entry:
     """Write an entry with the transaction that is open on this connection; undone with it.
 
-    Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
+    Who acts, and from where, is filled in where the entry does not say. Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
     """
-    pending: list[Entry] | None = connection.info.get(PENDING_ENTRIES)
-    if pending is None:
-        raise RuntimeError("an entry of the audit log was written outside a transaction of the ledger")
     if not entry.accessed_at:
         entry.accessed_at = now_text()
-    pending.append(entry)
+    caller = CALLER.get()
+    if entry.address is None:
+        entry.address = caller.address
+    if entry.user_id is None and entry.is_by_caller:
+        entry.user_id = caller.user_id or name_account()
+    _LOG.add(connection, entry)
     return entry
 
 
-def name_caller(entries: Sequence[Entry], caller: Caller) -> None:
-    """Fill in who acted and from where, in entries that do not say."""
-    for entry in entries:
-        if entry.address is None:
-            entry.address = caller.address
-        if entry.user_id is None and entry.is_by_caller:
-            entry.user_id = caller.user_id or name_account()
+def list_pending_entries(connection: Connection) -> list[Entry]:
+    """The entries that wait for the end of the open transaction; they have no number yet."""
+    return _LOG.list_pending(connection)
 
 
 @cache
@@ -136,29 +136,6 @@ def name_account() -> str:
     except (KeyError, OSError):
         account = str(os.getuid())
     return f"os:{account}@{socket.gethostname()}"[:120]
-
-
-def flush_entries(connection: Connection) -> None:
-    """Chain what was gathered and write it; the last thing that a transaction does."""
-    entries: list[Entry] = connection.info[PENDING_ENTRIES]
-    if not entries:
-        return
-    # Commands run in their own context; the writer has named the callers of its operations before.
-    name_caller(entries, CALLER.get())
-    number, head = _take_head(connection)
-    if number == 0:
-        entries = [*_begin(connection, entries), *entries]
-    rows = []
-    for entry in entries:
-        number += 1
-        values = _read_hashed(entry)
-        entry.number, entry.entry_hash = number, compute_entry_hash(head, number, values)
-        row = dict(zip(HASHED, values, strict=True))
-        row["number"], row["previous_hash"], row["entry_hash"] = number, head, entry.entry_hash
-        rows.append(row)
-        head = entry.entry_hash
-    _INSERT.run_all(connection, rows)
-    _ADVANCE.run(connection, {"new_number": number, "new_hash": head})
 
 
 def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]) -> str:
@@ -184,13 +161,29 @@ def digest_former_heads(heads: Mapping[str, str]) -> str | None:
     return hashlib.sha256(json.dumps(sorted(heads.items()), separators=(",", ":")).encode()).hexdigest()
 
 
+def _write_entries(connection: Connection, entries: list[Entry]) -> None:
+    """Chain what was gathered and write it."""
+    number, head = _take_head(connection)
+    if number == 0:
+        entries = [*_begin(connection, entries), *entries]
+    rows = []
+    for entry in entries:
+        number += 1
+        values = _read_hashed(entry)
+        entry.number, entry.entry_hash = number, compute_entry_hash(head, number, values)
+        row = dict(zip(HASHED, values, strict=True))
+        row["number"], row["previous_hash"], row["entry_hash"] = number, head, entry.entry_hash
+        rows.append(row)
+        head = entry.entry_hash
+    _INSERT.run_all(connection, rows)
+    _ADVANCE.run(connection, {"new_number": number, "new_hash": head})
+
+
 def _begin(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
     """The first entries of all: they hold the heads of the chains that were there before, and what users then were.
 
     The first of them says in its target whether runs had been planned before: those have no entries.
     """
-    from warehouse.ledger.seals import read_user_digests
-
     me, at = name_account(), now_text()
     planned = {entry.target for entry in entries if entry.action == "plan_run"}
     has_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
@@ -214,3 +207,7 @@ def _take_head(connection: Connection) -> tuple[int, str]:
         connection.execute(access_chain.insert().values(chain=1, number=0, entry_hash=FIRST_HASH))
         return 0, FIRST_HASH
     return int(row[0]), str(row[1])
+
+
+# After the public log's: what the audit log holds until the commit is asked for last.
+_LOG: Final = GatheredLog[Entry]("the audit log", 2, _write_entries)

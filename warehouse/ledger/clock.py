@@ -22,7 +22,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from schemas.errors import ClockError
 from warehouse.away import was_away_lately
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import PENDING_ENTRIES, write_moment
+from warehouse.ledger.engine import write_moment
+from warehouse.ledger.gathered import is_gathering
 from warehouse.ledger.public_log import read_last_public_moment
 from warehouse.ledger.tables import access_log, clock_marks
 
@@ -244,7 +245,7 @@ class LedgerClock:
             if not is_believed:
                 raise ClockError(found.problem)
             return Time(found.database if found.expected is None else found.expected, found.doubts)
-        if PENDING_ENTRIES in connection.info:
+        if is_gathering(connection):
             _note(connection, found, boot, marks)
         now = Time(found.database, found.doubts)
         self._found = (now, self.host.tick())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
+from warehouse.store_files import remove_mark
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -117,6 +119,16 @@ def check_pair(ledger: Path, pair: int) -> FileState:
             "(`proctor restore`)."
         )
     return found
+
+
+def restore_ledger(source: Path, target: Path) -> None:
+    """Put a copied ledger and its exam's database in place; a backup of an earlier version has the ledger alone."""
+    for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
+        if origin.exists():
+            # What was acknowledged of a file that lay here before is not to be looked for in this one.
+            remove_mark(copy)
+            shutil.copyfile(origin, copy)
+            copy.chmod(0o600)
 
 
 def promote(path: Path) -> None:

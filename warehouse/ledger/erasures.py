@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, distinct, func, null, select, upda
 
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.seals import digest_response, digest_text
+from warehouse.ledger.digests import digest_response, digest_text
 from warehouse.ledger.statements import iter_chunks
 from warehouse.ledger.tables import (
     access_log,

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, inspect
 
 from schemas.errors import StoreError
 from warehouse.ledger import division
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.sides import find_ledger_file, name_exam_file
 
 if TYPE_CHECKING:
@@ -45,8 +46,6 @@ def upgrade_ledger(engine: Engine) -> None:
         division.promote(exam)
         exam_state = division.read_state(exam)
     if exam_state.form != HEAD:
-        from warehouse.ledger.engine import create_ledger_engine
-
         exam_engine = create_ledger_engine(f"sqlite:///{exam}")
         try:
             _upgrade(exam_engine, "exam")

@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from warehouse.ledger.engine import PENDING_PUBLIC, now_text
+from warehouse.ledger.engine import now_text
+from warehouse.ledger.gathered import GatheredLog
 from warehouse.ledger.statements import HotStatement
 from warehouse.ledger.tables import exam_installation, log_keys, public_head, public_log, runs
 
@@ -90,44 +91,9 @@ def add_public_entry(connection: Connection, kind: str, body: Mapping[str, Any])
     A value of the body that is an earlier entry of the same transaction is written as its number. Raises RuntimeError outside a
     transaction of the ledger (`Ledger.write`, the group-commit writer).
     """
-    pending: list[PublicEntry] | None = connection.info.get(PENDING_PUBLIC)
-    if pending is None:
-        raise RuntimeError("an entry of the public log was written outside a transaction of the ledger")
     entry = PublicEntry(kind, body)
-    pending.append(entry)
+    _LOG.add(connection, entry)
     return entry
-
-
-def flush_public_entries(connection: Connection) -> None:
-    """Number what was gathered and write it, right before the audit log's entries.
-
-    On a server the row of the head is held from here on; the audit log's is asked for after it by everybody, so that nobody waits
-    for each other in a circle.
-    """
-    entries: list[PublicEntry] = connection.info[PENDING_PUBLIC]
-    head = _take_head(connection)
-    if head.number == 0:
-        entries = [*_begin(connection, entries), *(entry for entry in entries if entry.kind != KEY)]
-    at = now_text()
-    number, line_hash, ends_at = head
-    rows = []
-    for entry in entries:
-        number += 1
-        line = _encode(
-            {
-                "number": number,
-                "at": at,
-                "kind": entry.kind,
-                "previous": line_hash,
-                "body": {name: _resolve(value) for name, value in entry.body.items()},
-            }
-        )
-        entry.number = number
-        line_hash = compute_line_hash(line)
-        ends_at += len(line) + 1
-        rows.append(PublicLine(number, entry.kind, entry.body.get("run"), line, line_hash, ends_at)._asdict())
-    _INSERT.run_all(connection, rows)
-    _ADVANCE.run(connection, {"new_number": number, "new_hash": line_hash, "new_end": ends_at})
 
 
 def compute_line_hash(line: str) -> str:
@@ -185,6 +151,37 @@ def list_public_entries(connection: Connection, kinds: Sequence[str]) -> list[Pu
     return read_public_entries(connection, None, kinds)
 
 
+def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
+    """Number what was gathered and write it, right before the audit log's entries.
+
+    On a server the row of the head is held from here on; the audit log's is asked for after it by everybody, so that nobody waits
+    for each other in a circle.
+    """
+    head = _take_head(connection)
+    if head.number == 0:
+        entries = [*_begin(connection, entries), *(entry for entry in entries if entry.kind != KEY)]
+    at = now_text()
+    number, line_hash, ends_at = head
+    rows = []
+    for entry in entries:
+        number += 1
+        line = _encode(
+            {
+                "number": number,
+                "at": at,
+                "kind": entry.kind,
+                "previous": line_hash,
+                "body": {name: _resolve(value) for name, value in entry.body.items()},
+            }
+        )
+        entry.number = number
+        line_hash = compute_line_hash(line)
+        ends_at += len(line) + 1
+        rows.append(PublicLine(number, entry.kind, entry.body.get("run"), line, line_hash, ends_at)._asdict())
+    _INSERT.run_all(connection, rows)
+    _ADVANCE.run(connection, {"new_number": number, "new_hash": line_hash, "new_end": ends_at})
+
+
 def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[PublicEntry]:
     """The first entries of all: whose log it is, whether runs were planned before it, and every key that has signed until now."""
     planned = {entry.body["run"] for entry in entries if entry.kind == COMMIT}
@@ -220,3 +217,6 @@ def _select_lines() -> Any:
 def _parse(line: str) -> PublicStep:
     values = json.loads(line)
     return PublicStep(values["number"], values["at"], values["kind"], values["body"])
+
+
+_LOG: Final = GatheredLog[PublicEntry]("the public log", 1, _write_entries)

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Final
 
 from schemas.errors import StoreError
-from warehouse.ledger.engine import create_ledger_engine
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.sides import find_ledger_file, name_exam_file
 
 _BUSY_S: Final = 60.0

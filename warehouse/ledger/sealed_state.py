@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from warehouse.ledger.closed import list_run_sets
-from warehouse.ledger.seals import read_set_digest
+from warehouse.ledger.digests import read_set_digest
 from warehouse.ledger.tables import (
     access_log,
     allocations,

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import ConflictError
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.statements import HotStatement, parse_json
 from warehouse.ledger.tables import allocations, organisations, responses, runs, sessions, sets, users
 

@@ -26,8 +26,8 @@ _AT_ONCE: Final = 5_000
 
 def copy_server_ledger(url: str, target: Path) -> None:
     """Copy a ledger on a server, as of one moment, to the new file `target` and its exam's file beside it. Raises StoreError."""
-    from warehouse.ledger.engine import open_ledger
     from warehouse.ledger.migrate import HEAD
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.tables import metadata
 
     with open_ledger(url) as ledger, ledger.read() as connection:
@@ -49,8 +49,8 @@ def fill_server_ledger(source: Path, url: str, staging: Path) -> None:
     """
     from sqlalchemy.exc import DBAPIError
 
-    from warehouse.ledger.backup import restore_ledger
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.division import restore_ledger
+    from warehouse.ledger.opening import open_ledger
     from warehouse.ledger.tables import metadata
 
     staging.mkdir(mode=0o700, parents=True)

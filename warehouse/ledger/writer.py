@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,9 +23,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError, is_interruption
 from warehouse.away import LEDGER, until_there
-from warehouse.ledger.chain import CALLER, Caller, name_caller
 from warehouse.ledger.commits import commit, explain_refusal, mark_transaction, raise_if_away
-from warehouse.ledger.engine import PENDING_ENTRIES, PENDING_PUBLIC, write_entries
+from warehouse.ledger.gathered import gathering, write_gathered
 from warehouse.ledger.statements import send_statement
 from warehouse.ledger.wakeups import await_done
 
@@ -77,7 +77,8 @@ class _Work:
     operation: Operation[Any]
     future: Future[Any]
     row: LockedRow
-    caller: Caller
+    # Of whoever asked for it: who acts is known by it (`chain.CALLER`).
+    context: Context
 
 
 class GroupCommitWriter:
@@ -105,7 +106,7 @@ class GroupCommitWriter:
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
         future: Future[T] = Future()
-        self._queue.put(_Work(operation, future, row, CALLER.get()))
+        self._queue.put(_Work(operation, future, row, copy_context()))
         return future
 
     def run(self, operation: Operation[T]) -> T:
@@ -243,28 +244,24 @@ class GroupCommitWriter:
         wait_s = None if self._busy_s is None else 0.0
         if self._counts_commits:
             mark_transaction(connection)
-        entries: list[Any] = []
-        connection.info[PENDING_ENTRIES] = entries
-        connection.info[PENDING_PUBLIC] = public = list[Any]()
-        for item in work:
-            count, public_count = len(entries), len(public)
-            send_statement(connection, "SAVEPOINT op")
-            try:
-                value = item.operation(connection)
-            except Exception as error:
-                if isinstance(error, OperationalError) or (
-                    isinstance(error, DBAPIError) and explain_refusal(error) is not None
-                ):
-                    raise
-                send_statement(connection, "ROLLBACK TO SAVEPOINT op")
-                del entries[count:], public[public_count:]
-                outcomes.append((True, error))
-            else:
-                outcomes.append((False, value))
-                if len(entries) > count:
-                    name_caller(entries[count:], item.caller)
-            send_statement(connection, "RELEASE SAVEPOINT op")
-        write_entries(connection)
+        with gathering(connection) as gathered:
+            for item in work:
+                count = len(gathered)
+                send_statement(connection, "SAVEPOINT op")
+                try:
+                    value = item.context.run(item.operation, connection)
+                except Exception as error:
+                    if isinstance(error, OperationalError) or (
+                        isinstance(error, DBAPIError) and explain_refusal(error) is not None
+                    ):
+                        raise
+                    send_statement(connection, "ROLLBACK TO SAVEPOINT op")
+                    del gathered[count:]
+                    outcomes.append((True, error))
+                else:
+                    outcomes.append((False, value))
+                send_statement(connection, "RELEASE SAVEPOINT op")
+            write_gathered(connection)
         commit(connection, wait_s=wait_s)
         return outcomes
 

@@ -26,10 +26,10 @@ from tasks.exam.protocol.keys import open_keys
 from warehouse.ledger import access
 from warehouse.ledger.access import SignedHead
 from warehouse.ledger.chain import BEGIN, FIRST_HASH, FORMER_RUNS, compute_entry_hash
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.engine import Ledger
 from warehouse.ledger.erasures import Erasure, list_erasures
 from warehouse.ledger.former_chains import FormerChains
-from warehouse.ledger.seals import digest_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

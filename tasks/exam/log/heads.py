@@ -18,9 +18,9 @@ from tasks.exam.protocol.keys import KeySet, open_keys
 from warehouse.ledger import access
 from warehouse.ledger.access import LogKey, SignedHead
 from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.engine import Ledger, now_text
 from warehouse.ledger.public_log import KEY, add_public_entry
-from warehouse.ledger.seals import digest_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import Finding
-from warehouse.ledger import access, erasures, sealed_state, seals
+from warehouse.ledger import access, digests, erasures, sealed_state, seals
 from warehouse.ledger.engine import write_moment
 from warehouse.ledger.tokens import digest_end
 
@@ -54,14 +54,14 @@ def _check_runs(connection: Connection, *, has_former: bool) -> Iterator[Finding
             if not has_former:
                 yield Finding("run_added", where, "no entry says that it was planned")
             continue
-        if seals.read_run_digest(connection, run_id) != entry.digest:
+        if digests.read_run_digest(connection, run_id) != entry.digest:
             yield Finding("plan_changed", where, "its plan, month, budget or size is not what was planned")
         seed = planned.get(("plan_seed", run_id))
-        if seed is None or seals.digest_text(run.seed or "") != seed.digest:
+        if seed is None or digests.digest_text(run.seed or "") != seed.digest:
             yield Finding("seed_changed", where, "its seed is not the one that it was planned with")
         closing = closings.get(("close_run", run_id))
         if (run.status == "closed") != (closing is not None) or (
-            closing is not None and seals.digest_text(run.closed_at or "") != closing.digest
+            closing is not None and digests.digest_text(run.closed_at or "") != closing.digest
         ):
             yield Finding(
                 "run_state_changed", where, f"it is {run.status}, and the log says otherwise, or another time"
@@ -78,11 +78,11 @@ def _check_sets(connection: Connection, *, has_former: bool) -> Iterator[Finding
             if not has_former:
                 yield Finding("set_added", where, "no entry says that it was drawn")
             continue
-        if seals.read_set_digest(connection, set_id) != entry.digest:
+        if digests.read_set_digest(connection, set_id) != entry.digest:
             yield Finding(
                 "drawn_content_changed", where, "its questions or their contents are not those drawn"
             )
-        if seals.digest_text(key) != drawn[("draw_key", set_id)].digest:
+        if digests.digest_text(key) != drawn[("draw_key", set_id)].digest:
             yield Finding("draw_key_changed", where, "its key is not the one that it was drawn with")
     for action, set_id in drawn:
         if action == "draw_set" and set_id not in keys:
@@ -147,7 +147,7 @@ def _check_session(
     if plan is None:
         if is_sealed:
             yield Finding("session_added", where, "no entry says that it was planned")
-    elif seals.read_order_digest(connection, session.session_id) != plan.digest:
+    elif digests.read_order_digest(connection, session.session_id) != plan.digest:
         yield Finding(
             "session_changed", where, "whose it is, or the order of its questions, is not as planned"
         )
@@ -162,7 +162,7 @@ def _check_session(
                 "session_state_changed", where, f"it is {session.status}, and the log says otherwise"
             )
         elif closing is not None and (
-            seals.read_closing_digest(connection, session.session_id) != closing.digest
+            digests.read_closing_digest(connection, session.session_id) != closing.digest
         ):
             yield Finding(
                 "closing_changed",
@@ -198,9 +198,9 @@ def _check_answers(
             continue
         if kept is not None:
             continue
-        if seals.digest_text(row.response) != entry.answer_hash:
+        if digests.digest_text(row.response) != entry.answer_hash:
             yield Finding("answer_changed", place, "the answer is not the one that was given", entry.number)
-        elif seals.digest_response(row._asdict()) != entry.digest:
+        elif digests.digest_response(row._asdict()) != entry.digest:
             yield Finding(
                 "answer_account_changed",
                 place,
@@ -232,7 +232,7 @@ def _check_erased(
         yield Finding(
             "answer_changed", place, "what was erased is not the answer that was given", entry.number
         )
-    elif seals.digest_response(row._asdict()) != kept.kept_digest:
+    elif digests.digest_response(row._asdict()) != kept.kept_digest:
         yield Finding(
             "answer_account_changed",
             place,
@@ -262,7 +262,7 @@ def _parse_delivery(target: str) -> tuple[int, str]:
 
 def _check_users(connection: Connection) -> Iterator[Finding]:
     last = {row.target: row for row in _sort_by_number(connection, seals.USER_ACTIONS)}
-    found = dict(seals.read_user_digests(connection))
+    found = dict(digests.read_user_digests(connection))
     for user_id in sorted({*last, *found}):
         where = f"user {user_id}"
         if user_id not in found:
@@ -288,7 +288,7 @@ def _check_limits(connection: Connection, *, has_former: bool) -> Iterator[Findi
     for name, limit in sealed_state.list_limits(connection).items():
         entry = last.get(("limit_organisation", name))
         is_as_set = (
-            limit is None or has_former if entry is None else seals.compute_digest(limit) == entry.digest
+            limit is None or has_former if entry is None else digests.compute_digest(limit) == entry.digest
         )
         if not is_as_set:
             yield Finding("limit_changed", f"organisation {name}", "its limit is not one that was set")
@@ -299,7 +299,7 @@ def _check_budgets(connection: Connection, *, has_former: bool) -> Iterator[Find
     for row in access.iter_targets(connection, ("raise_budget",)):
         written.setdefault(row.target, Counter())[row.digest] += 1
     for limit in sealed_state.list_budgets(connection):
-        digest = seals.digest_limit(limit.run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
+        digest = digests.digest_limit(limit.run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
         counts = written.get(limit.run_id, Counter())
         if counts[digest]:
             counts[digest] -= 1

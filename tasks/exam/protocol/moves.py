@@ -26,8 +26,9 @@ from tasks.questions.question import BareQuestion
 from warehouse.ledger import deadlines as ledger_deadlines
 from warehouse.ledger import seats
 from warehouse.ledger.chain import Entry
+from warehouse.ledger.digests import digest_response, digest_text
 from warehouse.ledger.engine import now_text, write_moment
-from warehouse.ledger.seals import digest_response, digest_text, seal_closing
+from warehouse.ledger.seals import seal_closing
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -22,9 +22,9 @@ from tasks.exam.public.signed_heads import (
 from tasks.faults import log
 from warehouse.ledger import public_log
 from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.engine import Ledger, now_text
 from warehouse.ledger.public_log import PublicHead
-from warehouse.ledger.seals import digest_text
 
 # The entry of the audit log that says that a head was signed.
 SIGN: Final = "sign_public_head"

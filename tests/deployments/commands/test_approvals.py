@@ -18,7 +18,7 @@ from tests.tasks.exam.world import make_bank
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.ledger import users
 from warehouse.ledger.access import iter_chain
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 PASSWORD = "correct horse battery"
 MONTH = "2026-11"

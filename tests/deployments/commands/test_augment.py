@@ -18,7 +18,7 @@ from tests.tasks.augment.test_drafting import make_choice
 from tests.tasks.augment.test_model_variants import make_material
 from tests.tasks.models.simulation import start_server
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.users import add_user
 
 # As the demo's registry and profile have it, but that every tenth reply is no JSON.

@@ -24,7 +24,7 @@ from schemas.settings import Settings, load_settings
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import users
 from warehouse.ledger.users import add_user
 

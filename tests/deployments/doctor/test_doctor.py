@@ -31,7 +31,7 @@ from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
 from tests.tasks.repair.writer import PayingClient, make_candidates
 from warehouse.lake.store import Batch, open_lake
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.public_log import read_public_head
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 ROOT = Path(__file__).parents[3]
 SERVER = """

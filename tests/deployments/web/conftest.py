@@ -23,8 +23,9 @@ from tasks.review.batch import read_decisions
 from tasks.review.decision import Decision
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.ledger import users
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.division import restore_ledger
+from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.opening import open_ledger
 
 PASSWORD = "correct horse battery"
 BATCH = "2026-11-web"

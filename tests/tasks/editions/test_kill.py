@@ -21,7 +21,7 @@ from warehouse.lake.attach import remember_data_path
 from warehouse.lake.integrity import check_landings, read_unit
 from warehouse.lake.store import open_lake
 from warehouse.ledger.editions import read_roots
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.public_log import read_public_entries
 
 JUNE = "run-2025-06"
@@ -49,7 +49,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.editions.roots import publish_and_keep_root
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 {moment}
 settings = Settings(home=Path(sys.argv[1]), judge_ratings_gate=100)
 with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -12,7 +12,8 @@ from warehouse.lake.integrity import read_unit
 from warehouse.lake.store import Lake
 from warehouse.ledger import users
 from warehouse.ledger.approvals import list_approvals
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 IN_SPITE = Revision(reason="the paper goes to print", overridden=("incomplete",))

@@ -40,7 +40,8 @@ from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import calls, users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 MARKER = "QZXWMARKER"
 THOUGHT = "QZXWTHOUGHT"

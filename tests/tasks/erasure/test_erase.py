@@ -49,7 +49,8 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.ledger import editions
 from warehouse.ledger import tables as t
 from warehouse.ledger.backups import Backup, note_backup
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.public_log import read_public_entries
 
 RUN = MONTH

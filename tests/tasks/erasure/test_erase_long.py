@@ -39,8 +39,8 @@ from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_exam_database, open_ledger
 from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.opening import open_exam_database, open_ledger
 from warehouse.ledger.public_log import read_public_entries
 
 ROOT = Path(__file__).parents[3]

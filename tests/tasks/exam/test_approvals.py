@@ -307,7 +307,7 @@ import os, signal, sys
 from pathlib import Path
 from tasks.exam.plan import publishing
 from tests.tasks.exam.test_approvals import plan
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 publishing.seal_run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 with open_ledger(sys.argv[1]) as ledger:
     publishing.publish_plan(ledger, plan(ledger, Path(sys.argv[2]), "alpha"))

@@ -20,7 +20,8 @@ from tasks.models.registry import Registry
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import closed, exam
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 PROFILE = {"seed": "test", "models": {"alpha": {}, "rho": {}}}
 

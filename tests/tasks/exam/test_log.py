@@ -37,7 +37,7 @@ from tasks.long_text import cut_text
 from tests.tasks.exam.world import World
 from warehouse.ledger import tables, users
 from warehouse.ledger.chain import FIRST_HASH
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.digests import digest_text
 
 
 class Seat:

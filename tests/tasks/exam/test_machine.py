@@ -37,8 +37,9 @@ from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import users
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.division import restore_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import access_log
 
 COUNT = 4

@@ -33,7 +33,8 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.ledger import exam, organisations, users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.plans import read_references
 from warehouse.ledger.tables import allocations, exposures, sessions, set_claims, set_numbers, sets
 

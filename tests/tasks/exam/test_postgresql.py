@@ -40,7 +40,8 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import exam, users
 from warehouse.ledger.access import count_entries, read_entries, read_head, read_last_id
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import exposures
 from warehouse.ledger.tokens import read_ended_tokens
 
@@ -165,7 +166,7 @@ def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
 RACER = """
 import json, sys, time
 from tests.tasks.exam.world import make_settings
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
@@ -254,7 +255,7 @@ from pathlib import Path
 from tests.tasks.exam.world import *
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
 with open_ledger(url) as ledger:

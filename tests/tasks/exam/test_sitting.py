@@ -41,7 +41,8 @@ from tests.tasks.exam.world import (
 from warehouse import away
 from warehouse.ledger import closed, exam
 from warehouse.ledger.claims import list_claims
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import access_log
 
 ROOT = Path(__file__).parents[3]
@@ -391,7 +392,7 @@ SITTER = """
 import asyncio, sys
 from pathlib import Path
 from tests.tasks.exam.world import *
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from tasks.exam.sitting import sit_sessions
 
 home = Path(sys.argv[1])

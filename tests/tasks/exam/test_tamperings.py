@@ -20,7 +20,8 @@ from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.tamperings import TAMPERINGS, Victim
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger import exam, tokens, users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 ROOT = Path(__file__).parents[3]
 DOC = ROOT / "docs" / "security.md"

@@ -25,8 +25,8 @@ from tasks.flow_runs.record import as_deployment, note_result, recorded_run
 from tasks.flow_runs.task import may_pass, render_name, require_budget
 from tasks.log_lines import iter_run_lines
 from warehouse import away
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.division import restore_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.flow_runs import (
     FlowSchedule,
     begin_flow_run,
@@ -35,6 +35,7 @@ from warehouse.ledger.flow_runs import (
     write_flow_schedules,
 )
 from warehouse.ledger.notices import take_notices
+from warehouse.ledger.opening import open_ledger
 
 MARKER = "机密题干 QZXW"
 NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)

@@ -20,7 +20,8 @@ from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import review_assignments, review_questions, reviews
 from warehouse.ledger.users import add_user
 

@@ -17,7 +17,7 @@ from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
 from tests.tasks.shared_run import fork_context
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 PAPERS = 16
 PAUSE_S = 0.05

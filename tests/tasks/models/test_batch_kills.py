@@ -20,7 +20,7 @@ from tests.tasks.models.test_batches import (
     work_through,
 )
 from warehouse.ledger.calls import read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 ROOT = Path(__file__).parents[3]
 # The moment at which a batch is paid for twice where it is done carelessly; the others are killed at in the long tests.

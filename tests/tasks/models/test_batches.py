@@ -24,7 +24,8 @@ from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.batches import list_call_batches
 from warehouse.ledger.budgets import read_account
 from warehouse.ledger.calls import count_calls, read_calls
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 __all__ = ["postgres"]
 

@@ -9,7 +9,7 @@ from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.calls import count_calls, read_calls, read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 __all__ = ["postgres"]
 

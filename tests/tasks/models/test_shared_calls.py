@@ -23,7 +23,8 @@ from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, 
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.budgets import Limit, insert_limit
 from warehouse.ledger.calls import NewCall, read_spent_usd, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.paces import pause_provider, read_pauses, take_moment
 from warehouse.ledger.processes import open_lease
 

@@ -33,8 +33,8 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.lake.store import open_lake
 from warehouse.ledger.access import iter_targets
 from warehouse.ledger.closed import read_response_rows
-from warehouse.ledger.engine import open_ledger
 from warehouse.ledger.exam import list_open_runs
+from warehouse.ledger.opening import open_ledger
 from warehouse.store_files import read_mark
 from warehouse.stores import check_stores
 

@@ -14,8 +14,9 @@ from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.tasks.exam.world import AnsweringClient, make_model, make_registry, make_settings
 from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.exam import list_open_runs
+from warehouse.ledger.opening import open_ledger
 
 
 def make_candidates() -> Registry:

@@ -35,7 +35,8 @@ from tests.tasks.review.conftest import (
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres_server
 from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 pytestmark = pytest.mark.service
 

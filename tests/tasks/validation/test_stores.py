@@ -24,8 +24,9 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.flow_runs import FlowSchedule, write_flow_schedules
+from warehouse.ledger.opening import open_ledger
 
 QUESTIONS, ANSWERS = 12, 6
 NOW = datetime.now(UTC)

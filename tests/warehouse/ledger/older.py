@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import command
 from sqlalchemy import make_url
 
-from warehouse.ledger.engine import create_ledger_engine
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.migrate import make_config
 from warehouse.ledger.sides import find_ledger_file, name_exam_file
 

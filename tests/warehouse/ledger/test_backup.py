@@ -12,7 +12,8 @@ from schemas.errors import StoreError, UsageError
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.backup import backup_ledger
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
+from warehouse.ledger.connections import create_ledger_engine
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.server_backup import fill_server_ledger
 from warehouse.ledger.sides import name_exam_file
 from warehouse.ledger.tables import access_log, users

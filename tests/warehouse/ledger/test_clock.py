@@ -29,7 +29,8 @@ from warehouse.ledger.clock import (
     read_boot,
     read_time,
 )
-from warehouse.ledger.engine import Ledger, open_ledger, write_moment
+from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import access_log, clock_marks
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0

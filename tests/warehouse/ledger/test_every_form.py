@@ -21,8 +21,9 @@ from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import division
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.migrate import HEAD, MIGRATIONS, make_config
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.sides import name_exam_file
 
 Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]

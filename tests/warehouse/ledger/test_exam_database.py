@@ -19,12 +19,14 @@ from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from tests.warehouse.ledger.older import make_older
 from warehouse.ledger import tables
-from warehouse.ledger.backup import backup_ledger, restore_ledger
+from warehouse.ledger.backup import backup_ledger
 from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import now_text, open_exam_database, open_ledger
+from warehouse.ledger.division import restore_ledger
+from warehouse.ledger.engine import now_text
 from warehouse.ledger.exam import list_run_ids, read_run
 from warehouse.ledger.integrity import find_strays
 from warehouse.ledger.migrate import HEAD
+from warehouse.ledger.opening import open_exam_database, open_ledger
 from warehouse.ledger.public_log import read_public_entries
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
 from warehouse.ledger.users import add_user
@@ -158,7 +160,7 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
 KILLED = """
 import os, signal, sys
 from warehouse.ledger import division
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 def die(*_args, **_keywords):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -279,7 +281,7 @@ import resource, signal, sys
 from pathlib import Path
 from tests.tasks.exam.world import make_bank, make_settings, publish
 from tests.warehouse.ledger.test_exam_database import REGISTRY
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 
 folder = Path(sys.argv[1])
 with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:

@@ -19,8 +19,9 @@ from schemas.errors import StoreError, UsageError
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.engine import Ledger, open_exam_database, open_ledger
+from warehouse.ledger.engine import Ledger
 from warehouse.ledger.exam_role import ExamRole, grant_role
+from warehouse.ledger.opening import open_exam_database, open_ledger
 from warehouse.ledger.sides import EXAM_TABLES
 from warehouse.ledger.users import add_user
 

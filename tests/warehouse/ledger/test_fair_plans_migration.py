@@ -11,8 +11,9 @@ from alembic import command
 from sqlalchemy import Engine, inspect
 
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
+from warehouse.ledger.opening import open_ledger
 
 PLAN = {
     "candidates": ["m"],

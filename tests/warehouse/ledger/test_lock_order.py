@@ -13,7 +13,8 @@ from sqlalchemy import Connection
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.budgets import open_share, reserve_usd
 from warehouse.ledger.calls import NewCall, read_calls, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.writer import LockedRow, name_budget_row, name_call_row
 
 pytestmark = pytest.mark.service

@@ -11,7 +11,7 @@ from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tests.tasks.review.conftest import NOW, add_annotators, make_frame, make_question
 from tests.warehouse.ledger.older import make_older
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.tables import review_assignments
 
 

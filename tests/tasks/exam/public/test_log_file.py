@@ -13,7 +13,8 @@ from schemas.errors import StoreError
 from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 from warehouse.ledger.public_log import add_public_entry, list_public_entries, read_public_entries
 
 

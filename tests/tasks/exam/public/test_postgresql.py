@@ -23,10 +23,10 @@ from tests.tasks.exam.world import World, make_bank, make_model, make_registry, 
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger import public_log
 from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import open_exam_database, open_ledger
+from warehouse.ledger.digests import digest_text
 from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.opening import open_exam_database, open_ledger
 from warehouse.ledger.public_log import add_public_entry
-from warehouse.ledger.seals import digest_text
 from warehouse.ledger.tables import public_head
 from warehouse.ledger.tables import public_log as lines
 

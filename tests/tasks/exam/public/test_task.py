@@ -16,8 +16,9 @@ from tasks.exam.public import task
 from tasks.exam.public.check import check_public_log
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
+from warehouse.ledger.connections import create_ledger_engine
 from warehouse.ledger.migrate import make_config
+from warehouse.ledger.opening import open_ledger
 
 
 def test_the_hourly_seal_tells_all_witnesses_and_fails_where_one_is_not_told(

@@ -21,7 +21,8 @@ from tasks.models.client import ModelClient
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.calls import count_calls
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 MODEL = make_model("perfect", parameters={"temperature": 0, "max_tokens": 2048})
 

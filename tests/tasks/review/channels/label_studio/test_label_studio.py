@@ -32,7 +32,8 @@ from tests.tasks.review.conftest import (
     make_submission,
 )
 from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import Ledger
+from warehouse.ledger.opening import open_ledger
 
 TWO = [Annotator("chen"), Annotator("dai")]
 QUESTIONS = [make_question(1), make_question(2), make_question(3)]

@@ -260,7 +260,7 @@ def test_a_workbook_of_another_ledger_is_refused(
     ledger: Ledger, settings: Settings, path: Path, tmp_path: Path
 ) -> None:
     from tests.tasks.review.conftest import add_annotators
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.opening import open_ledger
 
     with open_ledger(f"sqlite:///{tmp_path / 'other.sqlite'}") as other:
         add_annotators(other, *TWO)
