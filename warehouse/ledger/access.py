@@ -48,20 +48,14 @@ class SignedHead(NamedTuple):
     signature: str
 
 
-def iter_former_entries(connection: Connection) -> Iterator[Row[Any]]:
-    """The entries of the chains of before the one chain, a page at a time: the log may be longer than memory."""
-    last = 0
-    while True:
-        query = select(access_log).where(access_log.c.number.is_(None), access_log.c.access_id > last)
-        page = connection.execute(query.order_by(access_log.c.access_id).limit(_PAGE)).all()
-        yield from page
-        if len(page) < _PAGE:
-            return
-        last = page[-1].access_id
+def list_unchained(connection: Connection) -> list[int]:
+    """The rows of the log that have no place in its chain; no version writes such a one."""
+    query = select(access_log.c.access_id).where(access_log.c.number.is_(None))
+    return [int(number) for number in connection.execute(query.order_by(access_log.c.access_id)).scalars()]
 
 
 def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The entries of the one chain in its order: number, previous_hash, entry_hash, then those of `HASHED`; a page at a time."""
+    """The entries of the chain in its order: number, previous_hash, entry_hash, then those of `HASHED`; a page at a time."""
     last = 0
     columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
     while True:

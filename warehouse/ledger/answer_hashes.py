@@ -12,9 +12,8 @@ from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, sel
 
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.chain import list_pending_entries
-from warehouse.ledger.digests import digest_text
 from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_log, erased_answers, responses, sessions
+from warehouse.ledger.tables import access_log, responses, sessions
 
 _SESSION: Final[BindParameter[str]] = bindparam("session")
 _SIZE = HotStatement(
@@ -26,9 +25,6 @@ _LOGGED = HotStatement(
         access_log.c.http_status == bindparam("status"),
         access_log.c.answer_hash.is_not(None),
     )
-)
-_RESPONSES = HotStatement(
-    select(responses.c.seq, responses.c.answer_status).where(responses.c.session_id == _SESSION)
 )
 
 
@@ -50,34 +46,18 @@ def read_session_size(connection: Connection, session_id: str) -> tuple[str, int
 def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
     """SHA-256 of each answer's text by position, those of the open transaction among them.
 
-    Answers of before the one chain of the audit log have no hash there. An embedded ledger has their texts at hand; on a server
-    they are left out, for the exam's role cannot read them.
+    They are those of the audit log: the exam's role cannot read the texts.
     """
     values = {"session": session_id}
     hashes = {
         int(seq): str(answer_hash) for seq, answer_hash in _LOGGED.run(connection, {**values, "status": 200})
     }
     hashes.update(_iter_pending(connection, session_id))
-    if connection.dialect.name == "sqlite":
-        found = _RESPONSES.run(connection, values)
-        missing = {int(seq) for seq, status in found if status in GIVEN_STATUSES} - hashes.keys()
-        if missing:
-            erased = select(erased_answers.c.seq, erased_answers.c.answer_hash)
-            former = connection.execute(erased.where(erased_answers.c.session_id == session_id))
-            hashes.update((int(seq), str(answer_hash)) for seq, answer_hash in former if seq in missing)
-            missing -= hashes.keys()
-        if missing:
-            texts = select(responses.c.seq, responses.c.response).where(responses.c.session_id == session_id)
-            former = connection.execute(texts.where(responses.c.seq.in_(missing)))
-            hashes.update((int(seq), digest_text(text)) for seq, text in former)
     return hashes
 
 
 def find_unlogged(connection: Connection, run_id: str) -> list[str]:
-    """The sessions of a run whose answers are not those of the audit log: somebody has added answers, or cut the log.
-
-    Sessions with entries of before the one chain are left out: their answers have no hash there.
-    """
+    """The sessions of a run whose answers are not those of the audit log: somebody has added answers, or cut the log."""
     given = (
         select(func.count())
         .where(responses.c.session_id == sessions.c.session_id, responses.c.answer_status.in_(GIVEN_STATUSES))
@@ -89,8 +69,7 @@ def find_unlogged(connection: Connection, run_id: str) -> list[str]:
         .where(own, access_log.c.http_status == 200, access_log.c.answer_hash.is_not(None))
         .scalar_subquery()
     )
-    former = select(access_log.c.access_id).where(own, access_log.c.number.is_(None)).exists()
-    query = select(sessions.c.session_id).where(sessions.c.run_id == run_id, given != logged, ~former)
+    query = select(sessions.c.session_id).where(sessions.c.run_id == run_id, given != logged)
     return [str(name) for name in connection.execute(query.order_by(sessions.c.session_id)).scalars()]
 
 

@@ -15,20 +15,20 @@ import hashlib
 import json
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from warehouse.ledger.digests import read_user_digests
 from warehouse.ledger.engine import now_text
 from warehouse.ledger.gathered import GatheredLog
 from warehouse.ledger.statements import HotStatement
-from warehouse.ledger.tables import access_chain, access_log, runs
+from warehouse.ledger.tables import access_chain, access_log
 
 FIRST_HASH: Final = "0" * 64
 # What an entry's hash covers besides the hash before it and its number.
@@ -46,8 +46,6 @@ HASHED: Final = (
     "accessed_at",
 )
 BEGIN: Final = "begin_chain"
-# Target of the first entry where runs had been planned before it.
-FORMER_RUNS: Final = "former runs"
 KNOWN_USER: Final = "known_user"
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 _read_hashed: Final = attrgetter(*HASHED)
@@ -143,29 +141,11 @@ def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]
     return hashlib.sha256(_encode([previous_hash, number, *values]).encode()).hexdigest()
 
 
-def compute_former_heads(connection: Connection) -> str | None:
-    """SHA-256 over the last hash of every chain of before the one chain; null where there is none."""
-    last = (
-        select(func.max(access_log.c.access_id))
-        .where(access_log.c.number.is_(None))
-        .group_by(access_log.c.session_id)
-    )
-    query = select(access_log.c.session_id, access_log.c.entry_hash).where(access_log.c.access_id.in_(last))
-    return digest_former_heads({session or "": head for session, head in connection.execute(query)})
-
-
-def digest_former_heads(heads: Mapping[str, str]) -> str | None:
-    """SHA-256 over last hashes by session; null for none."""
-    if not heads:
-        return None
-    return hashlib.sha256(json.dumps(sorted(heads.items()), separators=(",", ":")).encode()).hexdigest()
-
-
 def _write_entries(connection: Connection, entries: list[Entry]) -> None:
     """Chain what was gathered and write it."""
     number, head = _take_head(connection)
     if number == 0:
-        entries = [*_begin(connection, entries), *entries]
+        entries = [*_begin(connection), *entries]
     rows = []
     for entry in entries:
         number += 1
@@ -179,26 +159,14 @@ def _write_entries(connection: Connection, entries: list[Entry]) -> None:
     _ADVANCE.run(connection, {"new_number": number, "new_hash": head})
 
 
-def _begin(connection: Connection, entries: Sequence[Entry]) -> list[Entry]:
-    """The first entries of all: they hold the heads of the chains that were there before, and what users then were.
-
-    The first of them says in its target whether runs had been planned before: those have no entries.
-    """
+def _begin(connection: Connection) -> list[Entry]:
+    """The first entries of all: that the chain begins, and what users then were."""
     me, at = name_account(), now_text()
-    planned = {entry.target for entry in entries if entry.action == "plan_run"}
-    has_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
-    begin = Entry(
-        BEGIN,
-        user_id=me,
-        target=FORMER_RUNS if has_runs else None,
-        digest=compute_former_heads(connection),
-        accessed_at=at,
-    )
     known = [
         Entry(KNOWN_USER, user_id=me, target=user_id, digest=digest, accessed_at=at)
         for user_id, digest in read_user_digests(connection)
     ]
-    return [begin, *known]
+    return [Entry(BEGIN, user_id=me, accessed_at=at), *known]
 
 
 def _take_head(connection: Connection) -> tuple[int, str]:

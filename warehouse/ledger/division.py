@@ -1,9 +1,9 @@
-"""The two files of an embedded ledger: made together, divided from one of an earlier form, kept together.
+"""The two files of an embedded ledger: made together, put in place together, kept together.
 
-Making and dividing run in the ledger's transaction, which nobody else can write beside. They first make the exam's file,
-complete and on disk but marked as new, so that no server starts with it; then the ledger commits. A kill before that commit
-leaves the ledger as it was, and the file is made again; a kill after it leaves two whole files, and the next open takes the mark
-away (`promote`). At no moment is a row in neither file, and at none would a server write to one of two copies.
+Making them runs in the ledger's transaction, which nobody else can write beside. It first makes the exam's file, complete and on
+disk but marked as new, so that no server starts with it; then the ledger commits. A kill before that commit leaves no ledger, and
+the file is made again; a kill after it leaves two whole files, and the next open takes the mark away (`promote`). At no moment
+would a server write to one of two copies.
 """
 
 from __future__ import annotations
@@ -12,19 +12,16 @@ import os
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from schemas.errors import StoreError
 from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
 from warehouse.store_files import remove_mark
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 # Before the form of an exam's file whose ledger may not have been committed.
 _NEW: Final = "new "
@@ -37,7 +34,7 @@ class FileState:
 
     Attributes:
         form: the last step of `migrations/versions` that it has seen; null for none.
-        pair: the number that a ledger and its exam's file share; 0 for a ledger that is not divided.
+        pair: the number that a ledger and its exam's file share; 0 for none.
     """
 
     form: str | None = None
@@ -58,7 +55,7 @@ def read_state(path: Path) -> FileState:
 def create_files(path: Path, form: str) -> bool:
     """Make both files of a ledger that is not there yet, at the present form; false when there is something already.
 
-    Raises sqlite3.Error.
+    Raises sqlite3.Error, StoreError where there is an exam's file in use.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _open(path) as ledger:
@@ -80,32 +77,8 @@ def create_files(path: Path, form: str) -> bool:
     return True
 
 
-def move_out(connection: Connection, tables: Sequence[str], *, form: str) -> None:
-    """Move tables from the ledger, whose transaction this is, to a new exam's file of that form.
-
-    `tables` names each before those that it refers to. Raises StoreError where there is an exam's file in use: it belongs to
-    another ledger.
-    """
-    ledger = _driver(connection)
-    with _new_exam_file(_find_exam_file(connection), form) as (exam, pair):
-        for name in tables:
-            _copy_table(ledger, exam, name)
-    for name in tables:
-        ledger.execute(f'DROP TABLE "{name}"')
-    ledger.execute(f"PRAGMA user_version={pair}")
-
-
-def move_back(connection: Connection, tables: Sequence[str]) -> None:
-    """Undo `move_out`: the exam's file, which stays behind, counts as new again."""
-    with _open(_find_exam_file(connection)) as exam:
-        exam.execute("UPDATE alembic_version SET version_num = ? || version_num", (_NEW,))
-        for name in reversed(tables):
-            _copy_table(exam, _driver(connection), name)
-    _driver(connection).execute("PRAGMA user_version=0")
-
-
 def check_pair(ledger: Path, pair: int) -> FileState:
-    """The state of the exam's file of a divided ledger; raises StoreError for one that is missing or another ledger's."""
+    """The state of a ledger's exam's file; raises StoreError for one that is missing or another ledger's."""
     path = name_exam_file(ledger)
     if not path.exists():
         raise StoreError(
@@ -122,7 +95,7 @@ def check_pair(ledger: Path, pair: int) -> FileState:
 
 
 def restore_ledger(source: Path, target: Path) -> None:
-    """Put a copied ledger and its exam's database in place; a backup of an earlier version has the ledger alone."""
+    """Put a copied ledger and its exam's database in place; one without the other is refused when it is opened."""
     for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
         if origin.exists():
             # What was acknowledged of a file that lay here before is not to be looked for in this one.
@@ -176,22 +149,11 @@ def _remove_leftover(path: Path) -> None:
     form = read_state(path).form
     if form is not None and not is_new(form):
         raise StoreError(
-            f"There is an exam's database in use at {path}, and the ledger beside it is of an earlier form, or new: they do not "
-            "belong together. Move one of them elsewhere, or restore both from one backup."
+            f"There is an exam's database in use at {path}, and the ledger beside it is new: they do not belong together. Move one "
+            "of them elsewhere, or restore both from one backup."
         )
     for suffix in ("-wal", "-shm", "-journal", ""):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _copy_table(source: Any, target: Any, name: str) -> None:
-    """A table with its rows and indexes."""
-    made = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type = ? AND sql IS NOT NULL"
-    target.execute(source.execute(made, (name, "table")).fetchone()[0])
-    width = len(source.execute(f'PRAGMA table_info("{name}")').fetchall())
-    rows = source.execute(f'SELECT * FROM "{name}"')
-    target.executemany(f'INSERT INTO "{name}" VALUES ({", ".join("?" * width)})', rows)
-    for (index,) in source.execute(made, (name, "index")).fetchall():
-        target.execute(index)
 
 
 @lru_cache(maxsize=2)
@@ -226,11 +188,3 @@ def _insert_first_rows(connection: sqlite3.Connection, *, is_exam: bool) -> None
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(path, timeout=60, isolation_level=None)) as connection:
         yield connection
-
-
-def _find_exam_file(connection: Connection) -> Path:
-    return name_exam_file(Path(str(connection.engine.url.database)))
-
-
-def _driver(connection: Connection) -> Any:
-    return connection.connection.driver_connection

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0038"
+HEAD = "0001"
 
 
 def upgrade_ledger(engine: Engine) -> None:
     """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once.
 
-    `engine` is one that the exam's file is not attached to.
+    `engine` is one that the exam's file is not attached to. Raises StoreError for a form that is not known, and for a file of
+    other tables.
     """
     ledger = find_ledger_file(engine.url)
     if ledger is None:
@@ -36,8 +37,13 @@ def upgrade_ledger(engine: Engine) -> None:
         return
     exam = name_exam_file(ledger)
     state = division.read_state(ledger)
-    if state.form is None and division.create_files(ledger, HEAD):
+    if state.form is None:
+        division.create_files(ledger, HEAD)
         state = division.read_state(ledger)
+    if state.form is None:
+        raise StoreError(
+            f"{ledger} holds other tables than a ledger's; nothing was written into it. Point PROCTOR_LEDGER_URL elsewhere."
+        )
     if state.form != HEAD:
         _upgrade(engine, "ledger")
         state = division.read_state(ledger)
@@ -85,6 +91,7 @@ def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:
         command.upgrade(make_config(engine, side), "head")
     except CommandError:
         raise StoreError(
-            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, "
-            f"this one knows up to {HEAD!r}). Use the newer Proctor, or restore a backup."
+            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, this one knows up to "
+            f"{HEAD!r}): a newer one, or one of before the first release. Use that one, restore a backup, or begin in a new "
+            "PROCTOR_HOME."
         ) from None

@@ -71,8 +71,8 @@ def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
         check_store_file(exam_file(url), expected)
     if file is not None and not file.exists():
         raise StoreError(
-            f"There is no exam database at {file}. Run `proctor exam database`: it makes it, or divides the ledger of an earlier "
-            "version; nothing is lost."
+            f"There is no exam database at {file}. Run `proctor exam database`: it makes it for a new home, and says what to do where "
+            "the ledger is there alone."
         )
     engine = create_ledger_engine(url, busy_s=busy_s)
     with _telling_of(url, engine):

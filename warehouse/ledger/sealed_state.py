@@ -51,7 +51,7 @@ def list_draw_keys(connection: Connection) -> dict[str, str]:
 
 
 def find_changed_sets(connection: Connection, run_id: str) -> list[str]:
-    """The sets that a run's sessions sit and that are not as they were drawn; those of before the one chain are left out."""
+    """The sets that a run's sessions sit and that are not as they were drawn; those that no entry names are left out."""
     found = []
     for set_id in list_run_sets(connection, run_id):
         entry = (

@@ -1,7 +1,7 @@
 """The ledger's tables: what must be durable the moment it is acknowledged.
 
 SQLAlchemy Core tables, for SQLite and PostgreSQL alike. Changing one needs a migration in `migrations/versions`
-(a test compares the two). Times are UTC, stored as ISO text so that both engines keep microseconds and order.
+(tests compare the two). Times are UTC, stored as ISO text so that both engines keep microseconds and order.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Told:
     """One sentence of a story.
 
     Attributes:
-        number: its entry in the one chain; null for entries of before it.
+        number: its entry in the chain.
         at: when, in UTC.
         action: what was done or tried.
         by: who; null for the exam itself, and for strangers.
