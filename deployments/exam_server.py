@@ -14,8 +14,8 @@ from deployments.hosts import check_token_keys
 from deployments.http_server import check_free, serve_app
 from deployments.output import print_note
 from schemas.settings import PREFIX, Settings
-from warehouse.ledger.opening import open_exam_database
-from warehouse.ledger.sides import find_exam_address, show_address
+from warehouse.ledger.engine.opening import open_exam_database
+from warehouse.ledger.engine.sides import find_exam_address, show_address
 
 _NAME = "The exam API"
 # Variables with such endings are taken for secrets, whoever they belong to.

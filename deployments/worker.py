@@ -19,7 +19,7 @@ from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.flow_runs import WORK_POOL
 from tasks.sharing.names import WORKER_VARIABLE
-from warehouse.ledger.opening import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 ALL_WORKERS = "default"
 

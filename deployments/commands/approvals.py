@@ -9,7 +9,7 @@ import typer
 from deployments.commands.options import AsJson
 
 if TYPE_CHECKING:
-    from warehouse.ledger.approvals import Approval
+    from warehouse.ledger.trust.approvals import Approval
 
 approvals_app = typer.Typer(no_args_is_help=True, help="What needs a second person (PROCTOR_TWO_PERSONS).")
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]
@@ -36,8 +36,8 @@ def list_all(
     from deployments.output import print_records
     from schemas.settings import load_settings
     from tasks.approvals import name_state
-    from warehouse.ledger.approvals import list_approvals
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.approvals import list_approvals
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = list_approvals(connection)
@@ -65,8 +65,8 @@ def show(request: Number, as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.ledger.approvals import read_approval
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.approvals import read_approval
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         found = read_approval(connection, request)
@@ -105,8 +105,8 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
     from tasks.exam.log.heads import note_keys
     from tasks.exam.log.signing import open_signer
     from tasks.exam.public.log_file import keep_public_log
-    from warehouse.ledger import approvals, users
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust import approvals, users
 
     settings = load_settings()
     password = typer.prompt(f"Password of {user_id}", hide_input=True)

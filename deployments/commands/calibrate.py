@@ -58,7 +58,7 @@ def draw(
     from schemas.settings import load_settings
     from tasks.calibration.sample import DrawRequest, draw_calibration
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     check_run(run_id)
     settings = load_settings()
@@ -110,7 +110,7 @@ def export(
     from schemas.settings import load_settings
     from tasks.calibration.ratings import export_ratings
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -149,7 +149,7 @@ def import_(
     from tasks.calibration.ratings import import_ratings
     from tasks.marking.desk import land_marks
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
@@ -257,7 +257,7 @@ def selftest(
     from schemas.settings import load_settings
     from tasks.calibration.selftest import try_judge
     from tasks.models.registry import read_registry
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     registered = read_registry(settings.registry_path).get(judge)

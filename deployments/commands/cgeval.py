@@ -92,7 +92,7 @@ def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) 
     from tasks.gscore.cgeval.landing import answer_and_land
     from tasks.progress import Progress
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with (
@@ -142,7 +142,7 @@ def export(
     from tasks.gscore.cgeval.files import export_cgeval_submission
     from tasks.gscore.cgeval.question_set import read_questions
     from tasks.models.registry import read_registry
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     questions = read_questions(settings)
@@ -177,7 +177,7 @@ def score(
     from tasks.progress import Progress
     from tasks.spreading import open_cluster
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with (
@@ -282,7 +282,7 @@ def sample(
     from tasks.gscore.cgeval.question_set import read_questions
     from tasks.gscore.cgeval.references import read_references
     from tasks.gscore.people.sample import draw_sample, write_sample
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     questions = read_questions(settings)

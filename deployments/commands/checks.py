@@ -17,7 +17,7 @@ def check_run(run_id: str) -> None:
     from schemas.settings import load_settings
     from tasks.exam import month
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     if not run_id:
         return

@@ -31,9 +31,9 @@ def show_clock(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from warehouse.ledger.clock import confirm_clock, measure_clock
-    from warehouse.ledger.engine import write_moment
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.clock import confirm_clock, measure_clock
+    from warehouse.ledger.engine.moments import write_moment
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = confirm_clock(ledger) if confirm else measure_clock(ledger)

@@ -93,7 +93,7 @@ def remove(
     from schemas.settings import load_settings
     from tasks.ingest.removal import find_document, remove_document
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -138,7 +138,7 @@ def _export(
     from tasks.edition_exchange.sittings import iter_sittings, read_edition
     from tasks.progress import Progress
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

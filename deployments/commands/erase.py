@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tasks.erasure.scope import RunPlan
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 _MOST_BACKUPS = 20
 STAYS = (
@@ -67,7 +67,7 @@ def erase(
     from schemas.settings import load_settings
     from tasks.erasure.scope import Scope, find_due_runs, read_policy_time
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     named = bool(month or model)
@@ -98,7 +98,7 @@ def _show(scope: Any, *, as_json: bool) -> None:
     from schemas.settings import load_settings
     from tasks.erasure.scope import plan_erasure
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -135,7 +135,7 @@ def _describe(plans: Sequence[RunPlan]) -> list[str]:
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
     """The backups that this installation has made, the newest first; whether they are still there is not known."""
-    from warehouse.ledger.backups import list_backups
+    from warehouse.ledger.engine.backups import list_backups
 
     with ledger.read() as connection:
         return [
@@ -162,7 +162,7 @@ def _erase(scope: Any, reason: str, user_id: str, *, as_json: bool) -> None:
     from deployments.output import print_note
     from schemas.settings import load_settings
     from tasks.erasure.erase import check_may_erase, erase_texts
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -179,7 +179,7 @@ def _finish(user_id: str, *, yes: bool, as_json: bool) -> None:
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from tasks.erasure.erase import check_may_erase, finish_erasures
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     if not yes:

@@ -163,7 +163,7 @@ def preview(
     from schemas.settings import load_settings
     from tasks.exam.month import check_reachable, preview_month, shape_draw
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings, named = shape_draw(load_settings(), draw, repetition or None)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

@@ -134,8 +134,8 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
     """
     from deployments.output import print_records
     from schemas.settings import load_settings
-    from warehouse.ledger import exam as ledger_exam
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.exam import sittings as ledger_exam
 
     check_run(run_id)
     columns = (
@@ -181,7 +181,7 @@ def close(
     from tasks.exam.log.signing import open_signer
     from tasks.exam.public.disclosing import disclose_closed_runs
     from tasks.exam.public.log_file import keep_public_log
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -223,12 +223,12 @@ def token(
     from schemas.settings import load_settings
     from tasks.exam.protocol.keys import open_keys
     from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
-    from warehouse.ledger.chain import Entry, add_entry, name_account
-    from warehouse.ledger.clock import read_time
-    from warehouse.ledger.engine import write_moment
-    from warehouse.ledger.exam import list_sessions
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import read_user
+    from warehouse.ledger.engine.chain import Entry, add_entry, name_account
+    from warehouse.ledger.engine.clock import read_time
+    from warehouse.ledger.engine.moments import write_moment
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.exam.sittings import list_sessions
+    from warehouse.ledger.trust.users import read_user
 
     if sum(map(bool, (user_id, revoke, revoke_user))) != 1:
         raise UsageError(
@@ -276,10 +276,10 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
     """End a token (itself or its id), or all tokens of a user; the audit log names it."""
     from schemas.errors import UsageError
     from tasks.exam.protocol.tokens import read_token_id
-    from warehouse.ledger.clock import read_lease_time
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.tokens import end_token, end_user_tokens
-    from warehouse.ledger.users import read_user
+    from warehouse.ledger.engine.clock import read_lease_time
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.exam.tokens import end_token, end_user_tokens
+    from warehouse.ledger.trust.users import read_user
 
     token_id = read_token_id(token) if token else None
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:

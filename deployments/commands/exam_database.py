@@ -25,9 +25,9 @@ def database(
     from deployments.output import print_note, print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.ledger.exam_role import grant_role
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.sides import find_exam_address, find_ledger_file, show_address
+    from warehouse.ledger.engine.exam_role import grant_role
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.engine.sides import find_exam_address, find_ledger_file, show_address
 
     settings = load_settings()
     if (find_ledger_file(settings.ledger_address) is None) is not bool(role):

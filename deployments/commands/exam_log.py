@@ -37,7 +37,7 @@ def audit(
     from tasks.exam.log.check import check_log
     from tasks.exam.log.story import read_language, tell_run
     from tasks.exam.public.check import check_public_log
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     chosen = read_language(language)
@@ -91,8 +91,8 @@ def enrol(
     from schemas.errors import UsageError
     from schemas.settings import load_settings
     from tasks.exam.log.signing import read_public_key
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import write_public_key
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import write_public_key
 
     if remove == (key is not None):
         raise UsageError("Give the file of a public key with --key, or --remove.")
@@ -134,7 +134,7 @@ def receipt(
     from schemas.settings import load_settings
     from tasks.exam.log.receipts import check_receipt, read_receipts
     from tasks.exam.log.signing import open_signer, read_public_key
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     receipts = list(read_receipts(file, session_id))
     if public_key:

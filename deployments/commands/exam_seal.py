@@ -45,7 +45,7 @@ def seal(
 
     from deployments.output import print_result
     from tasks.exam.public.witnesses import read_witnesses, seal_public_log
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     named = read_witnesses(settings.witnesses if witnesses is None else witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
@@ -71,7 +71,7 @@ def seal(
 def _check(settings: Settings, path: Path, *, as_json: bool) -> None:
     from deployments.output import print_result
     from tasks.exam.public.check import check_witness_file
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:
         count, findings = check_witness_file(ledger, path)

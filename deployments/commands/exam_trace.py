@@ -31,8 +31,8 @@ def trace(
     from schemas.settings import load_settings
     from tasks.contamination.tracing import describe_trace, trace_text
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.chain import Entry, add_entry
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.chain import Entry, add_entry
+    from warehouse.ledger.engine.opening import open_ledger
 
     text = _read(source)
     settings = load_settings()

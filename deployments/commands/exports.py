@@ -48,7 +48,7 @@ def export_bank(
     from tasks.bank_exchange.records import export_run_records
     from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")

@@ -74,7 +74,7 @@ def prelabel(
     from tasks.judging.error_samples import prelabel_failures
     from tasks.models.registry import read_registry
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     check_registry([model])
     settings = load_settings()
@@ -127,7 +127,7 @@ def import_(
     from tasks.judging.error_samples import import_failures
     from tasks.marking.desk import land_marks
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -122,7 +122,7 @@ def _check(
     from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
     from tasks.ingest.check_page import render_check_page
     from tasks.ingest.documents import parse_document
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")

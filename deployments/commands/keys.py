@@ -20,7 +20,7 @@ def list_keys(as_json: AsJson = False) -> None:
     from deployments.output import print_records
     from schemas.settings import load_settings
     from tasks.exam.protocol.keys import open_keys
-    from warehouse.ledger.engine import write_moment
+    from warehouse.ledger.engine.moments import write_moment
 
     rows = [
         {
@@ -55,9 +55,9 @@ def rotate(
     from tasks.exam.log.heads import describe_token_keys, note_keys
     from tasks.exam.log.signing import name_place, open_signer
     from tasks.exam.protocol.keys import rotate_keys
-    from warehouse.ledger.chain import add_entry
-    from warehouse.ledger.engine import write_moment
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.chain import add_entry
+    from warehouse.ledger.engine.moments import write_moment
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     check_host(settings)
@@ -91,7 +91,7 @@ def confirm(as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.log.heads import confirm_keys
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

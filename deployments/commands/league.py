@@ -277,7 +277,7 @@ def enter(
     from tasks.league.entry import enter_candidate
     from tasks.progress import Progress
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with (

@@ -66,7 +66,7 @@ def import_(
     from tasks.league.people import import_decisions
     from tasks.marking.desk import land_marks
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -44,7 +44,7 @@ def metrics(
     from deployments.output import print_note, print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     if port is not None and out is not None:
         raise UsageError("--port serves the numbers and --out writes them once. Name one of the two.")

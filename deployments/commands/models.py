@@ -114,7 +114,7 @@ def check(
     from schemas.settings import load_settings
     from tasks.models.check import check_models
     from tasks.models.registry import read_registry
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)
@@ -159,8 +159,8 @@ def batches(
     from schemas.settings import load_settings
     from tasks.models.batch_collection import cancel_open_batch, collect_batches
     from tasks.models.registry import read_registry
-    from warehouse.ledger.batches import list_call_batches
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.money.batches import list_call_batches
 
     settings = load_settings()
     problems: list[str] = []
@@ -200,7 +200,7 @@ def organisations(
     from schemas.settings import load_settings
     from tasks.models.owners import list_owners, register_owners
     from tasks.models.registry import read_registry
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)

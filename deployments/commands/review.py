@@ -66,8 +66,8 @@ def assign(
     from tasks.review.gold import read_gold_supply
     from tasks.review.landing import read_unreviewed
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import now_text
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -107,7 +107,7 @@ def export_workbooks(
     from schemas.settings import load_settings
     from tasks.review.channels.workbook.writing import export_batch, export_open_batches
     from tasks.review.words import LANGUAGES
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
@@ -178,8 +178,8 @@ def status(as_json: AsJson = False) -> None:
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.progress import list_progress, list_workloads
-    from warehouse.ledger.engine import now_text
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings, now = load_settings(), now_text()
     with open_ledger(settings.ledger_address) as ledger:
@@ -210,7 +210,7 @@ def agreement(
     from tasks.review.agreement import compute_review_agreement
     from tasks.review.gold_results import read_gold_scores
     from tasks.review.votes import read_votes
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]

@@ -41,7 +41,7 @@ def export_tasks(
     from schemas.settings import load_settings
     from tasks.review.channels.label_studio.writing import export_label_studio
     from tasks.review.words import LANGUAGES
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:

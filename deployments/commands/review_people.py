@@ -46,7 +46,7 @@ def annotator(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.annotators import write_annotator
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     levels = {discipline or "*": word for discipline, _, word in (one.rpartition("=") for one in level or [])}
     with open_ledger(load_settings().ledger_address) as ledger:
@@ -86,8 +86,8 @@ def reassign(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.reassignment import reassign as move
-    from warehouse.ledger.engine import now_text
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -117,8 +117,8 @@ def remind(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.review.reminders import send_reminders, write_reminders
-    from warehouse.ledger.engine import now_text
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

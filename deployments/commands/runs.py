@@ -60,7 +60,7 @@ def list_runs(
     from schemas.settings import load_settings
     from tasks.flow_runs.listing import list_run_states
     from tasks.flow_runs.missed import find_missed_runs, select_unmade
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
@@ -152,8 +152,8 @@ def logs(
     from schemas.settings import load_settings
     from tasks.claims import name_host
     from tasks.log_lines import iter_run_lines, render_text
-    from warehouse.ledger.flow_runs import find_flow_runs
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.flow_runs import find_flow_runs
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
@@ -194,7 +194,7 @@ def progress(
     from deployments.output import print_note, print_records, print_result
     from schemas.settings import load_settings
     from tasks.exam.run_progress import list_runs_under_way, read_run_progress
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         names = [run] if run else list_runs_under_way(ledger)
@@ -262,8 +262,8 @@ def budget(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.models.accounts import raise_limit, read_run_account
-    from warehouse.ledger.engine import now_text
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         if limit is None:

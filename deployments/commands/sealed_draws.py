@@ -53,7 +53,7 @@ def commit(
     from schemas.settings import load_settings
     from tasks.exam.public.committing import commit_run
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -100,7 +100,7 @@ def share(
     from deployments.output import print_result
     from schemas.settings import load_settings
     from tasks.exam.public.committing import add_share
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -129,7 +129,7 @@ def draw(
     from schemas.settings import load_settings
     from tasks.exam.public.committing import draw_run
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

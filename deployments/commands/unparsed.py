@@ -64,7 +64,7 @@ def import_(
     from schemas.settings import load_settings
     from tasks.judging.people import import_unparsed
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     check_run(run_id)
     settings = load_settings()

@@ -40,8 +40,8 @@ def add(
     from schemas.vocabulary import DISCIPLINES
     from tasks.models.owners import register_owners
     from tasks.models.registry import read_registry
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import add_user
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import add_user
 
     for name in discipline or []:
         if name not in DISCIPLINES:
@@ -76,8 +76,8 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
     from deployments.output import print_result
     from schemas.errors import UsageError
     from schemas.settings import load_settings
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import read_user, write_password_hash
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import read_user, write_password_hash
 
     with open_ledger(load_settings().ledger_address) as ledger:
         with ledger.read() as connection:
@@ -103,8 +103,8 @@ def role(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import write_role
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import write_role
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_role(connection, user_id, new_role)
@@ -123,8 +123,8 @@ def deactivate(
     """
     from deployments.output import print_result
     from schemas.settings import load_settings
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import write_activity
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import write_activity
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
         write_activity(connection, user_id, is_active=undo)
@@ -141,8 +141,8 @@ def list_all(as_json: AsJson = False) -> None:
 
     from deployments.output import print_records
     from schemas.settings import load_settings
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import User, list_users
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import User, list_users
 
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [asdict(user) for user in list_users(connection)]

@@ -120,8 +120,8 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
 def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
     from deployments.home import create_home
-    from warehouse.ledger.opening import open_ledger
-    from warehouse.ledger.users import add_user, read_user
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import add_user, read_user
 
     settings.home.mkdir(parents=True, exist_ok=True)
     if not settings.registry_path.exists():
@@ -150,7 +150,7 @@ def _review(settings: Settings) -> list[Path]:
     from schemas.errors import WorkbookError
     from tasks.review.channels.workbook.reading import read_workbooks
     from tasks.review.channels.workbook.writing import export_open_batches
-    from warehouse.ledger.opening import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     folder = settings.home / "demo" / "workbooks"
     verdicts = read_verdicts(HERE / "questions" / "review.yaml")

@@ -19,7 +19,7 @@ from schemas.settings import Settings
 from warehouse.store_files import has_room
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 SHOWN_PACKAGES: Final = ("prefect", "duckdb", "polars", "great-expectations", "openai")
 LEAST_FREE_BYTES: Final = 1_000_000_000
@@ -215,7 +215,7 @@ def examine_clock(settings: Settings, ledger: Ledger, note: Note) -> None:
 
 def find_clock_fault(settings: Settings, ledger: Ledger) -> str | None:
     """Why the clock cannot be right, by the ledger (`measure_clock`) or by the files of the home; null where it can be."""
-    from warehouse.ledger.clock import measure_clock
+    from warehouse.ledger.engine.clock import measure_clock
 
     found = measure_clock(ledger)
     if found.problem is not None:

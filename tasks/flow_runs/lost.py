@@ -6,13 +6,13 @@ import logging
 from typing import TYPE_CHECKING
 
 from tasks.claims import is_dead
-from warehouse.ledger.clock import is_lapsed
-from warehouse.ledger.flow_runs import FlowRun, end_lost_run, list_unended_runs
+from warehouse.ledger.engine.clock import is_lapsed
+from warehouse.ledger.engine.flow_runs import FlowRun, end_lost_run, list_unended_runs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 log = logging.getLogger("proctor.runs")
 

@@ -17,7 +17,7 @@ from tasks.models.paces import Pace
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply, compute_status
 from tasks.models.transport import Failure, send_request
-from warehouse.ledger.calls import FinishedCall
+from warehouse.ledger.money.calls import FinishedCall
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

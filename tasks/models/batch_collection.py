@@ -29,7 +29,10 @@ from tasks.models.endpoints import Endpoints
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.models.replies import SIMULATED_FINGERPRINT
 from tasks.models.transport import Failure
-from warehouse.ledger.batches import (
+from warehouse.ledger.engine.clock import read_time
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.money.batches import (
     CallBatch,
     end_batch,
     finish_batch_calls,
@@ -39,9 +42,7 @@ from warehouse.ledger.batches import (
     note_status,
     read_batch,
 )
-from warehouse.ledger.calls import FinishedCall
-from warehouse.ledger.clock import read_time
-from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.money.calls import FinishedCall
 
 T = TypeVar("T")
 

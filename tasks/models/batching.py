@@ -31,7 +31,8 @@ from tasks.models.client import (
 )
 from tasks.models.registry import RegisteredModel
 from tasks.models.transport import Failure
-from warehouse.ledger.batches import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.batches import (
     BatchedCall,
     count_batch_failures,
     gather_calls,
@@ -40,9 +41,8 @@ from warehouse.ledger.batches import (
     open_call_batch,
     read_batch,
 )
-from warehouse.ledger.budgets import read_limit
-from warehouse.ledger.calls import BATCH_PREFIX, NewCall, find_call
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.money.budgets import read_limit
+from warehouse.ledger.money.calls import BATCH_PREFIX, NewCall, find_call
 
 # A call whose batches expired or failed so often is sent no further: nobody asked for single calls at full price.
 MOST_FAILED_BATCHES = 3

@@ -19,7 +19,9 @@ from uuid import uuid4
 from schemas.errors import BudgetError, ConflictError
 from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.budgets import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import name_budget_row
+from warehouse.ledger.money.budgets import (
     Answer,
     close_share,
     list_shares,
@@ -28,8 +30,6 @@ from warehouse.ledger.budgets import (
     reserve_usd,
     settle_usd,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.writer import name_budget_row
 
 _ROUNDING_USD = 1e-9
 # How long a process may neither reserve nor settle before it is taken for dead (on this host it is known at once): longer

@@ -37,7 +37,9 @@ from tasks.models.presence import Presence
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import SIMULATED_FINGERPRINT, compute_status
 from tasks.models.transport import Failure
-from warehouse.ledger.calls import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
+from warehouse.ledger.money.calls import (
     FinishedCall,
     FoundCall,
     NewCall,
@@ -46,8 +48,6 @@ from warehouse.ledger.calls import (
     finish_call,
     start_call,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.writer import LockedRow, Operation, name_call_row
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -25,9 +25,10 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse import away
 from warehouse.away import is_postgresql_away, not_waiting, until_there
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.opening import open_ledger
-from warehouse.ledger.tables import organisations
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import organisations
 
 ABSENT_S = 2.0
 
@@ -93,8 +94,8 @@ def test_ctrl_c_ends_a_wait_at_once(tmp_path: Path) -> None:
     """Also while coroutines wait for the writer, and clean up with further writes."""
     program = """
 import asyncio, sys
-from warehouse.ledger.connections import create_ledger_engine
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.ledger import Ledger
 ledger = Ledger(create_ledger_engine("postgresql://nobody@/nothing?host=/nowhere"))
 async def work():
     try:

@@ -22,12 +22,12 @@ from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import Finding
 from tasks.exam.protocol.keys import open_keys
-from warehouse.ledger import access
-from warehouse.ledger.access import SignedHead
-from warehouse.ledger.chain import BEGIN, FIRST_HASH, compute_entry_hash
-from warehouse.ledger.digests import digest_text
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.erasures import Erasure, list_erasures
+from warehouse.ledger.engine.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import access
+from warehouse.ledger.trust.access import SignedHead
+from warehouse.ledger.trust.erasures import Erasure, list_erasures
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import Finding
-from warehouse.ledger import access, digests, erasures, sealed_state, seals
-from warehouse.ledger.engine import write_moment
-from warehouse.ledger.tokens import digest_end
+from warehouse.ledger.engine import digests
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.exam.tokens import digest_end
+from warehouse.ledger.trust import access, erasures, sealed_state, seals
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row

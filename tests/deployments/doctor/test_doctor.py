@@ -30,9 +30,9 @@ from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
 from tests.tasks.repair.writer import PayingClient, make_candidates
 from warehouse.lake.store import Batch, open_lake
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.opening import open_ledger
-from warehouse.ledger.public_log import read_public_head
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_head
 
 pytestmark = pytest.mark.slow
 Found = dict[str, dict[str, Any]]
@@ -247,7 +247,7 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     (home / "secrets" / "log-key.json").unlink()
     # The place of a key is its home: this copy is told that it made the one of the log.
     settings = make_settings(home)
-    from warehouse.ledger.access import LogKey, write_log_key
+    from warehouse.ledger.trust.access import LogKey, write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         from tasks.exam.log.signing import name_place

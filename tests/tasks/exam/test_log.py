@@ -35,9 +35,10 @@ from tasks.exam.public.check import check_public_log
 from tasks.exam.public.log_file import write_public_log
 from tasks.long_text import cut_text
 from tests.tasks.exam.world import World
-from warehouse.ledger import tables, users
-from warehouse.ledger.chain import FIRST_HASH
-from warehouse.ledger.digests import digest_text
+from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.chain import FIRST_HASH
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.trust import users
 
 
 class Seat:
@@ -186,7 +187,7 @@ def test_answers_that_were_cut_are_sealed_receipted_and_verified_like_any_other(
 def test_a_receipt_whose_entry_was_changed_or_taken_out_is_found(seat: Seat) -> None:
     from sqlalchemy import delete, update
 
-    from warehouse.ledger.tables import access_log
+    from warehouse.ledger.engine.tables import access_log
 
     receipt = seat.answer(1, "one")
     body = {name: getattr(receipt, name) for name in Receipt.__dataclass_fields__}

@@ -13,9 +13,9 @@ from tasks.exam.closing import ClosingReport, close_overdue, set_deadlines
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import exam
-from warehouse.ledger.clock import Boot, Host, clock_of, confirm_clock, read_boot
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.clock import Boot, Host, clock_of, confirm_clock, read_boot
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 LEAPS = [35 * DAY_S, -35 * DAY_S, HOUR_S, -HOUR_S]
@@ -50,7 +50,7 @@ class Process:
 
 def count(ledger: Ledger, run_id: str) -> dict[str, int]:
     with ledger.read() as connection:
-        return dict(exam.count_sessions(connection, run_id))
+        return dict(sittings.count_sessions(connection, run_id))
 
 
 @pytest.mark.parametrize("leap_s", LEAPS)

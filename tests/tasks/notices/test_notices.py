@@ -16,9 +16,9 @@ from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.notices.delivery import deliver_notices
 from tasks.notices.notices import Notice, read_recipients, send_notice
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run
-from warehouse.ledger.opening import open_ledger
+from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
 

@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import FlowRun, State, StateType  # noqa: TI
 
 from tasks.flow_runs import WORK_POOL
 from tasks.orchestrator.task import _find_end
-from warehouse.ledger.flow_runs import FlowRun as LedgerRun
+from warehouse.ledger.engine.flow_runs import FlowRun as LedgerRun
 
 pytestmark = pytest.mark.slow
 

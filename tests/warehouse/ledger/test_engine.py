@@ -14,12 +14,12 @@ from sqlalchemy import MetaData, inspect, make_url
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.connections import create_ledger_engine
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
-from warehouse.ledger.opening import open_ledger
-from warehouse.ledger.sides import EXAM_TABLES, find_ledger_file, name_exam_file
-from warehouse.ledger.tables import metadata
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.migrate import HEAD, make_config, read_ledger_version
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
+from warehouse.ledger.engine.tables import metadata
 
 ROOT = Path(__file__).parents[3]
 
@@ -124,7 +124,7 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> N
 
 def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-    code = "import sys; from warehouse.ledger.opening import open_ledger; open_ledger(sys.argv[1]).close()"
+    code = "import sys; from warehouse.ledger.engine.opening import open_ledger; open_ledger(sys.argv[1]).close()"
     processes = [subprocess.Popen([sys.executable, "-c", code, url], cwd=ROOT) for _ in range(4)]
     assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
     with open_ledger(url) as ledger:
@@ -173,7 +173,7 @@ def test_another_engine_is_refused() -> None:
 
 
 def test_a_transaction_that_raises_leaves_nothing(ledger: Ledger) -> None:
-    from warehouse.ledger import users
+    from warehouse.ledger.trust import users
 
     with pytest.raises(RuntimeError), ledger.write() as connection:
         users.add_user(connection, user_id="ada", role="admin")

@@ -21,11 +21,11 @@ from sqlalchemy import Connection, MetaData, event, inspect, select
 
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.connections import create_ledger_engine
-from warehouse.ledger.migrate import HEAD, MIGRATIONS, make_config
-from warehouse.ledger.opening import open_ledger
-from warehouse.ledger.sides import name_exam_file
-from warehouse.ledger.tables import metadata
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.migrate import HEAD, MIGRATIONS, make_config
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import name_exam_file
+from warehouse.ledger.engine.tables import metadata
 
 FOLDER = Path(__file__).parent / "forms"
 FORMS = [step.revision for step in reversed(list(ScriptDirectory(str(MIGRATIONS)).walk_revisions()))]

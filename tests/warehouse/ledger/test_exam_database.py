@@ -17,17 +17,17 @@ from sqlalchemy import insert, select
 from schemas.errors import StoreError
 from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
-from warehouse.ledger import tables
-from warehouse.ledger.backup import backup_ledger
-from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.division import restore_ledger
-from warehouse.ledger.exam import list_run_ids, read_run
-from warehouse.ledger.integrity import find_strays
-from warehouse.ledger.migrate import HEAD
-from warehouse.ledger.opening import open_exam_database, open_ledger
-from warehouse.ledger.public_log import read_public_entries
-from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.backup import backup_ledger
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.integrity import find_strays
+from warehouse.ledger.engine.migrate import HEAD
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
+from warehouse.ledger.exam.sittings import list_run_ids, read_run
+from warehouse.ledger.money.calls import FinishedCall, NewCall, finish_call, start_call
+from warehouse.ledger.trust.users import add_user
 
 ROOT = Path(__file__).parents[3]
 MARKER = "QZXW-must-not-be-seen"
@@ -155,14 +155,14 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
 
 KILLED = """
 import os, signal, sys
-from warehouse.ledger import division
-from warehouse.ledger.opening import open_ledger
+from warehouse.ledger.engine import files
+from warehouse.ledger.engine.opening import open_ledger
 
 def die(*_args, **_keywords):
     os.kill(os.getpid(), signal.SIGKILL)
 
 path, moment = sys.argv[1:]
-new = division._new_exam_file
+new = files._new_exam_file
 if moment == "the exam's file is whole":
     class Dying:
         def __init__(self, path, form):
@@ -172,9 +172,9 @@ if moment == "the exam's file is whole":
         def __exit__(self, *error):
             self.inner.__exit__(*error)
             die()
-    division._new_exam_file = Dying
+    files._new_exam_file = Dying
 else:
-    division.promote = die
+    files.promote = die
 open_ledger(f"sqlite:///{path}")
 """
 MOMENTS = ("the exam's file is whole", "the ledger is committed")
@@ -201,7 +201,7 @@ import resource, signal, sys
 from pathlib import Path
 from tests.tasks.exam.world import make_bank, make_settings, publish
 from tests.warehouse.ledger.test_exam_database import REGISTRY
-from warehouse.ledger.opening import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 folder = Path(sys.argv[1])
 with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:

@@ -1,4 +1,4 @@
-"""No module of the ledger imports one that imports it, by whatever way."""
+"""No module of the ledger imports one that imports it, by whatever way, and its rooms use one another in one direction."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 LEDGER = ROOT / "warehouse" / "ledger"
+
+# Room → the rooms that it uses, each with its reason. All stand on the engine, which uses none.
+ROOMS: Mapping[str, Mapping[str, str]] = {
+    "engine": {},
+    "exam": {},
+    "review": {},
+    "money": {},
+    "trust": {
+        "exam": "the check of the log reads the sets of a run, and who loses an account loses its tokens",
+    },
+}
 
 
 def name_module(path: Path, root: Path) -> str:
@@ -59,6 +70,20 @@ def find_circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
 
 def test_no_module_imports_one_that_imports_it() -> None:
     assert find_circles(read_imports(LEDGER, ROOT)) == []
+
+
+def test_rooms_use_one_another_as_the_table_says_and_no_room_is_unused() -> None:
+    folders = {path.name for path in LEDGER.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    assert folders == ROOMS.keys()
+    assert [path.name for path in LEDGER.glob("*.py")] == ["__init__.py"]
+    used: dict[str, set[str]] = {room: set() for room in ROOMS}
+    for module, others in read_imports(LEDGER, ROOT).items():
+        if module != "warehouse.ledger":
+            used[module.split(".")[2]] |= {other.split(".")[2] for other in others if other.count(".") >= 2}
+    foundation = {room: {"engine"} for room in ROOMS if room != "engine"}
+    assert {room: others - {room} for room, others in used.items()} == {
+        room: {*ROOMS[room], *foundation.get(room, ())} for room in ROOMS
+    }
 
 
 @pytest.mark.parametrize(
